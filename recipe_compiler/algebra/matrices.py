@@ -1,0 +1,111 @@
+"""Small dense matrices of SymPy scalars: products, transposes, determinants and inverses by cofactors.
+
+Rows are tuples. SymPy's own matrix classes are not used on the way: every operation here is scalar arithmetic that a
+reader can follow.
+"""
+
+from functools import reduce
+
+import sympy
+from sympy import Expr
+
+Rows = tuple[tuple[Expr, ...], ...]
+
+LARGEST_COFACTOR_SIZE = 8
+"""Cofactors by subsets cost n 2**n products."""
+
+
+class TooLarge(Exception):
+    """A symbolic determinant beyond the size that cofactors can do."""
+
+
+def total(terms: list[Expr]) -> Expr:
+    """Return the sum of scalars."""
+    return sympy.Add(*terms)
+
+
+def product(left: Rows, right: Rows) -> Rows:
+    """Return `left @ right`."""
+    columns = tuple(zip(*right, strict=True))
+    return tuple(
+        tuple(total([a * b for a, b in zip(row, column, strict=True)]) for column in columns) for row in left
+    )
+
+
+def transpose(a: Rows) -> Rows:
+    """Return the transpose."""
+    return tuple(zip(*a, strict=True))
+
+
+def identity(n: int) -> Rows:
+    """Return the identity matrix."""
+    return tuple(tuple(sympy.Integer(int(i == j)) for j in range(n)) for i in range(n))
+
+
+def filled(rows: int, cols: int, value: int) -> Rows:
+    """Return a matrix with one number everywhere."""
+    return tuple(tuple(sympy.Integer(value) for _ in range(cols)) for _ in range(rows))
+
+
+def determinant(a: Rows) -> Expr:
+    """Return det a, expanded along rows, minors computed once."""
+    n = len(a)
+    if n > LARGEST_COFACTOR_SIZE:
+        raise TooLarge(f"determinant of a symbolic {n} x {n} matrix")
+    minors: dict[tuple[int, ...], Expr] = {(): sympy.Integer(1)}
+    for row in reversed(range(n)):
+        minors = _grown(a[row], minors, n)
+    return minors[tuple(range(n))]
+
+
+def _grown(row: tuple[Expr, ...], minors: dict[tuple[int, ...], Expr], n: int) -> dict[tuple[int, ...], Expr]:
+    """Return the minors of the rows from this one on, from those of the rows below it."""
+    grown: dict[tuple[int, ...], list[Expr]] = {}
+    for columns, minor in minors.items():
+        if minor == 0:
+            continue
+        for column in range(n):
+            if column in columns or row[column] == 0:
+                continue
+            place = sum(1 for c in columns if c < column)
+            key = tuple(sorted((*columns, column)))
+            grown.setdefault(key, []).append((-1) ** place * row[column] * minor)
+    size = len(next(iter(minors))) + 1
+    full = {key: total(terms) for key, terms in grown.items()}
+    if size == n:
+        full.setdefault(tuple(range(n)), sympy.Integer(0))
+    return full or {tuple(range(size)): sympy.Integer(0)}
+
+
+def inverse(a: Rows) -> Rows:
+    """Return the inverse: adjugate over determinant."""
+    n = len(a)
+    if n == 1:
+        return ((1 / a[0][0],),)
+    if _is_diagonal(a):
+        return tuple(tuple(1 / a[i][i] if i == j else sympy.Integer(0) for j in range(n)) for i in range(n))
+    over = 1 / determinant(a)
+    return tuple(tuple((-1) ** (i + j) * determinant(_without(a, j, i)) * over for j in range(n)) for i in range(n))
+
+
+def kronecker(a: Rows, b: Rows) -> Rows:
+    """Return the Kronecker product."""
+    return tuple(tuple(x * y for x in row for y in other) for row in a for other in b)
+
+
+def add(terms: tuple[Rows, ...]) -> Rows:
+    """Return the sum of matrices of one shape."""
+    return reduce(_add_two, terms)
+
+
+def _add_two(a: Rows, b: Rows) -> Rows:
+    return tuple(tuple(x + y for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+
+
+def _without(a: Rows, row: int, column: int) -> Rows:
+    """Return the matrix without one row and one column."""
+    return tuple(tuple(x for j, x in enumerate(r) if j != column) for i, r in enumerate(a) if i != row)
+
+
+def _is_diagonal(a: Rows) -> bool:
+    return all(x == 0 for i, row in enumerate(a) for j, x in enumerate(row) if i != j)

@@ -1,0 +1,162 @@
+"""Admissible points: exact values for every coordinate, parameter and field that satisfy all that is declared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra import instances
+from recipe_compiler.algebra.domains import inside
+from recipe_compiler.algebra.entries import Setting, rows
+from recipe_compiler.algebra.evaluate import NoValue, Value, evaluate, is_certainly
+from recipe_compiler.algebra.instances import as_fraction
+from recipe_compiler.algebra.matrices import Rows
+from recipe_compiler.algebra.symbols import component, coordinates, extent, positions
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Compare
+from recipe_compiler.formula.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Exact values: rational numbers for symbols, polynomials for undefined functions, and the same as text."""
+
+    numbers: Mapping[Expr, Fraction]
+    fields: Mapping[str, Expr]
+    """The name of an undefined function (one entry of a field) to a polynomial in the coordinates."""
+    text: tuple[tuple[str, str], ...]
+
+    def leaf(self, e: Expr) -> Fraction:
+        """Return the value of a symbol, an undefined function or one of its derivatives."""
+        if isinstance(e, Symbol):
+            return self.numbers[e]
+        function, variables = (e.args[0], e.args[1:]) if isinstance(e, sympy.Derivative) else (e, ())
+        if not isinstance(function, AppliedUndef):
+            raise NoValue(f"{type(function).__name__} under a derivative")
+        polynomial = self.fields[type(function).__name__]
+        value = evaluate(sympy.diff(polynomial, *variables) if variables else polynomial, self.leaf)
+        if not isinstance(value, Fraction):
+            raise NoValue("a field is not rational at a rational point")
+        return value
+
+
+def point(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
+    """Return an admissible point, or None if the one drawn violates an assumption.
+
+    `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
+
+    Raises:
+        instances.NoInstance: kinds or domains of which no instance is known.
+    """
+    numbers: dict[Expr, Fraction] = {}
+    fields: dict[str, Expr] = {}
+    text = [(name, str(sizes[name])) for name in declarations.sizes]
+    for item in (*declarations.parameters, *declarations.data):
+        values = _constants(item, sizes, style, random)
+        text.append((item.name, written(values, item.shape)))
+        for name, value in _paired(item, values, declarations, sizes):
+            if isinstance(name, Symbol):
+                numbers[name] = as_fraction(value)
+    for block in declarations.blocks:
+        found = inside(block, declarations, sizes, numbers, style, random)
+        numbers.update(zip(coordinates(block, sizes), found, strict=True))
+        text.append((block.name, _written_block(block, found, sizes)))
+    for function in declarations.functions:
+        values = _field(function, declarations, sizes, style, random)
+        text.append((f"{function.name}({', '.join(function.of)})", written(values, function.shape)))
+        for name, value in _paired(function, values, declarations, sizes):
+            if isinstance(name, AppliedUndef):
+                fields[type(name).__name__] = value
+    made = Point(numbers, fields, tuple(text))
+    return made if all(holds(compare, declarations, sizes, made) for compare in declarations.assume) else None
+
+
+def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:
+    """Whether an assumption certainly holds at a point, entry by entry."""
+    setting = Setting(declarations, sizes)
+    left, right = rows(compare.left, setting), rows(compare.right, setting)
+    try:
+        return all(
+            _compares(compare.op, evaluate(x - y, at.leaf))
+            for p, q in zip(left, right, strict=True)
+            for x, y in zip(p, q, strict=True)
+        )
+    except NoValue:
+        return False
+
+
+def written(values: Rows, shape: Shape) -> str:
+    """Return the values of a shape as text: `2`, `[1, 0]`, `[[1, 0], [0, 1]]`."""
+    if not shape.sizes:
+        return str(values[0][0])
+    if shape.rows is None or shape.cols is None:
+        return "[" + ", ".join(str(x) for row in values for x in row) + "]"
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in values) + "]"
+
+
+def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, random: Random) -> Rows:
+    """Return values of a parameter or of the fields of one datum."""
+    height, width = extent(item.shape, sizes)
+    if isinstance(item, Datum) and item.values:
+        values = item.values
+        return tuple(tuple(sympy.Integer(random.choice(values)) for _ in range(width)) for _ in range(height))
+    kinds = item.kinds if isinstance(item, Parameter) else ()
+    if len(item.shape.sizes) == 2 and kinds:
+        return instances.matrix(height, width, kinds, style, lambda: instances.number(style, random))
+    return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
+
+
+def _field(
+    function: Function, declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random
+) -> Rows:
+    """Return polynomials for the entries of a field."""
+    blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
+    z = tuple(x for block in blocks for x in coordinates(block, sizes))
+    if function.role == "potential" and not function.shape.sizes:
+        return ((instances.potential(z, style, random),),)
+    height, width = extent(function.shape, sizes)
+    kinds = function.kinds
+    if len(function.shape.sizes) == 2:
+        return instances.matrix(height, width, kinds, style, lambda: instances.polynomial(z, style, random))
+    if style == instances.SIMPLEST:
+        return tuple(
+            tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height)
+        )
+    return tuple(
+        tuple(instances.signed(lambda: instances.polynomial(z, style, random), kinds) for _ in range(width))
+        for _ in range(height)
+    )
+
+
+def _paired(
+    item: Parameter | Function | Datum, values: Rows, declarations: Declarations, sizes: Mapping[str, int]
+) -> list[tuple[Expr, Expr]]:
+    """Return each entry's name (a symbol or undefined function where it is not an alias) with its value."""
+    flat = [x for row in values for x in row]
+    places = positions(item.shape, sizes)
+    return [(component(item, at, declarations, sizes), value) for at, value in zip(places, flat, strict=True)]
+
+
+def _written_block(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, int]) -> str:
+    height, width = extent(block.shape, sizes)
+    exact = [sympy.Rational(v.numerator, v.denominator) for v in values]
+    return written(tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height)), block.shape)
+
+
+def _compares(op: str, difference: Value) -> bool:
+    zero = isinstance(difference, Fraction) and difference == 0
+    match op:
+        case ">":
+            return is_certainly(difference, 1)
+        case "<":
+            return is_certainly(difference, -1)
+        case ">=":
+            return zero or is_certainly(difference, 1)
+        case "<=":
+            return zero or is_certainly(difference, -1)
+        case _:
+            return zero

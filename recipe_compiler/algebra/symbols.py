@@ -1,0 +1,108 @@
+"""Names of a document at fixed sizes: SymPy symbols for coordinates, parameters and data, undefined functions for fields.
+
+A name is made by constructor calls only and carries its position, `theta[0]`, which no declared name can contain: names
+of different declarations never meet. What is declared is built in: the entries of a symmetric matrix are one symbol,
+those of a skew one differ by sign, those of a diagonal one vanish off the diagonal, positive scalars are positive.
+"""
+
+from collections.abc import Mapping
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Function, Parameter
+from recipe_compiler.formula.expression import Number
+from recipe_compiler.formula.shapes import DomainName, Kind, Shape, Size
+
+Sizes = Mapping[str, int]
+"""Symbolic sizes with the integers they have."""
+
+SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
+
+
+def length(size: Size, sizes: Sizes) -> int:
+    """Return the integer that a size is."""
+    return size if isinstance(size, int) else sizes[size]
+
+
+def positions(shape: Shape, sizes: Sizes) -> tuple[tuple[int, ...], ...]:
+    """Return all positions of a shape, row by row: `()` of a scalar, `(i,)` of a column or row, `(i, j)` of a matrix."""
+    found: tuple[tuple[int, ...], ...] = ((),)
+    for size in shape.sizes:
+        found = tuple((*at, k) for at in found for k in range(length(size, sizes)))
+    return found
+
+
+def extent(shape: Shape, sizes: Sizes) -> tuple[int, int]:
+    """Return how many rows and columns of entries a shape has; a scalar has one of each."""
+    return (
+        1 if shape.rows is None else length(shape.rows, sizes),
+        1 if shape.cols is None else length(shape.cols, sizes),
+    )
+
+
+def label(name: str, at: tuple[int, ...]) -> str:
+    """Return the name of one entry: `xi`, `theta[0]`, `C[0,1]`."""
+    return f"{name}[{','.join(map(str, at))}]" if at else name
+
+
+def coordinate(block: Block, at: tuple[int, ...]) -> Symbol:
+    """Return the coordinate of a block at a position."""
+    return Symbol(label(block.name, at), **_domain_facts(block.domain))
+
+
+def coordinates(block: Block, sizes: Sizes) -> tuple[Symbol, ...]:
+    """Return the coordinates of a block in order, a matrix block row by row."""
+    return tuple(coordinate(block, at) for at in positions(block.shape, sizes))
+
+
+def component(item: Parameter | Function | Datum, at: tuple[int, ...], declarations: Declarations, sizes: Sizes) -> Expr:
+    """Return one entry of a parameter, a field of a datum, or a function at its declared blocks."""
+    kinds = () if isinstance(item, Datum) else item.kinds
+    sign = 1
+    if len(at) == 2:
+        if Kind.DIAGONAL in kinds and at[0] != at[1]:
+            return sympy.Integer(0)
+        if Kind.SKEW in kinds:
+            if at[0] == at[1]:
+                return sympy.Integer(0)
+            sign, at = (1, at) if at[0] < at[1] else (-1, (at[1], at[0]))
+        elif not SYMMETRIC_KINDS.isdisjoint(kinds):
+            at = (min(at), max(at))
+    facts = _kind_facts(kinds, at)
+    if isinstance(item, Function):
+        return sign * _field(item, at, facts, declarations, sizes)
+    return sign * Symbol(label(item.name, at), **facts)
+
+
+def _field(
+    function: Function, at: tuple[int, ...], facts: dict[str, bool], declarations: Declarations, sizes: Sizes
+) -> Expr:
+    """Return an undefined function of all coordinates of its declared blocks."""
+    blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
+    arguments = [z for block in blocks for z in coordinates(block, sizes)]
+    return sympy.Function(label(function.name, at), **facts)(*arguments)
+
+
+def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> dict[str, bool]:
+    """Return what SymPy may assume of an entry: signs hold entry by entry, definiteness on the diagonal."""
+    facts = {"real": True}
+    on_diagonal = len(at) == 2 and at[0] == at[1]
+    if Kind.POSITIVE in kinds or (Kind.PD in kinds and (on_diagonal or not at)):
+        facts["positive"] = True
+    elif Kind.NONNEGATIVE in kinds or (Kind.PSD in kinds and (on_diagonal or not at)):
+        facts["nonnegative"] = True
+    elif Kind.NONZERO in kinds:
+        facts["nonzero"] = True
+    return facts
+
+
+def _domain_facts(domain: Domain) -> dict[str, bool]:
+    """Return what SymPy may assume of a coordinate inside the domain (its interior: the boundary has measure zero)."""
+    if domain.name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
+        return {"positive": True}
+    if domain.name is DomainName.INTERVAL and domain.bounds:
+        low = domain.bounds[0]
+        if isinstance(low, Number) and low.value >= 0:
+            return {"positive": True}
+    return {"real": True}

@@ -1,0 +1,74 @@
+"""Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.evaluate import NoValue, Value, evaluate, is_certainly
+from recipe_compiler.algebra.point import Point, point
+from recipe_compiler.formula.declaration import Declarations
+
+ATTEMPTS = 48
+"""Points tried per expression; the claims that rest on a count are the same on every machine."""
+PER_STYLE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A point and the value there, certainly not zero."""
+
+    at: Point
+    value: Value
+
+    @property
+    def text(self) -> tuple[tuple[str, str], ...]:
+        """Return the witness as named text values."""
+        return self.at.text
+
+
+def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int = ATTEMPTS) -> Iterator[Point]:
+    """Yield admissible points, the simplest first; the same ones on every call."""
+    random = Random(20150 + attempts)
+    for k in range(attempts):
+        found = point(declarations, sizes, k // PER_STYLE, random)
+        if found is not None:
+            yield found
+
+
+def witness(e: Expr, declarations: Declarations, sizes: Mapping[str, int]) -> Witness | None:
+    """Return an admissible point where an expression is certainly not zero, re-checked by substitution; None if none
+    was found.
+
+    Raises:
+        instances.NoInstance: kinds of which no instance is known.
+    """
+    for at in points(declarations, sizes):
+        try:
+            value = evaluate(e, at.leaf)
+        except NoValue:
+            continue
+        if is_certainly(value, 0) and recheck(e, at, value):
+            return Witness(at, value)
+    return None
+
+
+def recheck(e: Expr, at: Point, value: Value) -> bool:
+    """Whether plain substitution gives the same value: fields first, then derivatives, then numbers."""
+    calls = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
+    concrete = e.xreplace(calls).doit(deep=True) if calls else e
+    numbers = {s: _rational(at.numbers[s]) for s in concrete.atoms(Symbol)}
+    found = concrete.xreplace(numbers)
+    if isinstance(value, Fraction):
+        return bool(found == _rational(value))
+    close = sympy.Float(float(value.mid()))
+    numeric = found.evalf(30)
+    return bool(numeric.is_Float and abs(numeric - close) <= abs(close) / 10**9)
+
+
+def _rational(value: Fraction) -> Expr:
+    return sympy.Rational(value.numerator, value.denominator)

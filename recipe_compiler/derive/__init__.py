@@ -1,0 +1,1 @@
+"""What follows from the dynamics: grad H, Gamma, drift, noise."""

@@ -1,0 +1,40 @@
+"""What the noise of a minibatch gradient does to a step."""
+
+from recipe_compiler.derive.recipe import Derivation, Matrix, add_matrices, col_slots, row_slots
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.terms import Index, Slot, Tensor
+
+
+def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) -> Matrix:
+    """Return B_hat = (D+Q) V (D+Q)^T, V standing in the place of the potential's block (Ma, Chen, Fox 2015, Sec. 2.3).
+
+    V, the covariance of the minibatch gradient, has free indices `Index(n, "i")` and `Index(n, "j")` of that block
+    (those that exist); entry (a, b) of the result has those of blocks a and b.
+    """
+    declarations = derivation.dynamics.declarations
+    c = calculus(declarations)
+    blocks = declarations.blocks
+    at = next((n for n, block in enumerate(blocks) if block.name == potential_block), None)
+    if at is None:
+        raise CompilerError(f"no block {potential_block} in {derivation.dynamics.name}")
+    block = blocks[at]
+    left = tuple(Index(size, "k") for size in block.shape.sizes)
+    right = tuple(Index(size, "l") for size in block.shape.sizes)
+    inner = c.rename(V, {**_moves(row_slots(block), left), **_moves(col_slots(block), right)})
+    both = add_matrices(c, derivation.D, derivation.Q)
+    columns = [row[at] for row in both]
+    here = [c.rename(entry, _moves(col_slots(block), left)) for entry in columns]
+    there = [
+        c.rename(entry, {**_moves(row_slots(other), col_slots(other)), **_moves(col_slots(block), right)})
+        for other, entry in zip(blocks, columns, strict=True)
+    ]
+    return tuple(tuple(_sandwich(c, one, inner, two, (*left, *right)) for two in there) for one in here)
+
+
+def _sandwich(c: Calculus, left: Tensor, inner: Tensor, right: Tensor, over: tuple[Index, ...]) -> Tensor:
+    return c.total(c.multiply(left, inner, right), *over)
+
+
+def _moves(old: tuple[Index, ...], new: tuple[Index, ...]) -> dict[Index, Slot]:
+    return dict(zip(old, new, strict=True))

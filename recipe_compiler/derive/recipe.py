@@ -1,0 +1,133 @@
+"""The recipe: from D, Q, H to the drift."""
+
+from dataclasses import dataclass
+
+from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+
+Vector = tuple[Tensor, ...]
+"""A vector over z, block by block."""
+
+Matrix = tuple[tuple[Tensor, ...], ...]
+"""A matrix over z, block by block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What follows from the dynamics, in index notation, valid for every size.
+
+    Vectors over z are tuples in the order of the blocks; the entry of a column block of size n has the one free index
+    `Index(n, "i")`, that of a scalar block none. Entry (a, b) of D and Q has free indices `Index(n_a, "i")` and
+    `Index(n_b, "j")` (those that exist).
+    """
+
+    dynamics: Dynamics
+    H: Tensor
+    D: tuple[tuple[Tensor, ...], ...]
+    Q: tuple[tuple[Tensor, ...], ...]
+    grad_H: tuple[Tensor, ...]
+    Gamma: tuple[Tensor, ...]
+    """Gamma_i = sum_j d(D+Q)_ij / dz_j (Ma, Chen, Fox 2015, Eq. 3)."""
+    drift: tuple[Tensor, ...]
+    """f = -(D+Q) grad H + Gamma (Eq. 3)."""
+
+
+def row_index(size: int | str) -> Index:
+    """Return the free index of a vector over z, and the first of a matrix."""
+    return Index(size, "i")
+
+
+def col_index(size: int | str) -> Index:
+    """Return the second free index of a matrix over z."""
+    return Index(size, "j")
+
+
+def derive(dynamics: Dynamics) -> Derivation:
+    """Return grad H, Gamma and the drift of `dynamics`, for every size at once.
+
+    Errors: ModelError where D or Q is not given, or where a formula has no entrywise meaning.
+    """
+    declarations = dynamics.declarations
+    c = calculus(declarations)
+    blocks = declarations.blocks
+    H = convert(dynamics.H, declarations, entry="H", where=dynamics.source.place("H"))
+    D = _matrix(dynamics, "D", dynamics.D)
+    Q = _matrix(dynamics, "Q", dynamics.Q)
+    both = add_matrices(c, D, Q)
+    grad_H = gradient(c, blocks, H)
+    Gamma = divergence(c, blocks, both)
+    pushed = apply_matrix(c, blocks, both, grad_H)
+    drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
+    return Derivation(dynamics, H, D, Q, grad_H, Gamma, drift)
+
+
+def row_slots(block: Block) -> tuple[Index, ...]:
+    """Return the free indices that a block has in a vector, or as the rows of a matrix: one, none for a scalar."""
+    return tuple(row_index(size) for size in block.shape.sizes)
+
+
+def col_slots(block: Block) -> tuple[Index, ...]:
+    """Return the free indices that a block has as the columns of a matrix."""
+    return tuple(col_index(size) for size in block.shape.sizes)
+
+
+def gradient(c: Calculus, blocks: tuple[Block, ...], scalar: Tensor) -> Vector:
+    """Return the gradient of a scalar over z."""
+    return tuple(c.diff(scalar, Coordinate(block.name, row_slots(block))) for block in blocks)
+
+
+def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector:
+    """Return the vector `sum_j dA_ij/dz_j` of a matrix A over z, zero where it is shown to vanish."""
+    rows: list[Tensor] = []
+    for block, row in zip(blocks, matrix, strict=True):
+        parts = [
+            c.total(c.diff(entry, Coordinate(other.name, col_slots(other))), *col_slots(other))
+            for other, entry in zip(blocks, row, strict=True)
+        ]
+        rows.append(c.settled(c.add(c.zero(*row_slots(block)), *parts)))
+    return tuple(rows)
+
+
+def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector: Vector) -> Vector:
+    """Return the vector `sum_j A_ij v_j`."""
+    turned = [
+        c.rename(entry, dict(zip(row_slots(block), col_slots(block), strict=True)))
+        for block, entry in zip(blocks, vector, strict=True)
+    ]
+    rows: list[Tensor] = []
+    for block, row in zip(blocks, matrix, strict=True):
+        parts = [
+            c.total(c.multiply(entry, other), *col_slots(column))
+            for column, entry, other in zip(blocks, row, turned, strict=True)
+        ]
+        rows.append(c.add(c.zero(*row_slots(block)), *parts))
+    return tuple(rows)
+
+
+def add_matrices(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
+    """Return the sum of two matrices over z."""
+    return tuple(
+        tuple(c.add(one, other) for one, other in zip(a, b, strict=True)) for a, b in zip(left, right, strict=True)
+    )
+
+
+def _matrix(dynamics: Dynamics, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:
+    if given is None:
+        where = dynamics.source.place(name)
+        raise ModelError([Fault(where, name, f"found no {name}, expected it: the drift follows from D, Q and H")])
+    blocks = dynamics.declarations.blocks
+    rows: list[tuple[Tensor, ...]] = []
+    for block, row in zip(blocks, given, strict=True):
+        entries: list[Tensor] = []
+        for other, formula in zip(blocks, row, strict=True):
+            entry = f"{name}[{block.name},{other.name}]"
+            slots = (*row_slots(block), *col_slots(other))
+            where = dynamics.source.place(entry)
+            entries.append(convert(formula, dynamics.declarations, *slots, entry=entry, where=where))
+        rows.append(tuple(entries))
+    return tuple(rows)

@@ -1,0 +1,74 @@
+"""Whether exp(-H) is stationary for dz = f dt + sqrt(2D) dW, and what D and Q lack of their symmetries."""
+
+from recipe_compiler.derive.recipe import (
+    Derivation,
+    Matrix,
+    Vector,
+    apply_matrix,
+    col_slots,
+    divergence,
+    row_slots,
+)
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor
+
+
+def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
+    """Return the Fokker-Planck residual (1/p) [-div(f p) + sum_ab d_a d_b (D_ab p)], p = exp(-H), a scalar.
+
+    It is written as -(div - grad H .) J with the flux J = f - div D + D grad H, so that what cancels in J need not be
+    differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1); anything else is
+    no refutation by itself.
+    """
+    blocks = derivation.dynamics.declarations.blocks
+    c = calculus(derivation.dynamics.declarations)
+    pushed = apply_matrix(c, blocks, D, derivation.grad_H)
+    spread = divergence(c, blocks, D)
+    flux = [
+        c.settled(c.add(f, c.scale(slope, -1), push)) for f, slope, push in zip(drift, spread, pushed, strict=True)
+    ]
+    parts = [
+        _outflow(c, block, entry, grad) for block, entry, grad in zip(blocks, flux, derivation.grad_H, strict=True)
+    ]
+    return c.settled(c.add(c.zero(), *parts))
+
+
+def symmetry_defect(derivation: Derivation) -> Matrix:
+    """Return D - D^T, block by block: zero in every place if D is symmetric for every size."""
+    c = calculus(derivation.dynamics.declarations)
+    return _defect(c, derivation.dynamics.declarations.blocks, derivation.D, -1)
+
+
+def skewness_defect(derivation: Derivation) -> Matrix:
+    """Return Q + Q^T, block by block: zero in every place if Q is skew for every size."""
+    c = calculus(derivation.dynamics.declarations)
+    return _defect(c, derivation.dynamics.declarations.blocks, derivation.Q, 1)
+
+
+def transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:
+    """Return the transpose of a matrix over z."""
+    return tuple(
+        tuple(_turned(c, row, col, matrix[b][a]) for b, col in enumerate(blocks)) for a, row in enumerate(blocks)
+    )
+
+
+def _turned(c: Calculus, row: Block, col: Block, entry: Tensor) -> Tensor:
+    """Return an entry at (col, row) with its indices as those of the place (row, col)."""
+    moves: dict[Index, Slot] = dict(zip(row_slots(col), col_slots(col), strict=True))
+    moves |= dict(zip(col_slots(row), row_slots(row), strict=True))
+    return c.rename(entry, moves)
+
+
+def _defect(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, sign: int) -> Matrix:
+    other = transposed(c, blocks, matrix)
+    return tuple(
+        tuple(c.settled(c.add(one, c.scale(two, sign))) for one, two in zip(a, b, strict=True))
+        for a, b in zip(matrix, other, strict=True)
+    )
+
+
+def _outflow(c: Calculus, block: Block, flux: Tensor, grad: Tensor) -> Tensor:
+    slots = row_slots(block)
+    spread = c.diff(flux, Coordinate(block.name, slots))
+    return c.total(c.subtract(c.multiply(flux, grad), spread), *slots)

@@ -1,0 +1,1 @@
+"""Program to text: one standalone module."""

@@ -1,0 +1,132 @@
+"""The docstring of an emitted module: what it samples, from what, and what is known about it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from textwrap import wrap
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.module import FORMAT
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.program.program import Program
+from recipe_compiler.spec.model import Build
+from recipe_compiler.tensor.show import text as tensor_text
+from recipe_compiler.verdict import Proved, Refuted, Report, Undecided
+
+WIDTH = 116
+
+
+def header(
+    build: Build, derivation: Derivation, program: Program, report: Report, digest: str, names: Mapping[str, str]
+) -> str:
+    """Return the header's text, safe between triple quotes: one line of a user's text stays one line.
+
+    Args:
+        build: what the module is made of.
+        derivation: of the bound dynamics.
+        program: one step.
+        report: the verdicts about the build.
+        digest: SHA-256 of the documents.
+        names: the user's names that had to be changed, with what they became.
+    """
+    sections = (
+        _title(build, digest),
+        _section("State", _state(program)),
+        _section("Energy", [f"H = {text(derivation.dynamics.H)}", *_target(build)]),
+        _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(derivation)),
+        _section("Bound to", [f"{name} = {text(formula)}" for name, formula in build.bind]),
+        _section("Parameters", [_parameter(p.name, p.kinds) for p in program.parameters]),
+        _section("Step", _step(build, program)),
+        _section("Claims", _claims(report)),
+        _section("Not checked here", report.caveats),
+        _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
+        _section("References", build.dynamics.references),
+    )
+    return "\n\n".join(part for part in sections if part) + "\n"
+
+
+def _title(build: Build, digest: str) -> str:
+    title = _line(build.dynamics.title or build.dynamics.name)
+    name = f"{build.name}: {title}"
+    made = f"Emitted by recipe_compiler (format {FORMAT}) from {build.dynamics.name} and {build.target.name}."
+    return f"{name}.\n\n{made}\nSpec digest (SHA-256): {digest}"
+
+
+def _section(name: str, lines: Iterable[str]) -> str:
+    body = [part for line in lines for part in _wrapped(_line(line))]
+    return "\n".join([f"{name}:", *body]) if body else ""
+
+
+def _wrapped(line: str) -> list[str]:
+    return wrap(line, WIDTH, initial_indent="    ", subsequent_indent="        ", break_long_words=False)
+
+
+def _line(words: str) -> str:
+    """Return a text on one line of printable ASCII that cannot end a docstring."""
+    flat = " ".join(words.split())
+    plain = flat.encode("ascii", "backslashreplace").decode("ascii")
+    return plain.replace("\\", "\\\\").replace('"', "'")
+
+
+def _state(program: Program) -> Iterator[str]:
+    for block in program.blocks:
+        yield f"{block.name}: {block.shape}, {block.domain.name.value}"
+
+
+def _target(build: Build) -> Iterator[str]:
+    potential = build.dynamics.potential
+    target = build.target
+    if target.potential is not None:
+        yield f"{potential} = {text(target.potential)}"
+    if target.log_likelihood is not None:
+        yield f"{potential} = -log_prior - sum over the data of log_likelihood"
+        yield f"log_likelihood of one datum = {text(target.log_likelihood)}"
+    if target.log_prior is not None:
+        yield f"log_prior = {text(target.log_prior)}"
+
+
+def _dynamics(derivation: Derivation) -> Iterator[str]:
+    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    for name, matrix in (("D", derivation.D), ("Q", derivation.Q)):
+        entries = [
+            f"{name}[{a},{b}] = {tensor_text(entry)}"
+            for a, row in zip(blocks, matrix, strict=True)
+            for b, entry in zip(blocks, row, strict=True)
+            if not entry.is_zero
+        ]
+        yield from entries or [f"{name} = 0"]
+    corrections = [f"Gamma[{b}] = {tensor_text(g)}" for b, g in zip(blocks, derivation.Gamma, strict=True) if g.terms]
+    yield from corrections or ["Gamma = 0"]
+    for block, drift in zip(blocks, derivation.drift, strict=True):
+        yield f"f[{block}] = {tensor_text(drift)}"
+
+
+def _parameter(name: str, kinds: tuple[Kind, ...]) -> str:
+    return f"{name}: {', '.join(kind.value for kind in kinds)}"
+
+
+def _step(build: Build, program: Program) -> Iterator[str]:
+    if program.scheme == "euler":
+        yield "Euler-Maruyama: every block from the old state at once; weak order 1"
+    else:
+        yield f"sequential Euler: {', then '.join(build.order)}; the noise covariance is that of the old state; order 1"
+    if program.variant == "full":
+        yield "grad U over all data; noise N(0, 2 eps D)"
+        return
+    batch = "with" if program.replacement else "without"
+    yield f"grad U from a minibatch drawn {batch} replacement, its sum scaled by N/n, the prior not"
+    if not any(noise.B_hat for noise in program.noises):
+        yield "noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds"
+        yield "is not subtracted and the draws are too wide by it"
+    else:
+        yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
+
+
+def _claims(report: Report) -> Iterator[str]:
+    for finding in report.findings:
+        match finding.decision:
+            case Proved(by=by, given=given):
+                yield f"proved: {finding.says} (by {by}" + (f"; given {'; '.join(given)})" if given else ")")
+            case Refuted(by=by):
+                yield f"refuted: {finding.says} (by {by})"
+            case Undecided(tried=tried):
+                yield f"undecided: {finding.says} (tried {'; '.join(tried)})"

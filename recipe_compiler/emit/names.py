@@ -1,0 +1,32 @@
+"""Names of the user that an emitted module cannot use as they are."""
+
+import builtins
+import keyword
+
+from recipe_compiler.program.program import Program
+
+# fmt: off
+OWN = frozenset((
+    "math", "np", "njit", "gradient", "step", "prepare", "run", "seed_streams", "eps", "thin", "batch",
+    "batch_size", "row", "kept", "clipped", "total", "weight", "noise_state", "batch_state", "permutation", "FORMAT",
+    "SPEC_DIGEST", "VARIANT", "REPLACEMENT", "BLOCKS", "SIZES", "PARAMETERS", "CONSTANTS", "DATA", "ARGUMENTS",
+    "POTENTIAL_BLOCK",
+))
+# fmt: on
+"""Names that every emitted module has for itself."""
+
+
+def renames(program: Program) -> dict[str, str]:
+    """Return the user's names that must change, with a trailing underscore (more, where that is taken too)."""
+    items = (*program.blocks, *program.parameters, *program.data)
+    sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
+    names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
+    made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_kept", "_draws")}
+    found: dict[str, str] = {}
+    for name in names:
+        new = name
+        while keyword.iskeyword(new) or hasattr(builtins, new) or new in OWN | made or (new != name and new in names):
+            new += "_"
+        if new != name:
+            found[name] = new
+    return found

@@ -1,0 +1,121 @@
+"""Statements as lines of Python, in the layout of the project's formatter."""
+
+from collections.abc import Iterable, Iterator
+
+from recipe_compiler.emit.print_scalar import print_scalar, print_terms
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.loops import (
+    Assign,
+    Clip,
+    Comment,
+    Factor,
+    For,
+    ForBatch,
+    Increment,
+    Invert,
+    Invoke,
+    Plus,
+    Scalar,
+    Scale,
+    Statement,
+)
+
+WIDTH = 120
+
+
+def print_body(body: Iterable[Statement], indent: int) -> Iterator[str]:
+    """Yield the lines of a body, indented."""
+    for statement in body:
+        yield from _print(statement, indent)
+
+
+def _print(statement: Statement, indent: int) -> Iterator[str]:
+    pad = " " * indent
+    match statement:
+        case Assign(target, value):
+            yield from assignment(f"{pad}{print_scalar(target)} = ", value, indent)
+        case Increment(target, value):
+            yield from assignment(f"{pad}{print_scalar(target)} += ", value, indent)
+        case For(index, count, body):
+            yield f"{pad}for {index} in range({count}):"
+            yield from print_body(body, indent + 4)
+        case ForBatch(index, body):
+            yield f"{pad}for {index} in batch:"
+            yield from print_body(body, indent + 4)
+        case Comment(words):
+            yield from _comment(words, pad)
+        case Invert(target, source):
+            yield f"{pad}{target} = np.linalg.inv({source})"
+        case Factor(targets, blocks, two_D, B_hat):
+            names = ", ".join(targets) if len(targets) > 1 else f"({targets[0]},)"
+            labels = ", ".join(f'"{block}"' for block in blocks)
+            excess = "None" if B_hat is None else _grid(B_hat)
+            yield f"{pad}{names} = _noise_factor({_grid(two_D)}, {excess}, eps, [{labels}])"
+        case Scale(target, block, two_D, B_hat):
+            arguments = f'{print_scalar(two_D)}, {print_scalar(B_hat)}, eps, "{block}"'
+            yield f"{pad}{print_scalar(target)} = _noise_scale({arguments})"
+        case Clip(target, counter):
+            name = print_scalar(target)
+            yield f"{pad}if {name} < 0.0:"
+            yield f"{pad}    {name} = 0.0"
+            yield f"{pad}    {counter}[0] += 1"
+        case Invoke(procedure, arguments):
+            yield from call(f"{pad}{procedure}", arguments, indent)
+
+
+def _grid(names: tuple[tuple[str, ...], ...]) -> str:
+    return "[" + ", ".join(f"[{', '.join(row)}]" for row in names) + "]"
+
+
+def _comment(words: str, pad: str) -> Iterator[str]:
+    line = f"{pad}#"
+    for word in words.split():
+        if len(line) + len(word) + 1 > WIDTH:
+            yield line
+            line = f"{pad}#   {word}"
+        else:
+            line += f" {word}"
+    yield line
+
+
+def assignment(head: str, value: Scalar, indent: int) -> Iterator[str]:
+    """Yield an assignment, a sum that is too long for a line with one term a line."""
+    text = print_scalar(value)
+    if len(head) + len(text) <= WIDTH or not isinstance(value, Plus):
+        yield head + text
+        return
+    yield f"{head}("
+    pad = " " * (indent + 4)
+    for place, (negative, part) in enumerate(print_terms(value)):
+        sign = ("-" if negative else "") if place == 0 else ("- " if negative else "+ ")
+        yield f"{pad}{sign}{part}"
+    yield " " * indent + ")"
+
+
+def call(head: str, arguments: tuple[str, ...], indent: int, tail: str = "") -> Iterator[str]:
+    """Yield a call or a signature, its arguments one a line where they are too long for one."""
+    line = f"{head}({', '.join(arguments)}){tail}"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    inner = " " * (indent + 4) + ", ".join(arguments)
+    yield f"{head}("
+    if len(inner) <= WIDTH:
+        yield inner
+    else:
+        yield from (" " * (indent + 4) + f"{argument}," for argument in arguments)
+    yield f"{' ' * indent}){tail}"
+
+
+def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the loop counts of a body that are names, and those inside joined ones (`d+k`)."""
+    found: set[Size] = set()
+    for statement in body:
+        match statement:
+            case For(_, count, inner):
+                found |= {count, *sizes_in(inner)}
+            case ForBatch(_, inner):
+                found |= sizes_in(inner)
+            case _:
+                pass
+    return frozenset(name for size in found if isinstance(size, str) for name in size.split("+"))

@@ -1,0 +1,92 @@
+"""The loop of a chain: draws what a step needs, calls `step`, keeps every thin-th state."""
+
+from collections.abc import Iterator
+
+from recipe_compiler.emit.print_body import call
+from recipe_compiler.emit.print_procedure import shape_text, size_lines
+from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.loops import Array
+from recipe_compiler.program.lower_noise import CLIPPED
+from recipe_compiler.program.program import Program
+
+RUN = '@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FASTMATH)'
+
+
+def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the arguments of `run`, in order."""
+    minibatch = program.variant == "minibatch"
+    batches = ("batch_state",) if program.replacement else ("batch_state", "permutation")
+    return (
+        *(block.name for block in program.blocks),
+        *(parameter.name for parameter in program.parameters),
+        *(array.name for array in kernel.prepare.outputs),
+        *(datum.name for datum in program.data),
+        *(("batch_size",) if minibatch else ()),
+        "eps",
+        "thin",
+        "noise_state",
+        *(batches if minibatch else ()),
+        *((CLIPPED,) if _clips(kernel) else ()),
+        *(f"{block.name}_draws" for block in program.blocks),
+    )
+
+
+def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `run`."""
+    step = kernel.step
+    names = [block.name for block in program.blocks]
+    first = f"{names[0]}_draws"
+    yield RUN
+    yield from call("def run", run_arguments(program, kernel), 0, ":")
+    yield '    """Advance a chain and keep every thin-th state; return how many draws were kept.'
+    yield ""
+    yield "    State and random states are updated in place. A chain that leaves the finite numbers stops: fewer draws"
+    yield "    are kept than asked for, and the state is the last one kept."
+    yield '    """'
+    work = tuple(array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
+    wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
+    sources = tuple(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks)
+    yield from size_lines(sources, wanted, 4)
+    for array in work:
+        yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
+    for name in names:
+        yield f"    {name}_kept = np.empty({name}.shape[0])"
+        yield f"    _copy({name}, {name}_kept)"
+    if program.variant == "minibatch":
+        yield "    batch = np.empty(batch_size, np.uint64)"
+    yield f"    for kept in range({first}.shape[0]):"
+    yield "        for _ in range(thin):"
+    yield from _draws(program, kernel)
+    yield from call("            step", tuple(a.name for a in (*step.outputs, *step.inputs, *step.work)), 12)
+    for output, name in zip(step.outputs, names, strict=True):
+        yield f"            _copy({output.name}, {name})"
+    yield from _keep(names)
+    yield f"    return {first}.shape[0]"
+
+
+def _clips(kernel: Kernel) -> bool:
+    return any(array.name == CLIPPED for array in kernel.step.work)
+
+
+def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
+    pad = " " * 12
+    if program.variant == "minibatch":
+        rows = f"{program.data[0].name}.shape[0]"
+        if program.replacement:
+            yield f"{pad}_fill_indices(batch_state, {rows}, batch)"
+        else:
+            yield f"{pad}_shuffle_indices(batch_state, permutation, batch)"
+    for array in kernel.noises:
+        yield f"{pad}_fill_normals(noise_state, {array.name})"
+
+
+def _keep(names: list[str]) -> Iterator[str]:
+    pad = " " * 8
+    checks = " and ".join(f"_all_finite({name})" for name in names)
+    yield f"{pad}if not ({checks}):" if len(names) > 1 else f"{pad}if not {checks}:"
+    for name in names:
+        yield f"{pad}    _copy({name}_kept, {name})"
+    yield f"{pad}    return kept"
+    for name in names:
+        yield f"{pad}_copy({name}, {name}_kept)"
+        yield f"{pad}_copy({name}, {name}_draws[kept])"

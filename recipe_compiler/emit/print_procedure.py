@@ -1,0 +1,77 @@
+"""Procedures of a kernel as Python functions."""
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from recipe_compiler.emit.print_body import WIDTH, call, print_body, sizes_in
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import Array, names_in, stored_in
+
+LOOP = '@njit(cache=True, error_model="numpy", fastmath=_FASTMATH)'
+"""Decorator of functions without sums that must be reordered to be fast."""
+REDUCTION = '@njit(cache=True, error_model="numpy", fastmath=_REDUCTION)'
+"""Decorator of functions whose sums may be reordered, so that they vectorise."""
+
+
+def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
+    """Yield the lines of a jitted procedure."""
+    arrays = (*procedure.outputs, *procedure.inputs, *procedure.work)
+    yield decorator
+    yield from call(f"def {procedure.name}", tuple(array.name for array in arrays), 0, ":")
+    yield from _docstring(procedure.says)
+    yield from size_lines(arrays, used_sizes(procedure), 4)
+    yield from print_body(procedure.body, 4)
+
+
+def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]:
+    """Yield the lines of `prepare`: plain Python, run once before the chain starts."""
+    yield from call("def prepare", (*(array.name for array in procedure.inputs), *sizes), 0, ":")
+    yield from _docstring(procedure.says)
+    known = tuple(array for array in procedure.inputs if array.sizes)
+    needed = used_sizes(procedure) | _array_sizes((*procedure.outputs, *procedure.work))
+    yield from size_lines(known, needed - set(sizes), 4)
+    filled = stored_in(procedure.body)
+    for array in (*procedure.outputs, *procedure.work):
+        if array.sizes and array.name in filled:
+            yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
+    yield from print_body(procedure.body, 4)
+    names = ", ".join(array.name for array in procedure.outputs)
+    yield f"    return ({names}{',' if len(procedure.outputs) == 1 else ''})"
+
+
+def shape_text(sizes: tuple[Size, ...]) -> str:
+    """Return the shape argument of an allocation."""
+    words = [str(size).replace("+", " + ") for size in sizes]
+    return words[0] if len(words) == 1 else f"({', '.join(words)})"
+
+
+def size_lines(arrays: Iterable[Array], wanted: frozenset[str], indent: int) -> Iterator[str]:
+    """Yield lines that read symbolic sizes off the arrays that have them."""
+    left = set(wanted)
+    for array in arrays:
+        for axis, size in enumerate(array.sizes):
+            if isinstance(size, str) and size in left:
+                left.discard(size)
+                yield f"{' ' * indent}{size} = {array.name}.shape[{axis}]"
+
+
+def used_sizes(procedure: Procedure) -> frozenset[str]:
+    """Return the symbolic sizes that a procedure's body counts to or computes with."""
+    arrays = (*procedure.outputs, *procedure.inputs, *procedure.work)
+    return sizes_in(procedure.body) | (names_in(procedure.body) & _array_sizes(arrays))
+
+
+def _array_sizes(arrays: Iterable[Array]) -> frozenset[str]:
+    names = (size for array in arrays for size in array.sizes if isinstance(size, str))
+    return frozenset(part for name in names for part in name.split("+"))
+
+
+def _docstring(says: tuple[str, ...]) -> Iterator[str]:
+    lines = [part for line in says for part in wrap(line, WIDTH - 8, break_long_words=False, break_on_hyphens=False)]
+    if len(lines) == 1:
+        yield f'    """{lines[0]}"""'
+        return
+    yield f'    """{lines[0]}'
+    yield from (f"    {line}" for line in lines[1:])
+    yield '    """'

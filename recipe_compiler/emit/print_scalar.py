@@ -1,0 +1,155 @@
+"""Scalar expressions as Python text, in the layout of the project's formatter.
+
+Sums print as sums and differences, negative powers as quotients, rational numbers as decimals where those are exact.
+"""
+
+from fractions import Fraction
+
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.program.loops import Call, Constant, Kronecker, Plus, Raise, Ref, Scalar, Times
+
+FUNCTIONS = {
+    "exp": "math.exp",
+    "log": "math.log",
+    "log1p": "math.log1p",
+    "expm1": "math.expm1",
+    "sqrt": "math.sqrt",
+    "abs": "abs",
+    "sin": "math.sin",
+    "cos": "math.cos",
+    "tan": "math.tan",
+    "tanh": "math.tanh",
+    "atan": "math.atan",
+    "cosh": "math.cosh",
+    "sinh": "math.sinh",
+    "softplus": "_softplus",
+    "sigmoid": "_sigmoid",
+    "erf": "math.erf",
+    "gamma": "math.gamma",
+    "loggamma": "math.lgamma",
+    "minimum": "min",
+    "maximum": "max",
+}
+"""Elementwise functions of the language, and what computes them in an emitted module."""
+
+SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
+
+
+def print_scalar(value: Scalar) -> str:
+    """Return a scalar expression as Python text."""
+    return _print(value)[0]
+
+
+def _print(value: Scalar) -> tuple[str, int]:
+    match value:
+        case Constant(number):
+            return _number(number)
+        case Ref(name, ()):
+            return name, ATOM
+        case Ref(name, at):
+            return f"{name}[{', '.join(str(place) for place in at)}]", ATOM
+        case Plus():
+            return _sum(value), SUM
+        case Times(factors):
+            return _product(factors)
+        case Raise(base, exponent):
+            return _power(base, exponent)
+        case Call(fn, args):
+            return f"{_function(fn)}({', '.join(print_scalar(arg) for arg in args)})", ATOM
+        case Kronecker(left, right):
+            return f"(1.0 if {left} == {right} else 0.0)", ATOM
+
+
+def _function(fn: str) -> str:
+    if fn not in FUNCTIONS:
+        known = ", ".join(sorted(FUNCTIONS))
+        problem = f"found {fn} in what a step has to compute, expected one of {known}"
+        raise ModelError([Fault(Place(""), fn, problem, "state the target or the dynamics without it")])
+    return FUNCTIONS[fn]
+
+
+def _number(number: Fraction) -> tuple[str, int]:
+    text, level = _magnitude(abs(number))
+    return (f"-{text}", min(level, UNARY)) if number < 0 else (text, level)
+
+
+def _magnitude(number: Fraction) -> tuple[str, int]:
+    if number.denominator == 1:
+        return f"{number.numerator}.0" if number.numerator < 10**15 else repr(float(number)), ATOM
+    decimal = repr(float(number))
+    if len(decimal) <= 17 and Fraction(decimal) == number:
+        return decimal, ATOM
+    return f"{number.numerator}.0 / {number.denominator}.0", PRODUCT
+
+
+def print_terms(value: Plus) -> list[tuple[bool, str]]:
+    """Return the terms of a sum as text, each with whether it is subtracted."""
+    found: list[tuple[bool, str]] = []
+    for term in value.terms:
+        negative, magnitude = _sign(term)
+        part, level = _print(magnitude)
+        found.append((negative, f"({part})" if negative and level == SUM else part))
+    # a sum that can start without a minus does
+    first = next((place for place, (negative, _) in enumerate(found) if not negative), 0)
+    return [found[first], *found[:first], *found[first + 1 :]]
+
+
+def _sum(value: Plus) -> str:
+    (negative, text), *rest = print_terms(value)
+    text = f"-{text}" if negative else text
+    return text + "".join(f" - {part}" if minus else f" + {part}" for minus, part in rest)
+
+
+def _sign(term: Scalar) -> tuple[bool, Scalar]:
+    """Split a leading minus off a term."""
+    match term:
+        case Constant(number) if number < 0:
+            return True, Constant(-number)
+        case Times((Constant(number), *rest)) if number < 0:
+            left = (Constant(-number), *rest) if number != -1 else tuple(rest)
+            return True, left[0] if len(left) == 1 else Times(left)
+        case _:
+            return False, term
+
+
+def _product(factors: tuple[Scalar, ...]) -> tuple[str, int]:
+    negative, value = _sign(Times(factors))
+    inner = value.factors if isinstance(value, Times) else (value,)
+    above: list[Scalar] = []
+    below: list[Scalar] = []
+    for factor in inner:
+        match factor:
+            case Raise(base, exponent) if exponent < 0:
+                below.append(base if exponent == -1 else Raise(base, -exponent))
+            case Constant(number) if number.numerator == 1 and number.denominator > 1:
+                below.append(Constant(Fraction(number.denominator)))
+            case _:
+                above.append(factor)
+    top = " * ".join(_in_product(factor) for factor in above) or "1.0"
+    bottom = " * ".join(_in_product(factor) for factor in below)
+    if not bottom and len(above) == 1:
+        text, level = _print(above[0])
+        level = level if not negative else UNARY
+    else:
+        bottom = f"({bottom})" if len(below) > 1 else bottom
+        text, level = (f"{top} / {bottom}" if bottom else top), PRODUCT
+    return (f"-{text}", min(level, UNARY)) if negative else (text, level)
+
+
+def _in_product(value: Scalar) -> str:
+    text, level = _print(value)
+    return text if level > PRODUCT and not text.startswith("-") else f"({text})"
+
+
+def _power(base: Scalar, exponent: Fraction) -> tuple[str, int]:
+    if exponent < 0:
+        text, level = _power(base, -exponent) if exponent != -1 else _print(base)
+        return f"1.0 / {text if level > PRODUCT else f'({text})'}", PRODUCT
+    text, level = _print(base)
+    if exponent == Fraction(1, 2):
+        return f"math.sqrt({text})", ATOM
+    operand = text if level == ATOM else f"({text})"
+    if exponent.denominator == 1:
+        simple = isinstance(base, Ref) and not base.at
+        return f"{operand}**{exponent.numerator}" if simple else f"{operand} ** {exponent.numerator}", POWER
+    return f"{operand} ** ({exponent.numerator}.0 / {exponent.denominator}.0)", POWER

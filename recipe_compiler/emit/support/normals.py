@@ -1,0 +1,66 @@
+"""Standard normal draws: the ziggurat with 256 layers on random bits of xoshiro256++."""
+
+# The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
+# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
+# pyright: reportPrivateUsage=false
+
+import math
+
+import numpy as np
+from numba import njit
+
+from recipe_compiler.emit.support.bits import _next_bits
+from recipe_compiler.emit.support.flags import _FASTMATH
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, s0, s1, s2, s3):
+    """Return the draw in the rare case that x is not in the sure part of its layer, NaN if it must be drawn again."""
+    while True:
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        u = np.float64(bits >> 11) * 2.0**-53
+        if layer > 0:
+            heights = _HEIGHTS
+            below = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer]) < math.exp(-0.5 * x * x)
+            return x if below else math.nan, s0, s1, s2, s3
+        beyond = math.log1p(-u) / _TAIL
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        u = np.float64(bits >> 11) * 2.0**-53
+        if -2.0 * math.log1p(-u) >= beyond * beyond:
+            return math.copysign(_TAIL - beyond, x), s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        x = math.nan
+        while x != x:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            layer = bits & np.uint64(255)
+            place = bits >> 12
+            x = np.float64(place) * _WIDTHS[layer]
+            x = -x if bits & np.uint64(256) else x
+            if place >= _BOUNDS[layer]:
+                x, s0, s1, s2, s3 = _normal_at_edge(layer, x, s0, s1, s2, s3)
+        out[k] = x
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3

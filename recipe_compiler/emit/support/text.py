@@ -1,0 +1,88 @@
+"""The source of support functions, word for word, for an emitted file to carry along."""
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from recipe_compiler.errors import CompilerError
+
+_MODULES = ("flags", "special", "arrays", "bits", "normals", "indices", "noise", "seeds")
+"""Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
+
+_IMPORTS = (("math", "import math"), ("np", "import numpy as np"), ("njit", "from numba import njit"))
+"""Every import a support module makes from outside, by the name it binds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A function, or an assignment of constants, of the support code."""
+
+    names: tuple[str, ...]
+    uses: frozenset[str]
+    text: str
+    is_function: bool
+
+
+def support_text(names: Collection[str], given: Collection[str] = ()) -> str:
+    """Return the source of the support functions `names` and all they need, in a fixed order, ending in a newline.
+
+    Args:
+        names: functions the emitted code calls; CompilerError for one that is not part of the support code.
+        given: constants the emitted file defines elsewhere, word for word the same.
+    """
+    text = ""
+    after_constant = False
+    for definition in _needed(names):
+        if not set(given).isdisjoint(definition.names):
+            continue
+        close = after_constant and not definition.is_function
+        text += ("" if not text else "\n" if close else "\n\n") + definition.text + "\n"
+        after_constant = not definition.is_function
+    return text
+
+
+def support_imports(names: Collection[str]) -> tuple[str, ...]:
+    """Return the import lines that `support_text(names)` needs, in order: of math, numpy and numba only."""
+    used = {name for definition in _needed(names) for name in definition.uses}
+    return tuple(line for name, line in _IMPORTS if name in used)
+
+
+def _needed(names: Collection[str]) -> tuple[_Definition, ...]:
+    """Return the definitions of `names` and, in turn, of all that they use."""
+    definitions = _definitions()
+    by_name = {name: definition for definition in definitions for name in definition.names}
+    unknown = sorted(set(names) - by_name.keys())
+    if unknown:
+        raise CompilerError(f"no such support function: {', '.join(unknown)}")
+    found: set[str] = set()
+    ahead = set(names)
+    while ahead:
+        found |= ahead
+        ahead = {use for name in ahead for use in by_name[name].uses if use in by_name} - found
+    return tuple(definition for definition in definitions if not found.isdisjoint(definition.names))
+
+
+@cache
+def _definitions() -> tuple[_Definition, ...]:
+    folder = files("recipe_compiler.emit.support")
+    sources = [folder.joinpath(f"{module}.py").read_text(encoding="utf-8") for module in _MODULES]
+    return tuple(definition for source in sources for definition in _definitions_of(source))
+
+
+def _definitions_of(source: str) -> Iterator[_Definition]:
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=decorators):
+                names = (name,)
+                first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+            case ast.Assign(targets=targets):
+                names = tuple(n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
+                first = node.lineno
+            case _:
+                continue
+        uses = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        text = "\n".join(lines[first - 1 : node.end_lineno])
+        yield _Definition(names, frozenset(uses), text, isinstance(node, ast.FunctionDef))

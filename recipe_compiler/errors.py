@@ -1,0 +1,67 @@
+"""Errors a user can meet, and the one that is always ours.
+
+Every error carries what was found, what was expected and what to do; the command line maps the class to an
+exit code (`docs/spec_reference.md`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a document: file, line and column, both counted from 1 (0 = not known)."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """Return `file:line:column`, leaving out what is not known."""
+        numbers = [str(n) for n in (self.line, self.column) if n]
+        return ":".join([self.file, *numbers])
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a document, at its smallest guilty part."""
+
+    where: Place
+    entry: str
+    """The entry of the document, as a user would name it: `D[r,r]`, `state.theta.shape`."""
+    problem: str
+    """`found ..., expected ...` in one sentence."""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Return the fault on one line, its hint on a second."""
+        line = f"{self.where}  {self.entry}  {self.problem}"
+        return f"{line}\n    hint: {self.hint}" if self.hint else line
+
+
+class RecipeError(Exception):
+    """Root of the errors of this package."""
+
+
+class FaultyDocument(RecipeError):
+    """A document cannot be used; holds every fault found, in the order of the document."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class SpecError(FaultyDocument):
+    """Malformed document: not the language (YAML, keys, grammar of formulas)."""
+
+
+class ModelError(FaultyDocument):
+    """Well formed but meaningless: an unknown symbol, a shape that does not fit, an unsupported function."""
+
+
+class VerificationError(RecipeError):
+    """A claim required by policy is refuted or undecided."""
+
+
+class CompilerError(RecipeError):
+    """An invariant of the compiler itself broke: always a bug of this project, never the user's doing."""

@@ -1,0 +1,83 @@
+"""What a document declares: blocks, parameters, functions and data, with their shapes, kinds and domains."""
+
+from dataclasses import dataclass
+
+from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Where every coordinate of a block lives; `bounds` holds a and b of `interval(a, b)` and `circle(a, b)`."""
+
+    name: DomainName = DomainName.REAL
+    bounds: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of the state z: a scalar, a column, or (in targets) a matrix that is flattened row by row."""
+
+    name: str
+    shape: Shape = SCALAR
+    domain: Domain = Domain()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A constant of the chain: a number, vector or matrix of a declared kind."""
+
+    name: str
+    shape: Shape = SCALAR
+    kinds: tuple[Kind, ...] = (Kind.REAL,)
+    default: Formula | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of blocks, known only by its shape and kind until it is bound."""
+
+    name: str
+    of: tuple[str, ...]
+    shape: Shape = SCALAR
+    kinds: tuple[Kind, ...] = (Kind.REAL,)
+    role: str = ""
+    """`"potential"`: the function a target binds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """A field of the data; `shape` is that of ONE datum, `size` the number of data."""
+
+    name: str
+    size: Size
+    shape: Shape = SCALAR
+    values: tuple[int, ...] = ()
+    """The values allowed (`in: [0, 1]`), empty for any finite number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """All names of a document, in the order declared. Names are unique over all four."""
+
+    blocks: tuple[Block, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    functions: tuple[Function, ...] = ()
+    data: tuple[Datum, ...] = ()
+    assume: tuple[Compare, ...] = ()
+
+    def find(self, name: str) -> Block | Parameter | Function | Datum | None:
+        """Return what `name` was declared as, or None."""
+        for group in (self.blocks, self.parameters, self.functions, self.data):
+            for declaration in group:
+                if declaration.name == name:
+                    return declaration
+        return None
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The symbolic sizes in the shapes declared, in order of appearance."""
+        shapes = [item.shape for item in (*self.blocks, *self.parameters, *self.functions, *self.data)]
+        counts = [datum.size for datum in self.data]
+        found = [size for shape in shapes for size in shape.sizes] + counts
+        return tuple(dict.fromkeys(size for size in found if isinstance(size, str)))

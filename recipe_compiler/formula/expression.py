@@ -1,0 +1,209 @@
+"""The nodes of a typed formula: what text and SymPy objects become, and all that later stages see.
+
+A formula is an immutable tree. Every node knows its `shape`; every size in it is resolved (a symbolic size or an
+integer, never an unknown). Numbers are exact. Nothing here simplifies: nodes say what the author wrote, except that
+`a - b` is `a + (-1)*b`, `a / b` is `a * b**(-1)`, and `dot`, `norm2` are matrix products.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+
+
+class Role(StrEnum):
+    """What a symbol stands for."""
+
+    BLOCK = "block"
+    PARAMETER = "parameter"
+    DATUM = "datum"
+    """A field of ONE datum (a row of `x`, an entry of `y`), in a target's log likelihood."""
+    SIZE = "size"
+    """A size used as a number: `d`."""
+    STEP = "step"
+    """The step size eps, in claimed updates."""
+    NOISE = "noise"
+    """A declared standard normal draw, in claimed updates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An exact rational constant."""
+
+    value: Fraction
+
+    @property
+    def shape(self) -> Shape:
+        """A scalar."""
+        return SCALAR
+
+
+@dataclass(frozen=True, slots=True)
+class Pi:
+    """The constant pi."""
+
+    @property
+    def shape(self) -> Shape:
+        """A scalar."""
+        return SCALAR
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A declared name: a block of the state, a parameter, a datum, a size, ..."""
+
+    name: str
+    shape: Shape
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAt:
+    """A declared function at the blocks it was declared of: `U(theta)`."""
+
+    name: str
+    of: tuple[str, ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The identity matrix `I` of a size."""
+
+    size: Size
+
+    @property
+    def shape(self) -> Shape:
+        """A square matrix."""
+        return Shape(self.size, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A vector or matrix filled with one number: `0` (`value` 0) and `ones` (`value` 1)."""
+
+    value: int
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A sum of terms of one shape."""
+
+    terms: tuple["Formula", ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Multiply:
+    """`left * right`: one side a scalar, or both of one vector or matrix shape (then elementwise)."""
+
+    left: "Formula"
+    right: "Formula"
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """`base ** exponent`, elementwise in the base; the exponent is a scalar."""
+
+    base: "Formula"
+    exponent: "Formula"
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class MatMul:
+    """`left @ right`: the matrix product (row @ column is a scalar, column @ row a matrix)."""
+
+    left: "Formula"
+    right: "Formula"
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose:
+    """`arg.T`."""
+
+    arg: "Formula"
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`arg[k]` of a vector or `arg[k, l]` of a matrix: a scalar, positions counted from 0."""
+
+    arg: "Formula"
+    at: tuple[int, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """A scalar."""
+        return SCALAR
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`left op right` between scalars or equal vectors, `op` one of `> >= < <= ==`: conditions and assumptions."""
+
+    op: str
+    left: "Formula"
+    right: "Formula"
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function of the language applied to its arguments.
+
+    Elementwise: exp log log1p expm1 sqrt abs sign sin cos tan tanh atan cosh sinh softplus sigmoid erf gamma loggamma
+    (one argument), minimum maximum (two), where (a `Compare`, then two).
+    Matrices: inv det logdet trace diag sum outer kron.
+    Calculus: grad(s, block), div(A, block), hessian(s, block), the block a `Symbol`.
+    """
+
+    fn: str
+    args: tuple["Formula", ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """`N(0, cov)`: an independent Gaussian draw (claimed updates only)."""
+
+    cov: "Formula"
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """`next(b)`: the already updated block (claimed updates only)."""
+
+    block: str
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class GradTilde:
+    """`grad_tilde(U, b)`: an unbiased estimate of grad(U, b) with covariance V (claimed updates only)."""
+
+    function: str
+    block: str
+    shape: Shape
+
+
+Formula = (
+    Number | Pi | Symbol | FunctionAt | Identity | Filled | Add | Multiply | Power | MatMul | Transpose | Entry
+    | Compare | Apply | Normal | Next | GradTilde
+)
+
+ELEMENTWISE = frozenset(
+    "exp log log1p expm1 sqrt abs sign sin cos tan tanh atan cosh sinh softplus sigmoid erf gamma loggamma".split()
+)
+"""Scalar functions of one argument, applied entry by entry."""
+
+ELEMENTWISE_PAIRS = frozenset({"minimum", "maximum"})
+MATRIX_FUNCTIONS = frozenset("inv det logdet trace diag sum dot norm2 outer kron".split())
+CALCULUS = frozenset({"grad", "div", "hessian"})
+UPDATE_FUNCTIONS = frozenset({"N", "next", "grad_tilde"})

@@ -1,0 +1,68 @@
+"""Sizes and shapes of formulas, the kinds of parameters and functions, the domains of blocks."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Size = str | int
+"""A symbolic size (`"d"`: some positive integer) or a fixed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Rows and columns of a formula; `None` means that there is no such axis.
+
+    A vector of length one is not a scalar: `Shape(1)` has an axis, `Shape()` has none.
+    """
+
+    rows: Size | None = None
+    cols: Size | None = None
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The sizes of the axes that are there, rows first."""
+        return tuple(size for size in (self.rows, self.cols) if size is not None)
+
+    @property
+    def transposed(self) -> "Shape":
+        """The shape of the transpose."""
+        return Shape(self.cols, self.rows)
+
+    def __str__(self) -> str:
+        """Name the shape as error messages do: `scalar`, `column [d]`, `row [d]`, `matrix [d, k]`."""
+        match self.rows, self.cols:
+            case None, None:
+                return "scalar"
+            case rows, None:
+                return f"column [{rows}]"
+            case None, cols:
+                return f"row [{cols}]"
+            case rows, cols:
+                return f"matrix [{rows}, {cols}]"
+
+
+SCALAR = Shape()
+
+
+class Kind(StrEnum):
+    """What is declared about the values of a parameter or a function (`is:` in a spec)."""
+
+    REAL = "real"
+    POSITIVE = "positive"
+    NONNEGATIVE = "nonnegative"
+    NONZERO = "nonzero"
+    SYMMETRIC = "symmetric"
+    SKEW = "skew"
+    PSD = "positive semidefinite"
+    PD = "positive definite"
+    DIAGONAL = "diagonal"
+
+
+class DomainName(StrEnum):
+    """Where the coordinates of a block live (`domain:` in a spec)."""
+
+    REAL = "real"
+    POSITIVE = "positive"
+    NONNEGATIVE = "nonnegative"
+    INTERVAL = "interval"
+    CIRCLE = "circle"
+    SIMPLEX = "simplex"

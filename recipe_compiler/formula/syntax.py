@@ -1,0 +1,237 @@
+"""Text to syntax tree: the only door from text. A whitelist grammar read by recursive descent; nothing is evaluated.
+
+Precedence as in Python, loosest first: comparison, `+ -`, `* / @`, unary `-`, `**` (from the right), `.T [k] (...)`.
+"""
+
+import keyword
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.errors import Place, SpecError
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.bounds import check_bounds
+from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
+from recipe_compiler.formula.places import fault_at
+from recipe_compiler.formula.tokens import Mark, Token, tokens, why_refused
+
+MAX_CHARACTERS = 10_000
+MAX_NESTING = 60
+MAX_NAME = 63
+MAX_DIGITS = 400
+MAX_DECIMAL_EXPONENT = 400
+MAX_POSITION_DIGITS = 9
+
+_COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
+_FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
+
+
+def parse(text: str, entry: str, where: Place) -> tree.Tree:
+    """Read a formula.
+
+    Args:
+        text: The formula: ASCII, at most 10,000 characters, nested at most 60 deep (long sums are not nested).
+        entry: The entry of the document it stands at, for faults.
+        where: The place of the first character of `text`.
+
+    Returns:
+        The untyped tree; decimals are exact ratios (`0.1` is 1/10). A `Comparison` can only be its root or the first
+        argument of `where(...)`.
+
+    Raises:
+        SpecError: The text is not in the grammar, or out of bounds; the fault points to the first guilty character.
+    """
+    breaks = tuple(offset for offset, character in enumerate(text[:MAX_CHARACTERS]) if character == "\n")
+    reader = _Reader(tokens(text[:MAX_CHARACTERS]), (0, *(b + 1 for b in breaks)), entry, where)
+    if len(text) > MAX_CHARACTERS:
+        raise reader.error(reader.tokens[0], f"found {len(text):,} characters, expected at most {MAX_CHARACTERS:,}")
+    formula = reader.comparison(0)
+    reader.expect_end()
+    check_bounds(formula, entry, where)
+    return formula
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The tokens and how many of them have been read."""
+
+    tokens: tuple[Token, ...]
+    line_starts: tuple[int, ...]
+    entry: str
+    where: Place
+    position: int = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.position]
+
+    def at(self, token: Token) -> tree.Spot:
+        line = bisect_right(self.line_starts, token.offset) - 1
+        return tree.Spot(line, token.offset - self.line_starts[line])
+
+    def error(self, token: Token, problem: str, hint: str = "") -> SpecError:
+        return SpecError([fault_at(self.where, self.at(token), self.entry, problem, hint)])
+
+    def take(self) -> Token:
+        token = self.token
+        self.position += 1
+        return token
+
+    def sees(self, *texts: str) -> bool:
+        return self.token.mark is Mark.OPERATOR and self.token.text in texts
+
+    def deeper(self, depth: int, by: int = 1) -> int:
+        if depth + by > MAX_NESTING:
+            raise self.error(self.token, f"nested more than {MAX_NESTING} deep", "name a part, or split the formula")
+        return depth + by
+
+    def comparison(self, depth: int) -> tree.Tree:
+        start = self.token
+        left = self.sum(depth)
+        if not self.sees(*_COMPARISONS):
+            return left
+        op = self.take().text
+        right = self.sum(depth)
+        if self.sees(*_COMPARISONS):
+            raise self.error(self.token, "a chain of comparisons", "state each comparison by itself")
+        return tree.Comparison(op, left, right, self.at(start))
+
+    def sum(self, depth: int) -> tree.Tree:
+        start = self.token
+        terms = [self.product(depth)]
+        while self.sees("+", "-"):
+            operator = self.take()
+            term = self.product(depth)
+            terms.append(tree.Negate(term, term.at) if operator.text == "-" else term)
+        return terms[0] if len(terms) == 1 else tree.Sum(tuple(terms), self.at(start))
+
+    def product(self, depth: int) -> tree.Tree:
+        start = self.token
+        factors = [self.unary(depth)]
+        operators: list[str] = []
+        while self.sees("*", "/", "@"):
+            operators.append(self.take().text)
+            if operators[-1] == "@":  # matrix products do not regroup, so a chain of them is as deep as it is long
+                depth = self.deeper(depth)
+            factors.append(self.unary(depth))
+        return factors[0] if len(factors) == 1 else tree.Product(tuple(factors), tuple(operators), self.at(start))
+
+    def unary(self, depth: int) -> tree.Tree:
+        if not self.sees("-"):
+            return self.power(depth)
+        start = self.take()
+        return tree.Negate(self.unary(self.deeper(depth)), self.at(start))
+
+    def power(self, depth: int) -> tree.Tree:
+        start = self.token
+        base = self.postfix(depth)
+        if not self.sees("**"):
+            return base
+        self.take()
+        return tree.Power(base, self.unary(self.deeper(depth)), self.at(start))
+
+    def postfix(self, depth: int) -> tree.Tree:
+        start = self.token
+        formula = self.atom(depth)
+        while self.sees(".", "["):
+            depth = self.deeper(depth)
+            if self.take().text == "[":
+                formula = tree.Subscript(formula, self.positions(), self.at(start))
+                continue
+            name = self.take() if self.token.mark is Mark.NAME else self.token
+            if name.text != "T":
+                raise self.error(name, f"found '.{name.text}', expected '.T'", "no other attribute is in the grammar")
+            formula = tree.Transposed(formula, self.at(start))
+        return formula
+
+    def positions(self) -> tuple[int, ...]:
+        found: list[int] = []
+        while True:
+            token = self.take() if self.token.mark is Mark.NUMBER else self.token
+            if not token.text.isdigit():
+                raise self.error(token, f"found {_shown(token)}, expected a position 0, 1, 2, ...", "write theta[0]")
+            if len(token.text) > MAX_POSITION_DIGITS:
+                raise self.error(token, f"a position of more than {MAX_POSITION_DIGITS} digits")
+            found.append(int(token.text))
+            if not self.sees(","):
+                break
+            self.take()
+        self.close("]")
+        return tuple(found)
+
+    def atom(self, depth: int) -> tree.Tree:
+        token = self.token
+        if token.mark is Mark.NUMBER:
+            self.take()
+            return tree.Literal(self.number(token), self.at(token))
+        if token.mark is Mark.NAME:
+            return self.name(self.take(), depth)
+        if self.sees("("):
+            depth = self.deeper(depth)
+            self.take()
+            formula = self.sum(depth)
+            self.close(")")
+            return formula
+        raise self.no_operand(token)
+
+    def number(self, token: Token) -> Fraction:
+        digits, _, exponent = token.text.lower().partition("e")
+        if len(digits) > MAX_DIGITS:
+            raise self.error(token, f"a number of more than {MAX_DIGITS} digits", "round it")
+        power = exponent.lstrip("+-").lstrip("0")
+        if len(power) > len(str(MAX_DECIMAL_EXPONENT)) or int(power or "0") > MAX_DECIMAL_EXPONENT:
+            raise self.error(token, f"a decimal exponent beyond {MAX_DECIMAL_EXPONENT}", "rescale")
+        return Fraction(token.text)
+
+    def name(self, token: Token, depth: int) -> tree.Tree:
+        if len(token.text) > MAX_NAME:
+            raise self.error(token, f"a name of {len(token.text)} characters, expected at most {MAX_NAME}")
+        if keyword.iskeyword(token.text):
+            raise self.error(token, f"'{token.text}' is a keyword of Python, not in the grammar of formulas")
+        if not self.sees("("):
+            return tree.Name(token.text, self.at(token))
+        depth = self.deeper(depth)
+        self.take()
+        args: list[tree.Tree] = []
+        while not self.sees(")"):
+            args.append(self.comparison(depth) if token.text == "where" and not args else self.sum(depth))
+            if not self.sees(","):
+                break
+            self.take()
+        self.close(")")
+        return tree.Call(token.text, tuple(args), self.at(token))
+
+    def close(self, bracket: str) -> None:
+        if not self.sees(bracket):
+            raise self.stray(self.token, f"'{bracket}'")
+        self.take()
+
+    def expect_end(self) -> None:
+        if self.token.mark is not Mark.END:
+            raise self.stray(self.token, "an operator or the end")
+
+    def no_operand(self, token: Token) -> SpecError:
+        if token.mark is Mark.REFUSED:
+            return self.error(token, *why_refused(token.text))
+        hints = {"[": "lists are not in the grammar of formulas", "+": "leave the sign + out"}
+        return self.error(token, f"found {_shown(token)}, expected a number, a name or '('", hints.get(token.text, ""))
+
+    def stray(self, token: Token, expected: str) -> SpecError:
+        """Say why the formula cannot go on with `token`."""
+        if token.mark is Mark.REFUSED:
+            return self.error(token, *why_refused(token.text))
+        before = self.tokens[self.position - 1].text if self.position else ""
+        if token.mark in (Mark.NUMBER, Mark.NAME) or token.text == "(":
+            if before in _FUNCTIONS:
+                hint = f"write {before}({token.text})"
+            else:
+                hint = f"write {before}*{token.text}" if token.text != "(" else f"write {before}*(...)"
+            return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
+        hint = ""
+        if token.text in _COMPARISONS:
+            hint = "comparisons stand in assumptions and as the first argument of where()"
+        return self.error(token, f"found {_shown(token)}, expected {expected}", hint)
+
+
+def _shown(token: Token) -> str:
+    return "the end of the formula" if token.mark is Mark.END else f"'{token.text[:40]}'"

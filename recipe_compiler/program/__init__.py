@@ -1,0 +1,1 @@
+"""The statements of one step, in index notation."""

@@ -1,0 +1,80 @@
+"""Which indices, names and coordinates an index expression holds, and rebuilding it with other atoms."""
+
+from collections.abc import Callable, Iterator
+
+from recipe_compiler.tensor.atoms import slots
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Component,
+    Coordinate,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    Tensor,
+    Term,
+)
+
+
+def indices(atom: Atom) -> tuple[Index, ...]:
+    """Return the indices of an atom, each once, in order of appearance."""
+    return tuple(dict.fromkeys(slot for slot in slots(atom) if isinstance(slot, Index)))
+
+
+def atoms(tensor: Tensor) -> Iterator[Atom]:
+    """Yield every atom of a tensor, outermost first, those inside arguments included."""
+    for term in tensor.terms:
+        for atom, _ in term.factors:
+            yield atom
+            for inner in _inside(atom):
+                yield from atoms(inner)
+
+
+def names_of(tensor: Tensor) -> frozenset[str]:
+    """Return the names of all blocks, parameters, functions and data in a tensor."""
+    found = (atom for atom in atoms(tensor) if isinstance(atom, Coordinate | Component))
+    return frozenset(atom.block if isinstance(atom, Coordinate) else atom.name for atom in found)
+
+
+def _inside(atom: Atom) -> tuple[Tensor, ...]:
+    match atom:
+        case Applied(_, args):
+            return args
+        case Base(arg):
+            return (arg,)
+        case Inverse(of, _) | Determinant(of, _):
+            return (of.entry,)
+        case _:
+            return ()
+
+
+def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:
+    """Return the tensor with every coordinate, component and size replaced by `rule`, inside arguments too.
+
+    The rule must keep the slots of what it replaces, so the terms need no new canonical form to stay what they mean.
+    """
+    terms = tuple(
+        Term(term.coefficient, tuple((_replace(atom, rule), exponent) for atom, exponent in term.factors))
+        for term in tensor.terms
+    )
+    return Tensor(tensor.free, terms)
+
+
+def _replace(atom: Atom, rule: Callable[[Atom], Atom]) -> Atom:
+    match atom:
+        case Applied(fn, args):
+            return Applied(fn, tuple(replace_atoms(arg, rule) for arg in args))
+        case Base(arg):
+            return Base(replace_atoms(arg, rule))
+        case Inverse(of, at):
+            return Inverse(_replace_grid(of, rule), at)
+        case Determinant(of, log):
+            return Determinant(_replace_grid(of, rule), log)
+        case _:
+            return rule(atom)
+
+
+def _replace_grid(grid: Grid, rule: Callable[[Atom], Atom]) -> Grid:
+    return Grid(grid.row, grid.col, replace_atoms(grid.entry, rule))

@@ -1,0 +1,224 @@
+"""Loops over scalars: what index notation becomes before it is printed.
+
+Scalar expressions refer to elements of arrays by loop variables or positions; statements assign them in loops. The
+printer in `emit/` turns these into Python, nothing else is printed.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.formula.shapes import Size
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An exact rational number."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A scalar variable (no positions) or an element of an array, at loop variables or integers."""
+
+    name: str
+    at: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plus:
+    """A sum."""
+
+    terms: tuple["Scalar", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A product."""
+
+    factors: tuple["Scalar", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """A rational power."""
+
+    base: "Scalar"
+    exponent: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An elementwise function of the language."""
+
+    fn: str
+    args: tuple["Scalar", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kronecker:
+    """1 where two loop positions agree, else 0."""
+
+    left: str | int
+    right: str | int
+
+
+Scalar = Constant | Ref | Plus | Times | Raise | Call | Kronecker
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target = value`."""
+
+    target: Ref
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """`target += value`."""
+
+    target: Ref
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for index in range(count): body`."""
+
+    index: str
+    count: Size
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForBatch:
+    """`for row in batch: body`, the rows of one minibatch."""
+
+    index: str
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A line for the reader: the equation that the next statements compute."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invert:
+    """`target = inv(source)` of a constant matrix."""
+
+    target: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """`targets = L`, row block by row block, with `L L^T = eps (two_D - eps B_hat)`; refuses what is not PSD.
+
+    `two_D` and `B_hat` name one array per pair of blocks.
+    """
+
+    targets: tuple[str, ...]
+    blocks: tuple[str, ...]
+    two_D: tuple[tuple[str, ...], ...]
+    B_hat: tuple[tuple[str, ...], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """`target = sqrt(eps (two_D - eps B_hat))` of scalars; refuses a negative one."""
+
+    target: Ref
+    block: str
+    two_D: Scalar
+    B_hat: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Where `target` is negative, set it to 0 and count it in `counter`: a covariance that is not PSD at this state."""
+
+    target: Ref
+    counter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Call another procedure of the module; `arguments` are names of arrays and scalars."""
+
+    procedure: str
+    arguments: tuple[str, ...]
+
+
+Statement = Assign | Increment | For | ForBatch | Comment | Invert | Factor | Scale | Clip | Invoke
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A named work array or scalar: no sizes for a scalar."""
+
+    name: str
+    sizes: tuple[Size, ...] = ()
+
+
+def names_in(body: Iterable[Statement]) -> frozenset[str]:
+    """Return every name that statements read, write or pass on; loop counts are sizes and not among them."""
+    return frozenset(name for statement in body for name in _names(statement))
+
+
+def _names(statement: Statement) -> Iterator[str]:
+    match statement:
+        case Assign(target, value) | Increment(target, value):
+            yield target.name
+            yield from _names_of(value)
+        case For(_, _, body):
+            yield from names_in(body)
+        case ForBatch(_, body):
+            yield "batch"
+            yield from names_in(body)
+        case Invert(target, source):
+            yield from (target, source)
+        case Factor(targets, _, two_D, B_hat):
+            yield from targets
+            yield from (name for row in (*two_D, *(B_hat or ())) for name in row)
+            yield "eps"
+        case Scale(target, _, two_D, B_hat):
+            yield from (target.name, "eps")
+            yield from (*_names_of(two_D), *_names_of(B_hat))
+        case Clip(target, counter):
+            yield from (target.name, counter)
+        case Invoke(_, arguments):
+            yield from arguments
+        case Comment():
+            return
+
+
+def _names_of(value: Scalar) -> Iterator[str]:
+    match value:
+        case Ref(name, _):
+            yield name
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            for part in parts:
+                yield from _names_of(part)
+        case Raise(base, _):
+            yield from _names_of(base)
+        case Constant() | Kronecker():
+            return
+
+
+def stored_in(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the names of arrays whose elements are assigned one by one (inverses and factors come as a whole)."""
+    found: set[str] = set()
+    for statement in body:
+        match statement:
+            case Assign(target, _) | Increment(target, _) | Scale(target, _, _, _):
+                found.add(target.name)
+            case For(_, _, inner) | ForBatch(_, inner):
+                found |= stored_in(inner)
+            case _:
+                pass
+    return frozenset(found)

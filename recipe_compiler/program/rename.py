@@ -1,0 +1,161 @@
+"""Pass: other names for what a user named, and integers for symbolic sizes.
+
+A name that the emitted module needs for itself gets another; a size that a build fixes becomes its number.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.formula.declaration import Block, Datum, Parameter
+from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.program.program import Gradient, Noise, Program, Update
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+Names = Mapping[str, str] | Mapping[str, int]
+"""Name to another name, or symbolic size to an integer."""
+
+
+def rename(program: Program, names: Names) -> Program:
+    """Return the program with blocks, parameters, data and sizes renamed; one map, since names are unique.
+
+    Names of blocks, parameters and data map to names; those of sizes to names or integers.
+    """
+    if not names:
+        return program
+    return replace(
+        program,
+        blocks=tuple(_block(block, names) for block in program.blocks),
+        parameters=tuple(_parameter(parameter, names) for parameter in program.parameters),
+        data=tuple(_datum(datum, names) for datum in program.data),
+        gradient=None if program.gradient is None else _gradient(program.gradient, names),
+        noises=tuple(_noise(noise, names) for noise in program.noises),
+        updates=tuple(
+            Update(_block(update.block, names), update.new, _tensor(update.drift, names)) for update in program.updates
+        ),
+    )
+
+
+def _size(size: Size, names: Names) -> Size:
+    return names.get(size, size) if isinstance(size, str) else size
+
+
+def _name(name: str, names: Names) -> str:
+    return str(names.get(name, name))
+
+
+def _shape(shape: Shape, names: Names) -> Shape:
+    rows = None if shape.rows is None else _size(shape.rows, names)
+    return Shape(rows, None if shape.cols is None else _size(shape.cols, names))
+
+
+def _block(block: Block, names: Names) -> Block:
+    return Block(_name(block.name, names), _shape(block.shape, names), block.domain)
+
+
+def _parameter(parameter: Parameter, names: Names) -> Parameter:
+    name = _name(parameter.name, names)
+    return replace(parameter, name=name, shape=_shape(parameter.shape, names))
+
+
+def _datum(datum: Datum, names: Names) -> Datum:
+    name = _name(datum.name, names)
+    return replace(datum, name=name, size=_size(datum.size, names), shape=_shape(datum.shape, names))
+
+
+def _gradient(gradient: Gradient, names: Names) -> Gradient:
+    return replace(
+        gradient,
+        block=_block(gradient.block, names),
+        at=_name(gradient.at, names),
+        prior=_tensor(gradient.prior, names),
+        datum=None if gradient.datum is None else _tensor(gradient.datum, names),
+        count=None if gradient.count is None else _size(gradient.count, names),
+    )
+
+
+def _noise(noise: Noise, names: Names) -> Noise:
+    return Noise(
+        tuple(_block(block, names) for block in noise.blocks),
+        tuple(tuple(_tensor(entry, names) for entry in row) for row in noise.two_D),
+        None if noise.B_hat is None else tuple(tuple(_tensor(entry, names) for entry in row) for row in noise.B_hat),
+    )
+
+
+def _index(index: Index, names: Names) -> Index:
+    return Index(_size(index.size, names), index.label)
+
+
+def _slot(slot: Slot, names: Names) -> Slot:
+    return _index(slot, names) if isinstance(slot, Index) else slot
+
+
+def _tensor(tensor: Tensor, names: Names) -> Tensor:
+    terms = tuple(_term(term, names) for term in tensor.terms)
+    return Tensor(tuple(_index(index, names) for index in tensor.free), terms)
+
+
+def _term(term: Term, names: Names) -> Term:
+    """Return a term renamed, the powers of sizes that became numbers in its coefficient.
+
+    A size to a power that is not an integer stays in a sum of its own, since its value is irrational.
+    """
+    coefficient = term.coefficient
+    factors: list[tuple[Atom, Fraction]] = []
+    for atom, power in term.factors:
+        number = _size(atom.name, names) if isinstance(atom, SizeNumber) else None
+        if not isinstance(number, int):
+            factors.append((_atom(atom, names), power))
+        elif power.denominator == 1:
+            coefficient *= Fraction(number) ** int(power)
+        else:
+            factors.append((Base(Tensor((), (Term(Fraction(number)),))), power))
+    return Term(coefficient, tuple(factors))
+
+
+def _coordinate(coordinate: Coordinate, names: Names) -> Coordinate:
+    block = _name(coordinate.block, names)
+    return Coordinate(block, tuple(_slot(slot, names) for slot in coordinate.at))
+
+
+def _grid(grid: Grid, names: Names) -> Grid:
+    return Grid(_index(grid.row, names), _index(grid.col, names), _tensor(grid.entry, names))
+
+
+def _atom(atom: Atom, names: Names) -> Atom:
+    match atom:
+        case Coordinate():
+            return _coordinate(atom, names)
+        case Component(name, at, by):
+            slots = tuple(_slot(slot, names) for slot in at)
+            return Component(_name(name, names), slots, tuple(_coordinate(c, names) for c in by))
+        case SizeNumber(name):
+            return SizeNumber(_name(name, names))
+        case Circle():
+            return atom
+        case Delta(left, right):
+            return Delta(_slot(left, names), _slot(right, names))
+        case Applied(fn, args):
+            return Applied(fn, tuple(_tensor(arg, names) for arg in args))
+        case Base(arg):
+            return Base(_tensor(arg, names))
+        case Inverse(of, (row, col)):
+            return Inverse(_grid(of, names), (_slot(row, names), _slot(col, names)))
+        case Determinant(of, log):
+            return Determinant(_grid(of, names), log)

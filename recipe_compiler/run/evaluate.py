@@ -1,0 +1,172 @@
+"""Typed formulas as NumPy arrays: initial values, defaults of parameters, energies at a point."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Compare,
+    Entry,
+    Filled,
+    Formula,
+    FunctionAt,
+    GradTilde,
+    Identity,
+    MatMul,
+    Multiply,
+    Next,
+    Normal,
+    Number,
+    Pi,
+    Power,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.run.errors import DataError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """What the names in a formula stand for. Scalars are 0-d arrays, columns n x 1, rows 1 x n."""
+
+    names: Mapping[str, Array]
+    """Blocks, parameters and functions."""
+    sizes: Mapping[str, int]
+    rng: np.random.Generator | None = None
+    """Where `N(0, cov)` draws from."""
+
+
+def evaluate(formula: Formula, at: Point) -> Array:
+    """Return the value of a formula at a point, an array of the formula's own shape.
+
+    Raises DataError for what has no value: an unknown name, a draw without a generator, derivatives, `next`.
+    """
+    match formula:
+        case Number(value):
+            return np.asarray(float(value))
+        case Pi():
+            return np.asarray(math.pi)
+        case Symbol(name, _, Role.SIZE):
+            return np.asarray(float(at.sizes[name]))
+        case Symbol(name) | FunctionAt(name):
+            if name not in at.names:
+                raise DataError([f"`{name}` has no value here"])
+            return at.names[name]
+        case Identity(size):
+            return np.eye(extent(size, at.sizes))
+        case Filled(value, shape):
+            return np.full(extents(shape, at.sizes), float(value))
+        case Add(terms):
+            return np.asarray(sum((evaluate(term, at) for term in terms[1:]), evaluate(terms[0], at)))
+        case Multiply(left, right):
+            return np.asarray(evaluate(left, at) * evaluate(right, at))
+        case Power(base, exponent):
+            return np.asarray(evaluate(base, at) ** evaluate(exponent, at))
+        case MatMul(left, right, shape):
+            product = evaluate(left, at) @ evaluate(right, at)
+            return product.reshape(()) if shape == SCALAR else product
+        case Transpose(arg):
+            return evaluate(arg, at).T
+        case Entry(arg, place):
+            value = evaluate(arg, at)
+            return np.asarray(value[place] if len(place) == 2 else value.reshape(-1)[place[0]])
+        case Apply(fn, args):
+            return _apply(fn, args, at)
+        case Normal(cov, shape):
+            return _draw(evaluate(cov, at), shape, at)
+        case Compare() | Next() | GradTilde():
+            raise DataError(["a comparison, `next` or `grad_tilde` has no value outside of an update"])
+
+
+def extent(size: str | int, sizes: Mapping[str, int]) -> int:
+    """Return a size as a number. Raises DataError for a symbolic size that nothing fixes."""
+    if isinstance(size, str) and size not in sizes:
+        raise DataError([f"nothing fixes the size {size}: give it under `sizes:`"])
+    return sizes[size] if isinstance(size, str) else size
+
+
+def extents(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the shape of the array that holds a value of `shape`: (), (n, 1), (1, n) or (m, n)."""
+    if shape == SCALAR:
+        return ()
+    return tuple(1 if size is None else extent(size, sizes) for size in (shape.rows, shape.cols))
+
+
+def _sign(x: Array) -> Array:
+    return np.sign(x)
+
+
+def _sigmoid(x: Array) -> Array:
+    e = np.exp(-np.abs(x))
+    return np.where(x < 0.0, e, 1.0) / (1.0 + e)
+
+
+def _softplus(x: Array) -> Array:
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _entrywise(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    """Return a function of numbers as one of arrays."""
+
+    def applied(x: Array) -> Array:
+        return np.array([function(float(value)) for value in x.reshape(-1)]).reshape(x.shape)
+
+    return applied
+
+
+_ONE: Mapping[str, Callable[..., Any]] = {
+    "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt, "abs": np.abs,
+    "sign": _sign, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "atan": np.arctan,
+    "cosh": np.cosh, "sinh": np.sinh, "softplus": _softplus, "sigmoid": _sigmoid,
+    "erf": _entrywise(math.erf), "gamma": _entrywise(math.gamma), "loggamma": _entrywise(math.lgamma),
+    "inv": np.linalg.inv, "det": np.linalg.det, "trace": np.trace, "sum": np.sum,
+    "diag": lambda v: np.diag(v.reshape(-1)), "logdet": lambda A: np.linalg.slogdet(A)[1],
+}  # fmt: skip
+"""Functions of one argument."""
+
+_TWO: Mapping[str, Callable[..., Any]] = {
+    "minimum": np.minimum, "maximum": np.maximum, "outer": np.outer, "kron": np.kron,
+}  # fmt: skip
+
+_RELATIONS: Mapping[str, Callable[[Array, Array], NDArray[np.bool_]]] = {
+    ">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal, "==": np.equal,
+}  # fmt: skip
+
+
+def _apply(fn: str, args: tuple[Formula, ...], at: Point) -> Array:
+    match args:
+        case (one,) if fn in _ONE:
+            return np.asarray(_ONE[fn](evaluate(one, at)))
+        case (one, two) if fn in _TWO:
+            return np.asarray(_TWO[fn](evaluate(one, at), evaluate(two, at)))
+        case (Compare(op, left, right), yes, no) if fn == "where":
+            condition = _RELATIONS[op](evaluate(left, at), evaluate(right, at))
+            return np.where(condition, evaluate(yes, at), evaluate(no, at))
+        case _:
+            raise DataError([f"`{fn}` has no value here"])
+
+
+def _draw(cov: Array, shape: Shape, at: Point) -> Array:
+    """Return a draw of N(0, cov); cov must be symmetric and positive semidefinite."""
+    if at.rng is None:
+        raise DataError(["a draw N(0, cov) has no value here"])
+    if shape == SCALAR:
+        if not cov >= 0.0:
+            raise DataError([f"found a variance of {float(cov):g} in N(0, cov), expected 0 or more"])
+        return np.asarray(np.sqrt(cov) * at.rng.standard_normal())
+    values, vectors = np.linalg.eigh(cov)
+    largest = max(float(np.abs(values).max()), 0.0)
+    if not (np.allclose(cov, cov.T, rtol=1e-10, atol=1e-12 * largest) and values[0] >= -1e-10 * largest):
+        raise DataError(["found a matrix that is not positive semidefinite in N(0, cov)"])
+    z = at.rng.standard_normal(len(values))
+    return (vectors @ (np.sqrt(np.maximum(values, 0.0)) * z)).reshape(-1, 1)

@@ -1,0 +1,117 @@
+"""Where chains start: what the build says, else spread out for the target and from their law for the rest."""
+
+import math
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from recipe_compiler.formula.declaration import Block, Domain
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.run.errors import DataError
+from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
+from recipe_compiler.spec.model import Build, Dynamics
+
+SPREAD = 2.0
+"""Chains start uniformly in [-2, 2] on the real line (after a transform, for other domains)."""
+
+LARGEST_LAW = 256
+"""Longest block whose Gaussian law is computed; longer ones start at zero."""
+
+
+def initial_state(
+    build: Build, dynamics: Dynamics, gaussian: Collection[str], known: Mapping[str, Array], sizes: Mapping[str, int],
+    seed: int, chain: int,
+) -> tuple[Array, ...]:  # fmt: skip
+    """Return where a chain starts: one array of one dimension per block of the dynamics, in their order.
+
+    A block of `init` takes the value of its formula, draws included. Of the others, the potential's block starts
+    overdispersed (uniform in [-2, 2] per coordinate), a block whose law under H is a Gaussian independent of the rest
+    starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
+
+    Args:
+        build: the build, for its `init`.
+        dynamics: its dynamics, bound.
+        gaussian: blocks in which H is quadratic, with a constant Hessian and no coupling to other blocks.
+        known: values of parameters in the shapes formulas work with.
+        sizes: symbolic sizes.
+        seed: the run's seed; the draws here come from a stream of their own.
+        chain: the number of the chain.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    init = dict(build.init)
+    potential = next((f.of for f in dynamics.declarations.functions if f.role == "potential"), ())
+    starts: list[Array] = []
+    for block in dynamics.declarations.blocks:
+        if block.name in init:
+            start = _evaluated(block, init[block.name], Point(known, sizes, rng))
+        elif block.name in potential or block.domain.name is not DomainName.REAL:
+            start = _spread(block, Point(known, sizes), rng)
+        elif block.name in gaussian:
+            start = _from_law(block, dynamics, Point(known, sizes), rng)
+        else:
+            start = np.zeros(_length(block, sizes))
+        starts.append(np.ascontiguousarray(start, dtype=np.float64).reshape(-1))
+    return tuple(starts)
+
+
+def _length(block: Block, sizes: Mapping[str, int]) -> int:
+    return math.prod(extent(size, sizes) for size in block.shape.sizes)
+
+
+def _evaluated(block: Block, formula: Formula, at: Point) -> Array:
+    value = evaluate(formula, at)
+    expected = extents(block.shape, at.sizes)
+    if value.shape != expected:
+        raise DataError([f"init of `{block.name}`: found an array {value.shape}, expected {expected}"])
+    if not np.isfinite(value).all():
+        raise DataError([f"init of `{block.name}`: found {value.reshape(-1)[:5]}, expected finite numbers"])
+    return value
+
+
+def _spread(block: Block, at: Point, rng: np.random.Generator) -> Array:
+    """Return a point spread over the domain of a block."""
+    length = _length(block, at.sizes)
+    real = rng.uniform(-SPREAD, SPREAD, length)
+    domain: Domain = block.domain
+    match domain.name:
+        case DomainName.REAL:
+            return real
+        case DomainName.POSITIVE | DomainName.NONNEGATIVE:
+            return np.exp(real)
+        case DomainName.INTERVAL | DomainName.CIRCLE:
+            low, high = (float(evaluate(bound, at)) for bound in domain.bounds) if domain.bounds else (0.0, math.tau)
+            return low + (high - low) / (1.0 + np.exp(-real))
+        case DomainName.SIMPLEX:
+            weights = np.exp(np.append(real, 0.0))
+            return weights[:length] / weights.sum()
+
+
+def _from_law(block: Block, dynamics: Dynamics, at: Point, rng: np.random.Generator) -> Array:
+    """Return a draw of exp(-H) as a law of one block, in which H is quadratic and coupled to no other.
+
+    H = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
+    rounding. All other blocks stand at one, abstract functions at zero: they are part of the rest.
+    """
+    length = _length(block, at.sizes)
+    if length > LARGEST_LAW:
+        return np.zeros(length)
+    others = {b.name: np.ones(extents(b.shape, at.sizes)) for b in dynamics.declarations.blocks}
+    others |= {f.name: np.zeros(extents(f.shape, at.sizes)) for f in dynamics.declarations.functions}
+
+    def energy(r: Array) -> float:
+        r = r.reshape(extents(block.shape, at.sizes))
+        return float(evaluate(dynamics.H, Point({**others, **at.names, block.name: r}, at.sizes)))
+
+    unit = np.eye(length)
+    origin = energy(np.zeros(length))
+    ahead = np.array([energy(unit[k]) - origin for k in range(length)])
+    behind = np.array([energy(-unit[k]) - origin for k in range(length)])
+    A = np.diag(ahead + behind)
+    for k in range(length):
+        for j in range(k):
+            A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
+    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
+        return np.zeros(length)
+    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
+    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))

@@ -1,0 +1,121 @@
+"""Emitted modules as Python modules: written to a folder named after their content, imported, and typed."""
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.errors import RunError
+
+FORMATS = (1,)
+"""Numbers of the emission format this version can run."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Emitted:
+    """An emitted module, imported."""
+
+    name: str
+    digest: str
+    """SHA-256 of the documents it was made of."""
+    blocks: tuple[tuple[str, str | int], ...]
+    """Names and sizes of the blocks in the order of the state: a symbolic size, a number, or 0 for a scalar block."""
+    sizes: tuple[str, ...]
+    """Symbolic sizes, in the order `prepare` takes them."""
+    parameters: tuple[str, ...]
+    constants: tuple[str, ...]
+    data: tuple[str, ...]
+    variant: str
+    replacement: bool
+    potential_block: str
+    clips: bool
+    """Whether `run` takes a counter of noise covariances that were clipped at zero."""
+    prepare: Callable[..., tuple[Any, ...]]
+    run: Callable[..., int]
+    seed_streams: Callable[[int, int], tuple[NDArray[np.uint64], NDArray[np.uint64]]]
+
+
+def load_text(name: str, text: str) -> Emitted:
+    """Import the text of an emitted module.
+
+    It is written to the cache folder under a name made of its content, once, so that the compiled code is kept from
+    one run to the next. `NUMBA_CACHE_DIR` moves the folder.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+    path = cache_folder() / digest / f"{name}.py"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode())
+    return load_file(path, f"_recipe_{name}_{digest}")
+
+
+def load_file(path: Path, module_name: str | None = None) -> Emitted:
+    """Import an emitted module from its file; running it is running code. Raises RunError for any other file."""
+    module_name = module_name or f"_recipe_{path.stem}_{hashlib.sha256(bytes(path.resolve())).hexdigest()[:24]}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise RunError(f"{path}: found no Python file, expected an emitted module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # where numba looks for the module of cached code
+    spec.loader.exec_module(module)
+    return _typed(path.stem, module, path)
+
+
+def cache_folder() -> Path:
+    """Return the folder for emitted modules that are run without being kept; it may not exist yet."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME")
+    folder = Path(given) if given else (Path(home) if home else Path.home() / ".cache")
+    folder = folder / "recipe_compiler"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    return folder if writable else Path(tempfile.mkdtemp(prefix="recipe_compiler_"))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that at every instant it is either absent, or the old one, or complete."""
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
+    """Read the interface of an emitted module off its constants."""
+    found = vars(module)
+    if found.get("FORMAT") not in FORMATS:
+        raise RunError(f"{path}: found emission format {found.get('FORMAT')}, expected one of {FORMATS}: emit it again")
+    return Emitted(
+        name=name,
+        digest=found["SPEC_DIGEST"],
+        blocks=found["BLOCKS"],
+        sizes=found["SIZES"],
+        parameters=found["PARAMETERS"],
+        constants=found["CONSTANTS"],
+        data=found["DATA"],
+        variant=found["VARIANT"],
+        replacement=found["REPLACEMENT"],
+        potential_block=found["POTENTIAL_BLOCK"],
+        clips=found.get("CLIPS", False),
+        prepare=found["prepare"],
+        run=found["run"],
+        seed_streams=found["seed_streams"],
+    )

@@ -1,0 +1,174 @@
+"""One run: from an emitted module, its build, settings and data to draws."""
+
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.run.chains import Array, Inputs, Watch, run_chains, start_chain
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.values import declared_parameters, found_columns, parameter_values
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """What a run drew."""
+
+    blocks: tuple[str, ...]
+    arrays: tuple[Array, ...]
+    """One array per block: chains x draws (warmup first) x size; NaN where a chain did not come."""
+    warmup: int
+    """Draws at the start of every chain that are not of the sample."""
+    kept: tuple[int, ...]
+    """Draws of each chain, warmup included."""
+    diverging: tuple[bool, ...]
+    """Chains that left the finite numbers; their draws before that are kept."""
+    interrupted: bool
+    clipped: tuple[int, ...]
+    """Per chain, how often a noise covariance was not positive semidefinite at a state and was cut off at zero."""
+    settings: RunSettings
+    sizes: tuple[tuple[str, int], ...]
+    seconds: float
+
+    def block(self, name: str) -> Array:
+        """Return the draws of a block."""
+        return self.arrays[self.blocks.index(name)]
+
+
+def unwatched(done: Sequence[int], total: int) -> None:
+    """Show nothing."""
+    del done, total
+
+
+def sample(
+    module: Emitted, build: Build, settings: RunSettings, data: Data, progress: Watch = unwatched,
+    cores: int | None = None,
+) -> Draws:  # fmt: skip
+    """Run the chains of a build.
+
+    The same module, build, data, settings and seed give the same draws bit for bit on one machine, whatever `cores`.
+
+    Args:
+        module: the emitted module of `build`.
+        build: gives parameters' values and initial states.
+        settings: how long to run; takes the place of `build.run`.
+        data: the fields of the target.
+        progress: is told, a few times a second, how far every chain is.
+        cores: threads to use; by default as many as there are cores.
+
+    Raises:
+        DataError: for parameters, sizes or initial values that do not fit.
+        RunError: for settings that cannot be run, a step size above eps_max among them.
+    """
+    begin = time.perf_counter()
+    _check_settings(module, settings, data)
+    sizes = resolve_sizes(build, data)
+    parameters = parameter_values(build, module.parameters, sizes)
+    inputs = _inputs(module, settings, data, parameters, sizes)
+    dynamics, gaussian = _laws(build)
+    declared = {parameter.name: parameter for parameter in declared_parameters(build)}
+    known = found_columns(parameter_values(build, _parameter_names(dynamics), sizes), declared)
+    noise, batch = module.seed_streams(settings.seed, settings.chains)
+    chains = [
+        start_chain(
+            module, inputs, initial_state(build, dynamics, gaussian, known, sizes, settings.seed, k), noise[k], batch[k]
+        )
+        for k in range(settings.chains)
+    ]
+    interrupted = run_chains(module, inputs, chains, cores or available_cores(), progress)
+    return Draws(
+        blocks=tuple(name for name, _ in module.blocks),
+        arrays=tuple(np.stack([chain.draws[b] for chain in chains]) for b in range(len(module.blocks))),
+        warmup=settings.warmup,
+        kept=tuple(chain.done for chain in chains),
+        diverging=tuple(chain.diverging for chain in chains),
+        interrupted=interrupted,
+        clipped=tuple(int(chain.clipped.sum()) for chain in chains),
+        settings=settings,
+        sizes=tuple(sorted(sizes.items())),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def available_cores() -> int:
+    """Return the number of cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parameter_names(dynamics: Dynamics) -> tuple[str, ...]:
+    return tuple(parameter.name for parameter in dynamics.declarations.parameters)
+
+
+def _check_settings(module: Emitted, settings: RunSettings, data: Data) -> None:
+    faults: list[str] = []
+    if not (settings.step_size > 0.0 and math.isfinite(settings.step_size)):
+        faults.append(f"step_size: found {settings.step_size}, expected a positive number")
+    for name, least in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0)):
+        value = getattr(settings, name)
+        if value < least:
+            faults.append(f"{name}: found {value}, expected {least} or more")
+    if module.variant == "minibatch":
+        most = None if module.replacement else data.rows
+        size = settings.batch_size
+        if size is None or size < 1 or (most is not None and size > most):
+            faults.append(f"batch_size: found {size}, expected 1 {'or more' if most is None else f'to {most}'}")
+    if faults:
+        raise RunError("\n".join(faults))
+
+
+def _inputs(
+    module: Emitted, settings: RunSettings, data: Data, parameters: Mapping[str, Array], sizes: Mapping[str, int]
+) -> Inputs:
+    values = tuple(_argument(parameters[name]) for name in module.parameters)
+    numbers = [extent(name, sizes) for name in module.sizes]
+    try:
+        constants = module.prepare(*values, settings.step_size, *numbers)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise RunError(str(error)) from error
+    fields = {field.name: field.values for field in data.fields}
+    return Inputs(
+        parameters=values,
+        constants=tuple(_argument(np.asarray(constant)) for constant in constants),
+        data=tuple(fields[name] for name in module.data),
+        rows=data.rows,
+        batch_size=settings.batch_size,
+        eps=float(settings.step_size),
+        thin=settings.thin,
+        draws=settings.warmup + settings.draws,
+    )
+
+
+def _argument(value: Array) -> float | Array:
+    """Return a number as a float and an array contiguous, so that the jitted loop is compiled for one layout."""
+    return float(value) if value.ndim == 0 else np.ascontiguousarray(value, dtype=np.float64)
+
+
+def _laws(build: Build) -> tuple[Dynamics, tuple[str, ...]]:
+    """Return the dynamics to evaluate H with, and the blocks that start from their own Gaussian law."""
+    given = {name for name, _ in build.init}
+    potential = next((f.of for f in build.dynamics.declarations.functions if f.role == "potential"), ())
+    left = [
+        block.name
+        for block in build.dynamics.declarations.blocks
+        if block.name not in given and block.name not in potential and block.domain.name is DomainName.REAL
+    ]
+    if not left:
+        return build.dynamics, ()
+    # Imported here because they bring SymPy, which a run whose blocks all have an initial value does without.
+    from recipe_compiler.derive.auxiliary import is_gaussian
+    from recipe_compiler.derive.recipe import derive
+    from recipe_compiler.spec.bind import bind
+
+    dynamics = bind(build)
+    derivation = derive(dynamics)
+    return dynamics, tuple(name for name in left if is_gaussian(derivation, name))

@@ -1,0 +1,149 @@
+"""Draws as an ArviZ data tree, and as a netCDF file."""
+
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.chains import Array
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.sizes import entries
+from recipe_compiler.spec.model import Build
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+Attributes = Mapping[str, str | int | float]
+
+
+def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: str = "") -> "DataTree":
+    """Return draws in groups as ArviZ reads them.
+
+    `posterior` holds the target's own blocks under their names and shapes, `auxiliary` the other blocks of the
+    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging`. Chains that ended
+    early are filled up with NaN and flagged there.
+
+    Args:
+        draws: what a run drew.
+        build: the build that was run.
+        data: its data, whose columns name the coordinates of a block of the same size.
+        digest: SHA-256 of the documents.
+        verdicts: what is known about the dynamics, as text.
+    """
+    import arviz_base
+
+    reached = max(draws.kept)
+    end = max(reached, draws.warmup + 1)
+    potential = next((f.of[0] for f in build.dynamics.declarations.functions if f.role == "potential"), "")
+    posterior: dict[str, Array] = {}
+    auxiliary: dict[str, Array] = {}
+    for name, array in zip(draws.blocks, draws.arrays, strict=True):
+        if name == potential:
+            posterior = _target_blocks(array[:, :end], build, dict(draws.sizes))
+        else:
+            auxiliary[name] = array[:, :end]
+    past = np.arange(end)[None, :] >= np.array(draws.kept)[:, None]
+    lost = past & np.array(draws.diverging)[:, None]
+    groups: dict[str, Mapping[str, Array | NDArray[np.bool_]]] = {
+        "posterior": {name: values[:, draws.warmup :] for name, values in posterior.items()},
+        "sample_stats": {"diverging": lost[:, draws.warmup :]},
+    }
+    if auxiliary:
+        groups["auxiliary"] = {name: values[:, draws.warmup :] for name, values in auxiliary.items()}
+    if draws.warmup:
+        groups["warmup_posterior"] = {name: values[:, : draws.warmup] for name, values in posterior.items()}
+    dims, coords = _labels(build, data, dict(draws.sizes), posterior)
+    attributes = _attributes(draws, build, digest, verdicts)
+    return arviz_base.from_dict(groups, save_warmup=True, dims=dims, coords=coords, attrs={"/": attributes})
+
+
+def save(tree: "DataTree", path: Path) -> None:
+    """Write a data tree as netCDF; the file is whole at every instant, or the old one, or not there.
+
+    Raises OSError where it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        tree.to_netcdf(beside, engine="h5netcdf")
+        with Path(beside).open("rb+") as file:
+            os.fsync(file.fileno())
+        Path(beside).chmod(0o666 & ~_umask())
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """Return the process's umask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _target_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Cut the potential's block into the target's blocks, each in its own shape."""
+    found: dict[str, Array] = {}
+    start = 0
+    for block in build.target.declarations.blocks:
+        length = entries(block.shape, sizes) or 0
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
+        found[block.name] = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
+        start += length
+    return found
+
+
+def _labels(
+    build: Build, data: Data, sizes: Mapping[str, int], posterior: Mapping[str, Array]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Name the coordinates of a block after the columns of the one field of the data that has its size."""
+    columns: dict[str, list[tuple[str, ...]]] = {}
+    for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
+        for size in datum.shape.sizes:
+            if isinstance(size, str):
+                columns.setdefault(size, []).append(field.columns)
+    labels = {
+        size: list(found[0]) for size, found in columns.items()
+        if len(found) == 1 and len(set(found[0])) == sizes[size] and size not in posterior
+    }  # fmt: skip
+    dims = {
+        block.name: [str(size) for size in block.shape.sizes]
+        for block in build.target.declarations.blocks
+        if block.shape.sizes and all(size in labels for size in block.shape.sizes)
+        and len(set(block.shape.sizes)) == len(block.shape.sizes)
+    }  # fmt: skip
+    used = {size for names in dims.values() for size in names}
+    return dims, {size: names for size, names in labels.items() if size in used}
+
+
+def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attributes:
+    packages = ("recipe_compiler", "numpy", "numba")
+    settings = {name: value for name, value in asdict(draws.settings).items() if value is not None}
+    return {
+        "build": build.name,
+        "dynamics": build.dynamics.name,
+        "target": build.target.name,
+        "scheme": build.scheme,
+        "variant": build.variant,
+        "spec_digest": digest,
+        "verdicts": verdicts,
+        "interrupted": int(draws.interrupted),
+        "diverging_chains": sum(draws.diverging),
+        "clipped_covariances": sum(draws.clipped),
+        "sampling_seconds": math.ceil(draws.seconds * 1000) / 1000,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        **{f"{package}_version": version(package) for package in packages},
+        **settings,
+    }

@@ -1,0 +1,109 @@
+"""What a run found: posterior summary by ArviZ, and warnings with their evidence."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from recipe_compiler.run.sample import Draws
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
+"""The columns of a summary, in order."""
+
+MAX_R_HAT = 1.01
+MIN_ESS_PER_CHAIN = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One coordinate of the target: its name and the values of `COLUMNS`."""
+
+    name: str
+    values: tuple[float, ...]
+
+    def value(self, column: str) -> float:
+        """Return the value of one column."""
+        return self.values[COLUMNS.index(column)]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The posterior in numbers, and what speaks against believing them."""
+
+    rows: tuple[Row, ...]
+    warnings: tuple[str, ...]
+
+
+def summarise(tree: "DataTree", draws: Draws) -> Summary:
+    """Return the summary of a run: rank-normalised ESS and R-hat (Vehtari and others 2021) by arviz-stats.
+
+    Chains that diverged are left out of the numbers; if nothing is left, there are no rows.
+    """
+    rows = tuple(_rows(tree, draws))
+    return Summary(rows, (*_chain_warnings(draws), *_number_warnings(rows, draws)))
+
+
+def _rows(tree: "DataTree", draws: Draws) -> Iterator[Row]:
+    whole = [k for k, diverging in enumerate(draws.diverging) if not diverging]
+    length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
+    if length < 4:  # R-hat splits every chain in two halves of two draws or more
+        return
+    from arviz_stats.summary import summary
+
+    posterior = tree["posterior"].isel(chain=whole, draw=slice(0, length))
+    table = cast("Any", summary(posterior, kind="all", round_to=cast("int", "none")))  # "none": in full
+    for name in table.index:
+        yield Row(str(name), tuple(float(table.loc[name, column]) for column in COLUMNS))
+
+
+def _chain_warnings(draws: Draws) -> Iterator[str]:
+    thin = draws.settings.thin
+    for k, (kept, diverging) in enumerate(zip(draws.kept, draws.diverging, strict=True)):
+        if diverging:
+            last = f"last state kept: {_state(draws, k, kept - 1)}" if kept else "no draw was kept"
+            steps = f"between steps {kept * thin + 1} and {(kept + 1) * thin}"
+            yield (
+                f"chain {k + 1} left the finite numbers {steps}; {last}. "
+                "Its draws before that are kept. Try a smaller step size."
+            )
+    if draws.interrupted:
+        total = draws.warmup + draws.settings.draws
+        yield f"interrupted after {min(draws.kept)} of {total} draws of each chain; what was drawn is kept."
+    if sum(draws.clipped):
+        yield (
+            f"2D - eps B_hat was not positive semidefinite at {sum(draws.clipped)} states and was cut off at zero "
+            "there: the draws are biased. Try a smaller step size or a larger batch."
+        )
+
+
+def _state(draws: Draws, chain: int, draw: int) -> str:
+    parts: list[str] = []
+    for name, array in zip(draws.blocks, draws.arrays, strict=True):
+        values = array[chain, draw]
+        shown = ", ".join(f"{value:.4g}" for value in values[:4]) + (", ..." if values.size > 4 else "")
+        parts.append(f"{name} = [{shown}]" if values.size > 1 else f"{name} = {shown}")
+    return "; ".join(parts)
+
+
+def _number_warnings(rows: tuple[Row, ...], draws: Draws) -> Iterator[str]:
+    chains = sum(not diverging for diverging in draws.diverging)
+    if not rows:
+        yield "too few draws for a summary: 4 per chain, after warmup, are the least."
+        return
+    worst = max(rows, key=lambda row: np.nan_to_num(row.value("r_hat"), nan=np.inf))
+    if chains > 1 and not worst.value("r_hat") <= MAX_R_HAT:
+        yield (
+            f"R-hat is {worst.value('r_hat'):.3f} for {worst.name}, above {MAX_R_HAT}: the chains do not agree. "
+            "Try more draws, more thinning or another step size."
+        )
+    for column in ("ess_bulk", "ess_tail"):
+        least = min(rows, key=lambda row: np.nan_to_num(row.value(column), nan=0.0))
+        if not least.value(column) >= MIN_ESS_PER_CHAIN * chains:
+            yield (
+                f"{column} is {least.value(column):.0f} for {least.name}, below {MIN_ESS_PER_CHAIN:.0f} per chain: "
+                "the numbers are rough. Try more draws or more thinning."
+            )

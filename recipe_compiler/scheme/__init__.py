@@ -1,0 +1,1 @@
+"""Rules that turn a derivation into one step of a chain."""

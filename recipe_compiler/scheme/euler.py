@@ -1,0 +1,17 @@
+"""Euler-Maruyama: every block from the old state at once."""
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.program.program import Program
+from recipe_compiler.scheme.assemble import Setting, assemble
+from recipe_compiler.scheme.update import updates
+
+
+def euler(derivation: Derivation, setting: Setting) -> Program:
+    """Return z+ = z + eps f(z) + N(0, 2 eps D(z)), with a minibatch N(0, eps (2D - eps B_hat)).
+
+    Ma, Chen, Fox (2015), Eqs. 6 and 9, with Gamma in the drift as in Eq. 3 (the printed sign is the opposite one).
+    Weak order 1.
+    """
+    order = tuple(block.name for block in derivation.dynamics.declarations.blocks)
+    changes = updates(derivation, setting.gradient.name, order, setting.declared, sequential=False)
+    return assemble("euler", derivation, setting, changes, sequential=False)

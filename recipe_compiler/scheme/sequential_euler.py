@@ -1,0 +1,17 @@
+"""Sequential Euler: block after block, each from the newest values of the blocks before it."""
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.program.program import Program
+from recipe_compiler.scheme.assemble import Setting, assemble
+from recipe_compiler.scheme.update import updates
+
+
+def sequential_euler(derivation: Derivation, setting: Setting, order: tuple[str, ...]) -> Program:
+    """Return b+ = b + eps f_b(updated blocks before b, old ones after) + noise, for b in `order`.
+
+    The noise covariance is that of the old state: a coefficient at an updated block would add a drift of order one.
+    With momentum first this is the symplectic Euler rule for the Hamiltonian part (Chen, Fox, Guestrin 2014,
+    Algorithm 2 in the notation of Ma, Chen, Fox 2015, Eq. 12). Weak order 1.
+    """
+    changes = updates(derivation, setting.gradient.name, order, setting.declared, sequential=True)
+    return assemble("sequential_euler", derivation, setting, changes, sequential=True)

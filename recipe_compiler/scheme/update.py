@@ -1,0 +1,108 @@
+"""What Euler-Maruyama schemes share: drifts at old or updated blocks, and the noise of groups of blocks."""
+
+from collections.abc import Mapping
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.program import Noise, Update
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+
+Matrix = tuple[tuple[Tensor, ...], ...]
+
+
+def fresh(name: str, declared: frozenset[str]) -> str:
+    """Return a name of the compiler's own that no declared name meets."""
+    while name in declared:
+        name += "_"
+    return name
+
+
+def updates(
+    derivation: Derivation, gradient: str, order: tuple[str, ...], declared: frozenset[str], *, sequential: bool
+) -> tuple[Update, ...]:
+    """Return one update per block, in `order`; sequential ones see the blocks updated before them.
+
+    The gradient of the potential becomes the component of `gradient`, the array that is computed for it.
+    """
+    declarations = derivation.dynamics.declarations
+    potential = derivation.dynamics.potential
+    drifts = {block.name: drift for block, drift in zip(declarations.blocks, derivation.drift, strict=True)}
+    blocks = {block.name: block for block in declarations.blocks}
+    done: dict[str, str] = {}
+    found: list[Update] = []
+    for name in order:
+        new = fresh(f"{name}_new", declared)
+        found.append(Update(blocks[name], new, _at(drifts[name], potential, gradient, done)))
+        if sequential:
+            done[name] = new
+    return tuple(found)
+
+
+def _at(drift: Tensor, potential: str | None, gradient: str, done: Mapping[str, str]) -> Tensor:
+    def rule(atom: Atom) -> Atom:
+        match atom:
+            case Component(name, (), (Coordinate(_, at),)) if name == potential:
+                return Component(gradient, at)
+            case Component(name, _, by) if name == potential:
+                raise _needs(name, len(by))
+            case Coordinate(block, at):
+                return Coordinate(done.get(block, block), at)
+            case _:
+                return atom
+
+    return replace_atoms(drift, rule)
+
+
+def _needs(potential: str, order: int) -> ModelError:
+    what = "the value" if order == 0 else f"derivatives of order {order}"
+    problem = f"found a drift with {what} of {potential}, expected at most its gradient"
+    return ModelError([Fault(Place(""), "drift", problem, "supported are dynamics whose drift holds grad U alone")])
+
+
+def gradient_at(changes: tuple[Update, ...], gradient: str, block: Block, *, sequential: bool) -> str:
+    """Return where the gradient is evaluated: the first update that needs it says whether its block moved before.
+
+    Raises:
+        ModelError: one update needs it at the old value, another at the new one.
+    """
+    now = block.name
+    places: list[str] = []
+    for update in changes:
+        if gradient in names_of(update.drift):
+            places.append(now)
+        if sequential and update.block == block:
+            now = update.new
+    if len(set(places)) > 1:
+        problem = f"found an order that needs {gradient} at both the old and the new {block.name}"
+        hint = f"put {block.name} last, or use the scheme euler"
+        raise ModelError([Fault(Place(""), "scheme.order", problem, hint)])
+    return places[0] if places else block.name
+
+
+def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
+    """Return the groups of blocks whose noise is correlated, with 2D and B_hat of each group."""
+    blocks = derivation.dynamics.declarations.blocks
+    zero = range(len(blocks))
+
+    def linked(a: int, b: int) -> bool:
+        return not derivation.D[a][b].is_zero or (B_hat is not None and not B_hat[a][b].is_zero)
+
+    groups: list[list[int]] = []
+    for a in zero:
+        touching = [group for group in groups if any(linked(a, b) or linked(b, a) for b in group)]
+        merged = sorted([a, *(b for group in touching for b in group)])
+        groups = [group for group in groups if group not in touching] + [merged]
+    noisy = sorted(group for group in groups if any(linked(a, b) for a in group for b in group))
+    return tuple(_noise(derivation, B_hat, blocks, group) for group in noisy)
+
+
+def _noise(derivation: Derivation, B_hat: Matrix | None, blocks: tuple[Block, ...], group: list[int]) -> Noise:
+    rules = calculus(derivation.dynamics.declarations)
+    two_D = tuple(tuple(rules.scale(derivation.D[a][b], 2) for b in group) for a in group)
+    part = None if B_hat is None else tuple(tuple(B_hat[a][b] for b in group) for a in group)
+    if part is not None and all(entry.is_zero for row in part for entry in row):
+        part = None
+    return Noise(tuple(blocks[a] for a in group), two_D, part)

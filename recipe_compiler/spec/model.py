@@ -1,0 +1,135 @@
+"""What documents mean once read: Dynamics, Target, Build. Frozen, complete, typed; a faulty document never gets here."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.expression import Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The document something was read from."""
+
+    file: str
+    document: str
+    """Canonical JSON of the document as written: sorted keys, no spaces, scalars as text."""
+    places: tuple[tuple[str, Place], ...] = ()
+    """Entry (`H`, `D[r,r]`, `claims.drift.theta`) to its place."""
+
+    def place(self, entry: str) -> Place:
+        """Return where `entry` stands; the file alone if that is not known."""
+        return dict(self.places).get(entry, Place(self.file))
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What an author states; None where nothing is."""
+
+    drift: tuple[tuple[str, Formula], ...] | None = None
+    """Block to its drift f (column of the block's shape), every block once."""
+    diffusion: tuple[tuple[Formula, ...], ...] | None = None
+    """D of the claimed equation, block by block."""
+    stratonovich: bool = False
+    marginal: tuple[tuple[str, Formula], ...] | None = None
+    update: tuple[tuple[str, Formula], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamics:
+    """The mathematics of a sampler: dz = f dt + sqrt(2D) dW with f = -(D+Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3)."""
+
+    name: str
+    declarations: Declarations
+    H: Formula
+    D: tuple[tuple[Formula, ...], ...] | None
+    """Block matrix in the order of the blocks; place (i, j) has shape size(i) x size(j). None: not given."""
+    Q: tuple[tuple[Formula, ...], ...] | None
+    claims: Claims = Claims()
+    title: str = ""
+    references: tuple[str, ...] = ()
+    source: Source = field(default=Source("", "{}"), compare=False)
+
+    @property
+    def potential(self) -> str | None:
+        """The name of the function a target binds, if the dynamics declare one."""
+        return next((f.name for f in self.declarations.functions if f.role == "potential"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential` alone."""
+
+    name: str
+    declarations: Declarations
+    potential: Formula | None = None
+    log_prior: Formula | None = None
+    log_likelihood: Formula | None = None
+    """Of ONE datum."""
+    title: str = ""
+    references: tuple[str, ...] = ()
+    source: Source = field(default=Source("", "{}"), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of a parameter: exact numbers row by row, or an array file."""
+
+    numbers: tuple[tuple[Fraction, ...], ...] | None = None
+    """A scalar is 1 x 1, a column is n x 1."""
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """Where the data come from and which columns make which field."""
+
+    file: Path
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    """Field of the target to the columns of the file that make it."""
+    standardise: tuple[str, ...] = ()
+    intercept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How long to run; every name as in the `run:` section and the options of `recipe run`."""
+
+    step_size: float
+    draws: int = 1000
+    warmup: int = 1000
+    thin: int = 1
+    chains: int = 4
+    seed: int = 0
+    batch_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Everything one emitted module needs."""
+
+    name: str
+    dynamics: Dynamics
+    target: Target
+    bind: tuple[tuple[str, Formula], ...]
+    """Parameter or function of the dynamics to the formula bound to it."""
+    parameters: tuple[Parameter, ...]
+    """New parameters declared by the build (those of dynamics and target keep their own declarations)."""
+    values: tuple[tuple[str, Value], ...]
+    """Value of each parameter of dynamics, target or build that is not bound."""
+    scheme: str
+    order: tuple[str, ...]
+    """Blocks in the order they are updated; empty for `euler` (simultaneous)."""
+    variant: str
+    """`full` or `minibatch`."""
+    replacement: bool
+    """Whether a minibatch is drawn with replacement."""
+    V: Formula
+    """Covariance of the minibatch gradient, of the potential block's square shape."""
+    sizes: tuple[tuple[str, int], ...]
+    data: DataFile | None
+    init: tuple[tuple[str, Formula], ...]
+    run: RunSettings
+    source: Source = field(default=Source("", "{}"), compare=False)

@@ -1,0 +1,1 @@
+"""Index notation: explicit sums, deltas, derivatives, canonical form."""

@@ -1,0 +1,129 @@
+"""The slots of atoms, their nesting, and substitution of slots that leaves the order of everything alone."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+Factor = tuple[Atom, Fraction]
+"""An atom and its exponent."""
+
+ONE = Fraction(1)
+
+
+def slots(atom: Atom) -> tuple[Slot, ...]:
+    """Return the slots of an atom in order; of nested arguments only those that are free in them."""
+    match atom:
+        case Coordinate(_, at):
+            return at
+        case Component(_, at, by):
+            return at if not by else at + tuple(slot for coordinate in by for slot in coordinate.at)
+        case Delta(left, right):
+            return (left, right)
+        case Inverse(_, at):
+            return at
+        case Applied(_, args):
+            return tuple(index for arg in args for index in arg.free)
+        case Base(arg):
+            return arg.free
+        case SizeNumber() | Circle() | Determinant():
+            return ()
+
+
+def indices(factors: Iterable[Factor]) -> set[Index]:
+    """Return the indices that occur in a product."""
+    return {slot for atom, _ in factors for slot in slots(atom) if isinstance(slot, Index)}
+
+
+def nested(atom: Atom) -> tuple[Tensor, ...]:
+    """Return the arguments of an atom that its slots run through (grids of matrices have slots of their own)."""
+    match atom:
+        case Applied(_, args):
+            return args
+        case Base(arg):
+            return (arg,)
+        case _:
+            return ()
+
+
+def height(factors: Iterable[Factor]) -> int:
+    """Return how deep arguments are nested in a product: 0 where there are none.
+
+    Bound labels carry the height of their term, so a label inside an argument never meets one outside.
+    """
+    levels = [
+        1 + max((height(term.factors) for term in arg.terms), default=0) for atom, _ in factors for arg in nested(atom)
+    ]
+    return max(levels, default=0)
+
+
+def occurring(tensor: Tensor) -> Tensor:
+    """Return the tensor with only those free indices that occur in its terms."""
+    found = {index for term in tensor.terms for index in indices(term.factors)}
+    return Tensor(tuple(index for index in tensor.free if index in found), tensor.terms)
+
+
+def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
+    """Return the atom with free slots replaced, all the way down, nothing reordered.
+
+    Where the replacement changes the order of labels or makes two of them equal, the arguments of the result are no
+    longer canonical and must be rebuilt.
+    """
+    match atom:
+        case Coordinate(block, at):
+            return Coordinate(block, _all(at, moves))
+        case Component(name, at, by):
+            return Component(name, _all(at, moves), tuple(Coordinate(x.block, _all(x.at, moves)) for x in by))
+        case Delta(left, right):
+            return Delta(_one(left, moves), _one(right, moves))
+        case Inverse(of, (row, col)):
+            return Inverse(of, (_one(row, moves), _one(col, moves)))
+        case Applied(fn, args):
+            return Applied(fn, tuple(moved_tensor(arg, moves) for arg in args))
+        case Base(arg):
+            return Base(moved_tensor(arg, moves))
+        case SizeNumber() | Circle() | Determinant():
+            return atom
+
+
+def moved_tensor(tensor: Tensor, moves: Mapping[Index, Slot]) -> Tensor:
+    """Return the tensor with free slots replaced, nothing reordered (see `moved`)."""
+    places = dict.fromkeys(moves.get(index, index) for index in tensor.free)
+    terms = tuple(
+        Term(term.coefficient, tuple((moved(atom, moves), exponent) for atom, exponent in term.factors))
+        for term in tensor.terms
+    )
+    return Tensor(tuple(slot for slot in places if isinstance(slot, Index)), terms)
+
+
+def _one(slot: Slot, moves: Mapping[Index, Slot]) -> Slot:
+    return moves.get(slot, slot) if isinstance(slot, Index) else slot
+
+
+def _all(at: tuple[Slot, ...], moves: Mapping[Index, Slot]) -> tuple[Slot, ...]:
+    return tuple([moves.get(slot, slot) if isinstance(slot, Index) else slot for slot in at])
+
+
+def everywhere(tensor: Tensor) -> Iterator[Atom]:
+    """Yield every atom of a tensor, those inside arguments and matrices included."""
+    for term in tensor.terms:
+        for atom, _ in term.factors:
+            yield atom
+            inner = (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)
+            for arg in inner:
+                yield from everywhere(arg)

@@ -1,0 +1,271 @@
+"""Typed formulas to tensors: every matrix product becomes a sum over an index, grad, div and hessian are carried out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import (
+    ELEMENTWISE,
+    ELEMENTWISE_PAIRS,
+    Add,
+    Apply,
+    Compare,
+    Entry,
+    Filled,
+    Formula,
+    FunctionAt,
+    GradTilde,
+    Identity,
+    MatMul,
+    Multiply,
+    Next,
+    Normal,
+    Number,
+    Pi,
+    Power,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.tensor.arithmetic import as_number, meaningless
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.inverses import grid_indices
+from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.signs import is_nonnegative
+from recipe_compiler.tensor.terms import Circle, Coordinate, Grid, Index, Slot, Tensor
+
+NOWHERE = Place("")
+
+
+def convert(
+    formula: Formula,
+    declarations: Declarations,
+    *slots: Slot,
+    datum: Index | None = None,
+    entry: str = "formula",
+    where: Place = NOWHERE,
+) -> Tensor:
+    """Return a formula as a tensor, with one slot per axis of its shape (`datum` is the first of every data field).
+
+    The free indices of the result are exactly those among the slots and `datum`, whether or not they occur.
+    Errors: ModelError, naming `entry`, for what only updates may hold and for what has no entrywise meaning.
+    """
+    try:
+        result = _Conversion(calculus(declarations), datum).tensor(formula, slots)
+    except ModelError as error:
+        raise ModelError(
+            Fault(fault.where if fault.where.file else where, entry, fault.problem, fault.hint)
+            for fault in error.faults
+        ) from None
+    named = [slot for slot in (*slots, *((datum,) if datum else ())) if isinstance(slot, Index)]
+    return Tensor(sorted_indices((*named, *result.free)), result.terms)
+
+
+@dataclass(slots=True)
+class _Conversion:
+    """One conversion: the calculus, the index of the datum, and how many inner indices were needed so far."""
+
+    c: Calculus
+    datum: Index | None
+    used: int = 0
+
+    def inner(self, size: Size) -> Index:
+        """Return an index that no caller uses, to be summed over."""
+        self.used += 1
+        return Index(size, f"@{self.used}")
+
+    def axes(self, shape: Shape) -> tuple[Index, ...]:
+        """Return inner indices for all axes of a shape."""
+        return tuple(self.inner(size) for size in shape.sizes)
+
+    def tensor(self, formula: Formula, at: tuple[Slot, ...]) -> Tensor:
+        """Return the entry of a formula at the given slots."""
+        c = self.c
+        match formula:
+            case Number(value):
+                return c.constant(value)
+            case Pi():
+                return c.atom(Circle())
+            case Symbol():
+                return self.symbol(formula, at)
+            case FunctionAt(name, _, _):
+                return c.component(name, *at)
+            case Identity():
+                return c.delta(*at)
+            case Filled(value, _):
+                return c.constant(value)
+            case Add(terms, _):
+                return c.add(*(self.tensor(term, at) for term in terms))
+            case Multiply(left, right, _):
+                return c.multiply(self.spread(left, at), self.spread(right, at))
+            case Power(base, exponent, _):
+                return self.power(base, exponent, at)
+            case MatMul(left, right, _):
+                return self.product(left, right, at)
+            case Transpose(arg, _):
+                return self.tensor(arg, at[::-1])
+            case Entry(arg, places):
+                return self.tensor(arg, places)
+            case Apply(fn, args, shape):
+                return self.apply(fn, args, shape, at)
+            case Compare():
+                raise meaningless("found a comparison outside the condition of where")
+            case Normal() | Next() | GradTilde():
+                raise meaningless("found what only a claimed update may hold", "N, next, grad_tilde belong in updates")
+
+    def spread(self, formula: Formula, at: tuple[Slot, ...]) -> Tensor:
+        """Return an operand that may be a scalar beside vectors or matrices."""
+        return self.tensor(formula, at if formula.shape.sizes else ())
+
+    def symbol(self, symbol: Symbol, at: tuple[Slot, ...]) -> Tensor:
+        """Return a component of what a name stands for."""
+        match symbol.role:
+            case Role.BLOCK:
+                return self.c.coordinate(symbol.name, *at)
+            case Role.PARAMETER:
+                return self.c.component(symbol.name, *at)
+            case Role.SIZE:
+                return self.c.size(symbol.name)
+            case Role.DATUM if self.datum is not None:
+                return self.c.component(symbol.name, self.datum, *at)
+            case Role.DATUM:
+                raise meaningless(f"found the data field {symbol.name} where no datum is meant")
+            case Role.STEP | Role.NOISE:
+                raise meaningless(f"found {symbol.name}, which only a claimed update may hold")
+
+    def power(self, base: Formula, exponent: Formula, at: tuple[Slot, ...]) -> Tensor:
+        """Return `base ** exponent`: exactly for a rational exponent, else exp(exponent log base), base >= 0."""
+        below, above = self.tensor(base, at), self.tensor(exponent, ())
+        number = as_number(above)
+        if number is not None:
+            return self.c.power(below, number)
+        if not is_nonnegative(self.c.rules, below):
+            raise meaningless(
+                "found a power whose exponent is not a number, of a base that may be negative",
+                "declare the base positive, or use a number as the exponent",
+            )
+        return self.c.applied("exp", self.c.multiply(above, self.c.applied("log", below)))
+
+    def product(self, left: Formula, right: Formula, at: tuple[Slot, ...]) -> Tensor:
+        """Return a matrix product: a sum over the inner axis, none for column times row."""
+        inner = left.shape.cols
+        outer = 0 if left.shape.rows is None else 1
+        if inner is None:
+            return self.c.multiply(self.tensor(left, at[:outer]), self.tensor(right, at[outer:]))
+        index = self.inner(inner)
+        product = self.c.multiply(self.tensor(left, (*at[:outer], index)), self.tensor(right, (index, *at[outer:])))
+        return self.summed(product, index)
+
+    def summed(self, tensor: Tensor, *over: Index) -> Tensor:
+        """Sum over indices whether or not they are free in the tensor."""
+        return self.c.total(Tensor(sorted_indices((*tensor.free, *over)), tensor.terms), *over)
+
+    def apply(self, fn: str, args: tuple[Formula, ...], shape: Shape, at: tuple[Slot, ...]) -> Tensor:
+        """Return a function of the language."""
+        if fn in ELEMENTWISE or fn in ELEMENTWISE_PAIRS:
+            return self.c.applied(fn, *(self.spread(arg, at) for arg in args))
+        rules: dict[str, Callable[..., Tensor]] = {
+            "where": self.where, "inv": self.inverse, "trace": self.trace, "sum": self.sum, "diag": self.diagonal,
+            "outer": self.outer, "grad": self.gradient, "div": self.divergence, "hessian": self.hessian,
+        }  # fmt: skip
+        if fn in ("det", "logdet"):
+            return self.c.determinant(self.grid(args[0]), log=fn == "logdet")
+        if fn == "kron":
+            return self.kron(args[0], args[1], at)
+        if fn not in rules:
+            raise meaningless(f"found the function {fn}, which has no entrywise meaning")
+        return rules[fn](args, at)
+
+    def where(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """where(left op right, yes, no)."""
+        condition, yes, no = args
+        if not isinstance(condition, Compare):
+            raise meaningless("found where without a comparison as its condition")
+        parts = (condition.left, condition.right, yes, no)
+        return self.c.applied(f"where {condition.op}", *(self.spread(part, at) for part in parts))
+
+    def grid(self, matrix: Formula) -> Grid:
+        """Return a square matrix entry by entry."""
+        size = matrix.shape.rows
+        if size is None or size != matrix.shape.cols:
+            raise meaningless(f"found the inverse or determinant of a {matrix.shape}, expected a square matrix")
+        row, col = grid_indices(size)
+        here, there = self.inner(size), self.inner(size)
+        entry = self.tensor(matrix, (here, there))
+        entry = self.c.rename(entry, {here: row, there: col})
+        return Grid(row, col, Tensor(sorted_indices((row, col, *entry.free)), entry.terms))
+
+    def inverse(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """inv(A); inv(A B) = inv(B) inv(A) for square A and B."""
+        match args[0]:
+            case MatMul(left, right, shape) if left.shape == right.shape == shape:
+                index = self.inner(shape.sizes[0])
+                product = self.c.multiply(self.inverse((right,), (at[0], index)), self.inverse((left,), (index, at[1])))
+                return self.summed(product, index)
+            case matrix:
+                row, col = at
+                return self.c.inverse(self.grid(matrix), (row, col))
+
+    def trace(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """trace(A)."""
+        index = self.inner(args[0].shape.sizes[0])
+        return self.summed(self.tensor(args[0], (index, index)), index)
+
+    def sum(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """sum(v): over all entries."""
+        axes = self.axes(args[0].shape)
+        return self.summed(self.tensor(args[0], axes), *axes)
+
+    def diagonal(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """diag(v): the matrix with v on its diagonal; diag(A): the diagonal of A."""
+        if len(args[0].shape.sizes) == 2:
+            return self.tensor(args[0], (at[0], at[0]))
+        return self.c.multiply(self.c.delta(*at), self.tensor(args[0], at[:1]))
+
+    def outer(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """outer(u, v)_ij = u_i v_j."""
+        return self.c.multiply(self.tensor(args[0], at[:1]), self.tensor(args[1], at[1:]))
+
+    def kron(self, left: Formula, right: Formula, at: tuple[Slot, ...]) -> Tensor:
+        """kron(A, B) of fixed sizes at literal positions; index notation has no composite index."""
+        rows, cols = right.shape.sizes if len(right.shape.sizes) == 2 else (None, None)
+        match at, rows, cols:
+            case (int() as i, int() as j), int(), int():
+                return self.c.multiply(
+                    self.tensor(left, (i // rows, j // cols)), self.tensor(right, (i % rows, j % cols))
+                )
+            case _:
+                raise meaningless("found kron, whose composite index has no index notation", "write its blocks out")
+
+    def coordinates(self, block: Formula, at: tuple[Slot, ...]) -> Coordinate:
+        """Return the coordinate of a block that grad, div or hessian differentiate by."""
+        if not isinstance(block, Symbol) or block.role is not Role.BLOCK:
+            raise meaningless("found a derivative by what is not a block of the state")
+        return Coordinate(block.name, at)
+
+    def gradient(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """grad(s, b)_i = ds/db_i."""
+        return self.derivative(self.tensor(args[0], ()), args[1], at)
+
+    def hessian(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """hessian(s, b)_ij = d2s/(db_i db_j)."""
+        half = len(at) // 2
+        return self.derivative(self.derivative(self.tensor(args[0], ()), args[1], at[:half]), args[1], at[half:])
+
+    def divergence(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
+        """div(A, b)_i = sum_j dA_ij/db_j; div(v, b) = sum_j dv_j/db_j."""
+        over = self.axes(args[1].shape)
+        field = self.tensor(args[0], (*at, *over)) if args[0].shape.sizes else self.tensor(args[0], ())
+        return self.summed(self.derivative(field, args[1], over), *over)
+
+    def derivative(self, tensor: Tensor, block: Formula, at: tuple[Slot, ...]) -> Tensor:
+        """Differentiate by a coordinate; positions are put in last."""
+        coordinate = self.coordinates(block, at)
+        inner = self.axes(block.shape)
+        moves: dict[Index, Slot] = dict(zip(inner, at, strict=True))
+        result = self.c.diff(tensor, Coordinate(coordinate.block, inner))
+        return self.c.rename(result, moves)
+
+

@@ -1,0 +1,103 @@
+"""Partial derivatives: product rule, chain rule, d inv(A) = -inv(A) dA inv(A), d log det A = tr(inv(A) dA)."""
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.arithmetic import Arithmetic, constant
+from recipe_compiler.tensor.atoms import ONE, indices, moved
+from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.slopes import slope
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+
+def term_derivative(
+    c: Arithmetic, term: Term, free: tuple[Index, ...], by: Coordinate, *, almost_everywhere: bool
+) -> Tensor:
+    """Return the derivative of one term, factor by factor, summed over what the term is summed over."""
+    bound = sorted_indices(indices(term.factors) - set(free))
+    opened: dict[Index, Slot] = {index: Index(index.size, f"{index.label[:3]}.{index.label[4:]}") for index in bound}
+    factors = tuple((moved(atom, opened), exponent) for atom, exponent in term.factors) if opened else term.factors
+    over = tuple(index for index in opened.values() if isinstance(index, Index))
+    parts: list[Tensor] = []
+    for n, (atom, exponent) in enumerate(factors):
+        inner = _atom_derivative(c, atom, by, almost_everywhere=almost_everywhere)
+        if inner.is_zero:
+            continue
+        others = (*factors[:n], *factors[n + 1 :])
+        rest = (*others, (atom, exponent - 1)) if exponent != 1 else others
+        outer = c.collect([Term(term.coefficient * exponent, rest)], (*free, *over))
+        parts.append(c.multiply(outer, inner))
+    return c.total(c.add(*parts), *over) if parts else Tensor((), ())
+
+
+def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everywhere: bool) -> Tensor:
+    match atom:
+        case Coordinate(block, at):
+            if block != by.block:
+                return constant(0)
+            factors = tuple((Delta(one, other), ONE) for one, other in zip(at, by.at, strict=True))
+            return c.collect([Term(ONE, factors)], indices(factors))
+        case Component(name, at, derived):
+            if (name, by.block) not in c.rules.depends:
+                return constant(0)
+            factor = (Component(name, at, (*derived, by)), ONE)
+            return c.collect([Term(ONE, (factor,))], indices((factor,)))
+        case Applied(fn, args):
+            return _chain(c, fn, args, by, almost_everywhere=almost_everywhere)
+        case Base(arg):
+            return c.diff(arg, by, almost_everywhere=almost_everywhere)
+        case Inverse(of, at):
+            return _inverse_derivative(c, of, at, by)
+        case Determinant(of, log):
+            return _determinant_derivative(c, of, by, log=log)
+        case SizeNumber() | Circle() | Delta():
+            return constant(0)
+
+
+def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, almost_everywhere: bool) -> Tensor:
+    parts: list[Tensor] = []
+    for n, arg in enumerate(args):
+        inner = c.diff(arg, by, almost_everywhere=almost_everywhere)
+        if not inner.is_zero:
+            parts.append(c.multiply(slope(c, fn, args, n, almost_everywhere=almost_everywhere), inner))
+    return c.add(*parts) if parts else constant(0)
+
+
+def _inverse_derivative(c: Arithmetic, of: Grid, at: tuple[Slot, Slot], by: Coordinate) -> Tensor:
+    left, right = _apart(of.row.size, (*at, *by.at))
+    inner = c.diff(c.rename(of.entry, {of.row: left, of.col: right}), by)
+    if inner.is_zero:
+        return constant(0)
+    product = c.multiply(c.inverse(of, (at[0], left)), inner, c.inverse(of, (right, at[1])))
+    return c.scale(c.total(product, left, right), -1)
+
+
+def _determinant_derivative(c: Arithmetic, of: Grid, by: Coordinate, *, log: bool) -> Tensor:
+    left, right = _apart(of.row.size, by.at)
+    inner = c.diff(c.rename(of.entry, {of.row: left, of.col: right}), by)
+    if inner.is_zero:
+        return constant(0)
+    logarithmic = c.total(c.multiply(c.inverse(of, (right, left)), inner), left, right)
+    value = Tensor((), (Term(ONE, ((Determinant(of, log=False), ONE),)),))
+    return logarithmic if log else c.multiply(value, logarithmic)
+
+
+def _apart(size: Size, taken: tuple[Slot, ...]) -> tuple[Index, Index]:
+    """Return two indices apart from those taken, to be summed over."""
+    candidates = (Index(size, f"%{n}") for n in range(len(taken) + 2))
+    left, right, *_ = (index for index in candidates if index not in taken)
+    return left, right

@@ -1,0 +1,204 @@
+"""Scalar functions of whole index expressions: their exact rules.
+
+A rule is used only if it holds wherever the expression it replaces is defined, on the declared domain.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
+from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
+from recipe_compiler.tensor.roots import split
+from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative
+from recipe_compiler.tensor.terms import Applied, Index, Tensor, Term
+
+_AT_ZERO = {
+    "sin": 0, "tan": 0, "sinh": 0, "tanh": 0, "atan": 0, "erf": 0, "log1p": 0, "expm1": 0, "abs": 0, "sign": 0,
+    "cos": 1, "cosh": 1, "exp": 1, "sigmoid": Fraction(1, 2),
+}  # fmt: skip
+_ODD = frozenset({"sin", "tan", "sinh", "tanh", "atan", "erf", "sign"})
+_EVEN = frozenset({"cos", "cosh", "abs"})
+_SQUARES = {"sin": (1, -1, "cos"), "cosh": (1, 1, "sinh")}
+"""`fn**2 = a + b * other**2`."""
+
+
+def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
+    """Return `fn(*args)` in canonical form; its free indices are those of the arguments."""
+    free = tuple(dict.fromkeys(index for arg in args for index in arg.free))
+    if fn == "sqrt":
+        return c.power(args[0], Fraction(1, 2))
+    known = _value(c, fn, args)
+    if known is not None:
+        return Tensor(free, known.terms)
+    match fn:
+        case "exp":
+            return Tensor(free, _exp(c, args[0]).terms)
+        case "log":
+            return Tensor(free, _log(c, args[0]).terms)
+        case "abs" if is_nonnegative(c.rules, args[0]):
+            return args[0]
+        case _ if fn in _ODD | _EVEN and args[0].terms[0].coefficient < 0:
+            flipped = _atom(fn, (c.scale(args[0], -1),))
+            return Tensor(free, flipped.terms if fn in _EVEN else c.scale(flipped, -1).terms)
+        case _:
+            return Tensor(free, _atom(fn, args).terms)
+
+
+def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
+    """Split factors into those that stay and products of functions in their new form.
+
+    exp(a) exp(b) = exp(a + b), sin^2 = 1 - cos^2, cosh^2 = 1 + sinh^2, abs(x)^(2n) = x^(2n).
+    """
+    plain: list[Factor] = []
+    new: list[Tensor] = []
+    exponentials: list[Factor] = []
+    for atom, exponent in factors:
+        match atom:
+            case Applied("exp", _):
+                exponentials.append((atom, exponent))
+            case Applied("abs", (arg,)) if _is_even(exponent):
+                new.append(c.power(arg, exponent))
+            case Applied(fn, args) if fn in _SQUARES and exponent.denominator == 1 and exponent >= 2:
+                first, second, other = _SQUARES[fn]
+                square = c.add(constant(first), c.scale(c.power(_atom(other, args), 2), second))
+                half, odd = divmod(exponent.numerator, 2)
+                new.append(c.multiply(c.power(square, half), c.power(_atom(fn, args), odd)))
+            case _:
+                plain.append((atom, exponent))
+    if not exponentials or _are_apart(exponentials):
+        return [factor for factor in factors if factor in plain or factor in exponentials], new
+    parts = [c.scale(atom.args[0], exponent) for atom, exponent in exponentials if isinstance(atom, Applied)]
+    return plain, [*new, applied(c, "exp", (c.add(*parts),))]
+
+
+def _is_even(exponent: Fraction) -> bool:
+    return exponent.denominator == 1 and exponent.numerator % 2 == 0
+
+
+def _atom(fn: str, args: tuple[Tensor, ...]) -> Tensor:
+    args = tuple(occurring(arg) for arg in args)
+    free = tuple(dict.fromkeys(index for arg in args for index in arg.free))
+    return Tensor(free, (Term(ONE, ((Applied(fn, args), ONE),)),))
+
+
+def _are_apart(exponentials: Sequence[Factor]) -> bool:
+    """Whether exponentials are as `_exp` leaves them: powers 1, and no two of them belong into one."""
+    if any(exponent != 1 for _, exponent in exponentials):
+        return False
+    if len(exponentials) == 1:
+        return True
+    groups = [indices((factor,)) for factor in exponentials]
+    if sum(not group for group in groups) > 1 or sum(bool(group) for group in groups) < 2:
+        return False
+    return all(not a & b for n, a in enumerate(groups) for b in groups[:n])
+
+
+def _exp(c: Arithmetic, arg: Tensor) -> Tensor:
+    """exp(x log y + rest) = y**x exp(rest) for rational x; terms without a common index make factors of their own."""
+    powers: list[Tensor] = []
+    rest: list[Term] = []
+    for term in arg.terms:
+        match term.factors:
+            case ((Applied("log", (inner,)), exponent),) if exponent == 1 and indices(term.factors) <= set(arg.free):
+                powers.append(c.power(inner, term.coefficient))
+            case _:
+                rest.append(term)
+    if powers:
+        return c.multiply(*powers, applied(c, "exp", (c.collect(rest, arg.free),)))
+    groups = _linked(arg)
+    if len([group for group in groups if group[0]]) < 2:
+        return _atom("exp", (arg,))
+    pieces = [c.collect(terms, sorted(group, key=lambda index: index.label)) for group, terms in groups]
+    return c.collect([_product([_atom("exp", (piece,)) for piece in pieces])], arg.free)
+
+
+def _product(atoms: Sequence[Tensor]) -> Term:
+    return Term(ONE, tuple(factor for atom in atoms for factor in atom.terms[0].factors))
+
+
+def _linked(arg: Tensor) -> list[tuple[set[Index], list[Term]]]:
+    """Return the terms in groups that share no free index; those without any make one group."""
+    groups: list[tuple[set[Index], list[Term]]] = []
+    free = set(arg.free)
+    for term in arg.terms:
+        own = indices(term.factors) & free
+        near = [group for group in groups if (group[0] & own) or (not own and not group[0])]
+        groups = [group for group in groups if group not in near]
+        groups.append((own.union(*(group[0] for group in near)), [*(t for group in near for t in group[1]), term]))
+    return groups
+
+
+def _log(c: Arithmetic, arg: Tensor) -> Tensor:
+    """log(a b**n) = log a + n log b where b is positive; log exp x = x."""
+    match arg.terms:
+        case (term,) if term.coefficient > 0 and indices(term.factors) <= set(arg.free):
+            own = [(atom, e) for atom, e in term.factors if not factor_is_positive(c.rules, (atom, ONE))]
+            positive = [factor for factor in term.factors if factor not in own]
+            if len(own) == 1 and own[0][1].numerator % 2 == 1:  # defined where the base itself is positive
+                positive, own = [*positive, own[0]], []
+            parts = [_log_number(c, term.coefficient)]
+            parts += [c.scale(_log_atom(factor), factor[1]) for factor in positive]
+            if own:
+                parts.append(_atom("log", (c.collect([Term(ONE, tuple(own))], arg.free),)))
+            return c.add(*parts)
+        case _:
+            return _atom("log", (arg,))
+
+
+def _log_atom(factor: Factor) -> Tensor:
+    atom = factor[0]
+    if isinstance(atom, Applied) and atom.fn == "exp":
+        return atom.args[0]
+    single = Tensor(tuple(sorted(indices((factor,)), key=lambda index: index.label)), (Term(ONE, ((atom, ONE),)),))
+    return _atom("log", (single,))
+
+
+def _log_number(c: Arithmetic, value: Fraction) -> Tensor:
+    logs = [(prime, count) for prime, count in split(value.numerator)]
+    logs += [(prime, -count) for prime, count in split(value.denominator)]
+    return c.add(constant(0), *(c.scale(_atom("log", (constant(prime),)), count) for prime, count in logs))
+
+
+def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
+    """Return the value where the arguments are numbers that have an exact one."""
+    numbers = [as_number(arg) for arg in args]
+    match fn, numbers:
+        case "log", [Fraction() as x]:
+            if x <= 0:
+                raise meaningless(f"found the logarithm of {x}")
+            return None
+        case "abs", [Fraction() as x]:
+            return constant(abs(x))
+        case "sign", [Fraction() as x]:
+            return constant((x > 0) - (x < 0))
+        case "minimum", [Fraction() as x, Fraction() as y]:
+            return constant(min(x, y))
+        case "maximum", [Fraction() as x, Fraction() as y]:
+            return constant(max(x, y))
+        case ("where >" | "where >=" | "where <" | "where <=" | "where =="), [Fraction() as x, Fraction() as y, _, _]:
+            return args[2] if compares(fn.removeprefix("where "), x, y) else args[3]
+        case "minimum" | "maximum", _ if args[0] == args[1]:
+            return args[0]
+        case _, [Fraction(numerator=0)] if fn in _AT_ZERO:
+            return constant(_AT_ZERO[fn])
+        case "softplus", [Fraction(numerator=0)]:
+            return _log_number(c, Fraction(2))
+        case _:
+            return None
+
+
+def compares(op: str, left: Fraction, right: Fraction) -> bool:
+    """Return `left op right`."""
+    match op:
+        case ">":
+            return left > right
+        case ">=":
+            return left >= right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case _:
+            return left == right
+
+

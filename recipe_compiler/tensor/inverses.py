@@ -1,0 +1,184 @@
+"""Inverses and determinants of matrices given entry by entry."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.arithmetic import Arithmetic, constant, meaningless
+from recipe_compiler.tensor.atoms import ONE, Factor, slots
+from recipe_compiler.tensor.order import spell_tensor
+from recipe_compiler.tensor.rules import Rules
+from recipe_compiler.tensor.signs import is_positive
+from recipe_compiler.tensor.terms import (
+    Atom,
+    Component,
+    Delta,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+
+def grid_indices(size: Size) -> tuple[Index, Index]:
+    """Return the row and column indices of every canonical grid of a size."""
+    return Index(size, "i"), Index(size, "j")
+
+
+def size_number(size: Size) -> Tensor:
+    """Return a size as a number."""
+    if isinstance(size, int):
+        return constant(size)
+    return Tensor((), (Term(ONE, ((SizeNumber(size), ONE),)),))
+
+
+def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
+    """Return entry `at` of the inverse of a matrix.
+
+    Diagonal matrices (every entry with a delta) are inverted entry by entry, scalar factors leave the inverse,
+    `inv(inv(A))` is A, and of a matrix and its transpose one stands for both.
+    """
+    grid = _canonical_grid(c, grid)
+    row, col = grid.row, grid.col
+    content, entry = _without_scalars(c, grid)
+    if content is not None:
+        return c.multiply(c.power(content, -1), inverse(c, Grid(row, col, entry), at))
+    diagonal = _diagonal(c, grid)
+    if diagonal is not None:
+        free = tuple(slot for slot in at if isinstance(slot, Index))
+        return c.multiply(c.collect([Term(ONE, ((Delta(*at), ONE),))], free), _at(c, c.power(diagonal, -1), row, at[0]))
+    match entry.terms:
+        case (Term(coefficient, ((Inverse(of, inner), exponent),)),) if coefficient == exponent == 1:
+            places: dict[Slot, Slot] = dict(zip((row, col), at, strict=True))
+            moves = dict(zip((of.row, of.col), (places[inner[0]], places[inner[1]]), strict=True))
+            return c.rename(of.entry, moves)
+        case ():
+            raise meaningless("found the inverse of a matrix that is zero everywhere")
+        case _:
+            swapped = _swapped(c, grid)
+            if spell_tensor(swapped) < spell_tensor(entry):
+                grid, at = Grid(row, col, swapped), (at[1], at[0])
+            return c.collect([Term(ONE, ((Inverse(grid, at), ONE),))], [s for s in at if isinstance(s, Index)])
+
+
+def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
+    """Return det of a matrix, or log det; known are those of diagonal matrices with positive entries, and of I."""
+    grid = _canonical_grid(c, grid)
+    diagonal = _diagonal(c, grid)
+    if diagonal is not None and is_positive(c.rules, diagonal):
+        logarithm = c.total(c.applied("log", diagonal), grid.row)
+        return logarithm if log else c.applied("exp", logarithm)
+    swapped = _swapped(c, grid)
+    if spell_tensor(swapped) < spell_tensor(grid.entry):
+        grid = Grid(grid.row, grid.col, swapped)
+    return Tensor((), (Term(ONE, ((Determinant(grid, log), ONE),)),))
+
+
+@lru_cache(maxsize=4096)
+def grid_sign(c: Arithmetic, grid: Grid) -> int:
+    """Return 1 for a symmetric matrix, -1 for a skew one, 0 for any other. Remembered: the same grids come again."""
+    match grid.entry.terms:
+        case (Term(_, ((Component(name, (left, right), _), exponent),)),) if left != right and exponent == 1:
+            return _declared_sign(c.rules, name)
+        case _:
+            swapped = _swapped(c, grid)
+            if swapped == grid.entry:
+                return 1
+            return -1 if c.scale(swapped, -1) == grid.entry else 0
+
+
+def contracted(
+    c: Arithmetic, factors: Sequence[Factor], free: frozenset[Index]
+) -> tuple[tuple[Factor, ...], Index] | None:
+    """Return the factors with one pair `sum_s inv(A)_as A_sb` replaced by `delta_ab`, and s; None if there is no pair.
+
+    The index s must occur nowhere else.
+    """
+    inverses = [atom for atom, exponent in factors if isinstance(atom, Inverse) and exponent == 1]
+    if not inverses:
+        return None
+    uses = Counter(slot for atom, _ in factors for slot in slots(atom))
+    for atom in inverses:
+        for other, exponent in factors:
+            if exponent != 1 or not isinstance(other, Component) or other.by:
+                continue
+            pair = _pair(c, atom, other, {slot for slot, count in uses.items() if count == 2 and slot not in free})
+            if pair is not None:
+                rest = tuple(factor for factor in factors if factor[0] not in (atom, other))
+                return (*rest, (pair[0], ONE)), pair[1]
+    return None
+
+
+def _pair(c: Arithmetic, inverse_: Inverse, matrix: Component, once: set[Slot]) -> tuple[Delta, Index] | None:
+    entry = Component(matrix.name, (inverse_.of.row, inverse_.of.col))
+    if len(matrix.at) != 2 or inverse_.of.entry.terms != (Term(ONE, ((entry, ONE),)),):
+        return None
+    (a, b), (p, q) = inverse_.at, matrix.at
+    symmetric = grid_sign(c, inverse_.of) == 1
+    pairs = [(b, p, a, q), (a, q, b, p)]
+    pairs += [(a, p, b, q), (b, q, a, p)] if symmetric else []
+    for shared, same, left, right in pairs:
+        if shared == same and isinstance(shared, Index) and shared in once:
+            return Delta(left, right), shared
+    return None
+
+
+def _canonical_grid(c: Arithmetic, grid: Grid) -> Grid:
+    row, col = grid_indices(grid.row.size)
+    if set(grid.entry.free) - {grid.row, grid.col}:
+        raise meaningless("found the inverse or determinant of a matrix that differs from datum to datum")
+    entry = c.rename(grid.entry, {grid.row: row, grid.col: col})
+    return Grid(row, col, Tensor((row, col), entry.terms))
+
+
+def _swapped(c: Arithmetic, grid: Grid) -> Tensor:
+    return c.rename(grid.entry, {grid.row: grid.col, grid.col: grid.row})
+
+
+def _at(c: Arithmetic, tensor: Tensor, index: Index, slot: Slot) -> Tensor:
+    return c.rename(tensor, {index: slot}) if index in tensor.free else tensor
+
+
+def _declared_sign(rules: Rules, name: str) -> int:
+    if name in rules.symmetric:
+        return 1
+    return -1 if name in rules.skew else 0
+
+
+def _diagonal(c: Arithmetic, grid: Grid) -> Tensor | None:
+    """Return the diagonal of a matrix whose every term holds `delta_ij`, with the free index of the rows."""
+    delta = Delta(grid.row, grid.col)
+    if grid.entry.is_zero or not all(delta in dict(term.factors) for term in grid.entry.terms):
+        return None
+    return c.rename(grid.entry, {grid.col: grid.row})
+
+
+def _without_scalars(c: Arithmetic, grid: Grid) -> tuple[Tensor | None, Tensor]:
+    """Split off what all terms of a matrix share and what has no index: None where that is 1."""
+    terms = grid.entry.terms
+    if not terms:
+        return None, grid.entry
+    tables = [dict(term.factors) for term in terms]
+    shared: dict[Atom, Fraction] = {
+        atom: exponent
+        for atom, exponent in tables[0].items()
+        if not slots(atom) and all(t.get(atom) == exponent for t in tables)
+    }
+    coefficient = terms[0].coefficient if len(terms) == 1 else ONE
+    if not shared and coefficient == 1:
+        return None, grid.entry
+    rest = [Term(term.coefficient / coefficient, _other_than(term.factors, shared)) for term in terms]
+    content = c.collect([Term(coefficient, tuple(shared.items()))], ())
+    return content, c.collect(rest, grid.entry.free)
+
+
+def _other_than(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
+    return tuple(factor for factor in factors if factor[0] not in shared)
+
+

@@ -1,0 +1,83 @@
+"""A total order of atoms, factors and terms: their spelling as text, which is the same for equal things only."""
+
+from collections.abc import Iterable
+
+from recipe_compiler.tensor.atoms import Factor
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+
+def spell_slot(slot: Slot) -> str:
+    """Spell a slot; free labels sort by their names, literal positions come first."""
+    return f"{slot.label}:{slot.size}" if isinstance(slot, Index) else f"#{slot}"
+
+
+def spell(atom: Atom) -> str:
+    """Spell an atom. The first character is its type, so numbers sort before functions of the state."""
+    match atom:
+        case Coordinate(block, at):
+            return f"5{block}[{_slots(at)}]"
+        case Component(name, at, by):
+            return f"4{name}[{_slots(at)}]{''.join(spell(coordinate) for coordinate in by)}"
+        case SizeNumber(name):
+            return f"1{name}"
+        case Circle():
+            return "2"
+        case Delta(left, right):
+            return f"3[{_slots((left, right))}]"
+        case Applied(fn, args):
+            return f"6{fn}({'|'.join(spell_tensor(arg) for arg in args)})"
+        case Base(arg):
+            return f"7({spell_tensor(arg)})"
+        case Inverse(of, at):
+            return f"8({spell_tensor(of.entry)})[{_slots(at)}]"
+        case Determinant(of, log):
+            return f"9{int(log)}({spell_tensor(of.entry)})"
+
+
+def spell_factors(factors: Iterable[Factor]) -> str:
+    """Spell a product in the order given."""
+    return " ".join([f"{spell(atom)}^{exponent}" for atom, exponent in factors])
+
+
+def spell_tensor(tensor: Tensor) -> str:
+    """Spell a tensor, its free indices left out."""
+    return "+".join([f"{term.coefficient} {spell_factors(term.factors)}" for term in tensor.terms])
+
+
+def sorted_factors(factors: Iterable[Factor]) -> tuple[Factor, ...]:
+    """Return the factors of a product in order."""
+    return tuple(sorted(factors, key=lambda factor: spell(factor[0])))
+
+
+def sorted_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return terms in order: by their factors."""
+    return tuple(sorted(terms, key=lambda term: spell_factors(term.factors)))
+
+
+def sorted_slots(at: Iterable[Slot]) -> tuple[Slot, ...]:
+    """Return slots in order."""
+    return tuple(sorted(at, key=spell_slot))
+
+
+def sorted_indices(indices: Iterable[Index]) -> tuple[Index, ...]:
+    """Return indices in order, each once."""
+    return tuple(sorted(set(indices), key=spell_slot))
+
+
+def _slots(at: Iterable[Slot]) -> str:
+    return ",".join([spell_slot(slot) for slot in at])

@@ -1,0 +1,134 @@
+"""Rational powers of whole index expressions.
+
+`(x**2)**(1/2)` is not `x`: a factor leaves a fractional power only if it is nonnegative on the declared domain.
+"""
+
+from fractions import Fraction
+from math import gcd, lcm
+
+from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
+from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
+from recipe_compiler.tensor.order import sorted_factors, sorted_indices
+from recipe_compiler.tensor.roots import root
+from recipe_compiler.tensor.rules import Rules
+from recipe_compiler.tensor.signs import factor_is_nonnegative
+from recipe_compiler.tensor.terms import Atom, Base, Tensor, Term
+
+_EXPAND = 64
+"""Products of sums are multiplied out up to this many terms; beyond, the power stays one atom."""
+
+_FOLD = 8
+"""So are products of sums over indices up to this power."""
+
+
+def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
+    """Return `tensor**exponent`, entry by entry.
+
+    Errors: ModelError for 0 to a negative power and for a negative number to a fractional one.
+    """
+    free = tensor.free
+    if exponent == 0:
+        return constant(1, free)
+    if tensor.is_zero:
+        if exponent < 0:
+            raise meaningless("found a division by an expression that is zero everywhere")
+        return tensor
+    if exponent == 1:
+        return tensor
+    if _is_monomial(tensor):
+        return c.collect([_monomial(c.rules, tensor.terms[0], exponent)], free)
+    whole = exponent.denominator == 1
+    if whole and exponent > 0 and _expands(tensor, exponent.numerator):
+        return c.multiply(*[tensor] * exponent.numerator)
+    outside, arg = _primitive(c, tensor, whole=whole)
+    number, roots = _number(outside.coefficient, exponent)
+    factors = tuple((atom, count * exponent) for atom, count in outside.factors)
+    if _is_monomial(arg):
+        return c.multiply(power(c, arg, exponent), c.collect([Term(number, (*roots, *factors))], free))
+    return c.collect([Term(number, (*roots, *factors, (Base(occurring(arg)), exponent)))], free)
+
+
+def needs_rebuilding(base: Base, exponent: Fraction, *, merged: bool) -> bool:
+    """Whether a power of a base may have another canonical form, `merged` if its exponent has just changed."""
+    if as_number(base.arg) is not None:
+        return not 0 < exponent < 1
+    return exponent.denominator == 1 and (merged or exponent > 0)
+
+
+def _expands(tensor: Tensor, exponent: int) -> bool:
+    return exponent <= _FOLD and len(tensor.terms) ** exponent <= _EXPAND
+
+
+def _is_monomial(tensor: Tensor) -> bool:
+    return len(tensor.terms) == 1 and indices(tensor.terms[0].factors) <= set(tensor.free)
+
+
+def _monomial(rules: Rules, term: Term, exponent: Fraction) -> Term:
+    if exponent.denominator == 1:
+        factors = tuple((atom, count * exponent) for atom, count in term.factors)
+        return Term(term.coefficient**exponent.numerator, factors)
+    number, outside = _number(abs(term.coefficient), exponent)
+    kept: list[Factor] = []
+    for atom, count in term.factors:
+        if count.denominator != 1 or factor_is_nonnegative(rules, (atom, ONE)):
+            outside += ((atom, count * exponent),)
+        elif count.numerator % 2 == 0:
+            outside += ((_single(ONE, ((atom, count),)), exponent),)
+        else:
+            kept.append((atom, count))
+    if term.coefficient < 0 and not kept:
+        raise meaningless("found a fractional power of an expression that is never positive")
+    if term.coefficient > 0 and len(kept) == 1:  # an odd power is defined where its base is nonnegative
+        outside += ((kept[0][0], kept[0][1] * exponent),)
+    elif kept:
+        outside += ((_single(ONE if term.coefficient > 0 else -ONE, tuple(kept)), exponent),)
+    return Term(number, outside)
+
+
+def _single(sign: Fraction, factors: tuple[Factor, ...]) -> Base:
+    return Base(Tensor(sorted_indices(indices(factors)), (Term(sign, sorted_factors(factors)),)))
+
+
+def _primitive(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Tensor]:
+    """Split a sum into a monomial and the rest: integer coefficients without common divisor, no common factor.
+
+    The monomial is positive, unless the power is a whole one.
+    """
+    content = _content([term.coefficient for term in tensor.terms])
+    if whole and tensor.terms[0].coefficient < 0:
+        content = -content
+    shared = {
+        atom: count
+        for atom, count in _shared(tensor).items()
+        if count and (whole or factor_is_nonnegative(c.rules, (atom, ONE)))
+    }
+    terms = [Term(term.coefficient / content, _divided(term.factors, shared)) for term in tensor.terms]
+    rest = c.collect(terms, tensor.free) if shared else Tensor(tensor.free, tuple(terms))
+    return Term(content, tuple(shared.items())), rest
+
+
+def _content(coefficients: list[Fraction]) -> Fraction:
+    numerator = gcd(*[coefficient.numerator for coefficient in coefficients])
+    return Fraction(numerator, lcm(*[coefficient.denominator for coefficient in coefficients]))
+
+
+def _shared(tensor: Tensor) -> dict[Atom, Fraction]:
+    """Return the atoms with free indices only, each to its least exponent over the terms."""
+    tables = [dict(term.factors) for term in tensor.terms]
+    free = set(tensor.free)
+    atoms = dict.fromkeys(atom for table in tables for atom in table if indices(((atom, ONE),)) <= free)
+    return {atom: min(table.get(atom, Fraction(0)) for table in tables) for atom in atoms}
+
+
+def _divided(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
+    table = dict(factors)
+    for atom, count in shared.items():
+        table[atom] = table.get(atom, Fraction(0)) - count
+    return tuple((atom, count) for atom, count in table.items() if count)
+
+
+def _number(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[Factor, ...]]:
+    if exponent.denominator == 1:
+        return value**exponent.numerator, ()
+    outside, inside = root(value, exponent)
+    return outside, tuple((Base(constant(number)), part) for number, part in inside)

@@ -1,0 +1,240 @@
+"""One product of atoms on its way to canonical form: everything short of naming its bound indices."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.arithmetic import Arithmetic, meaningless
+from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
+from recipe_compiler.tensor.deltas import identify
+from recipe_compiler.tensor.functions import combined
+from recipe_compiler.tensor.inverses import contracted, grid_sign
+from recipe_compiler.tensor.order import sorted_indices, sorted_slots, spell, spell_slot
+from recipe_compiler.tensor.powers import needs_rebuilding
+from recipe_compiler.tensor.rules import Rules
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Component,
+    Coordinate,
+    Delta,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`coefficient * prod factors`, summed over `bound`, whose indices may have been lost from the factors."""
+
+    coefficient: Fraction
+    factors: tuple[Factor, ...]
+    bound: frozenset[Index]
+
+
+@dataclass(slots=True)
+class Labels:
+    """Hands out bound labels that have not been used in one product; they sort as they are handed out."""
+
+    height: int
+    used: int = field(default=0)
+
+    def fresh(self, old: Iterable[Index]) -> dict[Index, Slot]:
+        """Return new labels for old ones, in their order, so that what was canonical stays so."""
+        moves: dict[Index, Slot] = {}
+        for index in sorted_indices(old):
+            moves[index] = Index(index.size, f"_{self.height:02d}~{self.used:05d}")
+            self.used += 1
+        return moves
+
+
+def simplified(
+    c: Arithmetic, terms: Sequence[Term], free: frozenset[Index], moves: Mapping[Index, Slot]
+) -> list[Product]:
+    """Return products whose sum is the product of the terms, with slots replaced by `moves`.
+
+    In them no delta is left that can go, atoms are oriented, equal atoms merged. What is neither free nor moved is
+    summed over, term by term.
+    """
+    labels = Labels(max((height(term.factors) for term in terms), default=0))
+    product = Product(ONE, (), frozenset())
+    summed: dict[Index, Slot] = {}
+    for term in terms:
+        outer = indices(term.factors) - free - moves.keys()
+        summed |= labels.fresh(index for index in outer if not index.label.startswith("_"))
+        product = _times(product, term, free | moves.keys() | summed.keys(), labels)
+    bound = product.bound | {index for index in summed.values() if isinstance(index, Index)}
+    product = Product(product.coefficient, product.factors, bound)
+    moves = {**moves, **summed}
+    pending = _substituted(c, product, moves, labels) if moves else [product]
+    done: list[Product] = []
+    while pending:
+        product = pending.pop()
+        again = _step(c, product, free, labels)
+        if again is None:
+            done.append(product)
+        else:
+            pending += again
+    return [_with_sizes(product) for product in done]
+
+
+def _step(c: Arithmetic, product: Product, free: frozenset[Index], labels: Labels) -> list[Product] | None:
+    """Return what the product becomes by the first rule that applies, None where none does."""
+    deltas = [atom for atom, _ in product.factors if isinstance(atom, Delta)]
+    single = [Delta(index, 0) for index in indices(product.factors) if index.size == 1]
+    if deltas or single:
+        changed = _without_deltas(c, product, [*deltas, *single], free, labels)
+        if changed is not None:
+            return changed
+    merged, anew = _merged(c, product)
+    if not merged.coefficient:
+        return []
+    if anew:
+        return _expanded(merged, anew, labels)
+    if merged != product:
+        return [merged]
+    shorter = contracted(c, product.factors, free)
+    return None if shorter is None else [Product(product.coefficient, shorter[0], product.bound - {shorter[1]})]
+
+
+def _without_deltas(
+    c: Arithmetic, product: Product, deltas: list[Delta], free: frozenset[Index], labels: Labels
+) -> list[Product] | None:
+    if any(exponent < 0 for atom, exponent in product.factors if isinstance(atom, Delta)):
+        raise meaningless("found a division by an identity matrix's entry, which is zero off the diagonal")
+    same = identify(deltas, free)
+    if same is None:
+        return []
+    others = tuple(factor for factor in product.factors if not isinstance(factor[0], Delta))
+    kept: tuple[Factor, ...] = tuple((delta, ONE) for delta in same.kept)
+    if not indices(others) & same.moves.keys():
+        now = (*kept, *others)
+        unchanged = set(now) == set(product.factors) and len(now) == len(product.factors)
+        gone = product.bound & same.moves.keys()
+        return None if unchanged and not gone else [Product(product.coefficient, now, product.bound - gone)]
+    bound = product.bound - same.moves.keys()
+    replaced = _substituted(c, Product(product.coefficient, others, bound), same.moves, labels)
+    return [Product(new.coefficient, (*kept, *new.factors), new.bound) for new in replaced]
+
+
+def _substituted(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], labels: Labels) -> list[Product]:
+    """Replace slots everywhere and rebuild what is nested around them."""
+    plain: list[Factor] = []
+    anew: list[Tensor] = []
+    for atom, exponent in product.factors:
+        if not indices(((atom, exponent),)) & moves.keys():
+            plain.append((atom, exponent))
+        elif nested(atom):
+            anew.append(rebuilt(c, atom, exponent, moves))
+        else:
+            plain.append((moved(atom, moves), exponent))
+    return _expanded(Product(product.coefficient, tuple(plain), product.bound), anew, labels)
+
+
+def rebuilt(c: Arithmetic, atom: Atom, exponent: Fraction, moves: Mapping[Index, Slot]) -> Tensor:
+    args = tuple(c.rename(arg, {index: slot for index, slot in moves.items() if index in arg.free})
+                 for arg in nested(atom))
+    return c.power(c.applied(atom.fn, *args) if isinstance(atom, Applied) else args[0], exponent)
+
+
+def _expanded(product: Product, tensors: Sequence[Tensor], labels: Labels) -> list[Product]:
+    """Multiply a product by tensors, their bound indices renamed."""
+    products = [product]
+    for tensor in tensors:
+        products = [_times(one, term, frozenset(tensor.free), labels) for one in products for term in tensor.terms]
+    return products
+
+
+def _times(product: Product, term: Term, free: Set[Index], labels: Labels) -> Product:
+    moves = labels.fresh(indices(term.factors) - free)
+    factors = tuple((moved(atom, moves), exponent) for atom, exponent in term.factors) if moves else term.factors
+    new = frozenset(index for index in moves.values() if isinstance(index, Index))
+    return Product(product.coefficient * term.coefficient, (*product.factors, *factors), product.bound | new)
+
+
+def _merged(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
+    """Orient atoms, merge equal ones, and take out what must be built anew: powers and functions that combine."""
+    coefficient = product.coefficient
+    powers: dict[Atom, Fraction] = {}
+    changed: set[Atom] = set()
+    for atom, exponent in product.factors:
+        sign, turned = oriented(c, atom)
+        if not sign and exponent < 0:
+            raise meaningless("found a division by an entry that is zero")
+        if exponent.denominator == 1 or sign >= 0:
+            atom = turned
+            coefficient *= sign ** abs(exponent.numerator)
+        if atom in powers:
+            changed.add(atom)
+        powers[atom] = powers.get(atom, Fraction(0)) + exponent
+    factors = [(atom, exponent) for atom, exponent in powers.items() if exponent]
+    anew: list[Tensor] = []
+    plain: list[Factor] = []
+    for atom, exponent in factors:
+        if isinstance(atom, Base) and needs_rebuilding(atom, exponent, merged=atom in changed):
+            new = c.power(atom.arg, exponent)
+            if new.terms != (Term(ONE, ((atom, exponent),)),):
+                anew.append(new)
+                continue
+        plain.append((atom, exponent))
+    plain, functions = combined(c, plain)
+    return Product(coefficient, tuple(plain), product.bound), [*anew, *functions]
+
+
+def oriented(c: Arithmetic, atom: Atom) -> tuple[int, Atom]:
+    """Return sign and atom with its symmetric, skew and derivative slots in order; sign 0 for a skew diagonal."""
+    match atom:
+        case Component(name, at, by):
+            sign, at = _oriented_slots(_component_sign(c.rules, name, at), at)
+            return sign, Component(name, at, _sorted_by(by))
+        case Inverse(of, at):
+            sign, (row, col) = _oriented_slots(grid_sign(c, of), at)
+            return sign, Inverse(of, (row, col))
+        case _:
+            return 1, atom
+
+
+def _sorted_by(by: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+    return tuple(sorted(by, key=spell)) if len(by) > 1 else by
+
+
+def _component_sign(rules: Rules, name: str, at: tuple[Slot, ...]) -> int:
+    if len(at) != 2:
+        return 0
+    if name in rules.symmetric:
+        return 1
+    return -1 if name in rules.skew else 0
+
+
+def _oriented_slots(symmetry: int, at: tuple[Slot, ...]) -> tuple[int, tuple[Slot, ...]]:
+    if not symmetry:
+        return 1, at
+    if at[0] == at[1]:
+        return (1 if symmetry > 0 else 0), at
+    in_order = spell_slot(at[0]) <= spell_slot(at[1])
+    return (1 if in_order else symmetry), (at if in_order else sorted_slots(at))
+
+
+def _with_sizes(product: Product) -> Product:
+    """Multiply by the size of every bound index that occurs nowhere: what is summed does not depend on it."""
+    lost = product.bound - indices(product.factors)
+    coefficient = product.coefficient
+    sizes: dict[Atom, Fraction] = dict(product.factors)
+    for size in (index.size for index in lost):
+        coefficient, sizes = _times_size(coefficient, sizes, size)
+    factors = tuple((atom, exponent) for atom, exponent in sizes.items() if exponent)
+    return Product(coefficient, factors, product.bound - lost)
+
+
+def _times_size(
+    coefficient: Fraction, powers: dict[Atom, Fraction], size: Size
+) -> tuple[Fraction, dict[Atom, Fraction]]:
+    if isinstance(size, int):
+        return coefficient * size, powers
+    return coefficient, powers | {SizeNumber(size): powers.get(SizeNumber(size), Fraction(0)) + 1}

@@ -1,0 +1,66 @@
+"""What the calculus must know of the names in its terms: symmetries, signs, what depends on what."""
+
+from dataclasses import dataclass
+
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Number
+from recipe_compiler.formula.shapes import DomainName, Kind
+
+_DEFINITE = {Kind.PSD, Kind.PD}
+_MATRIX_SYMMETRIC = {Kind.SYMMETRIC, Kind.DIAGONAL} | _DEFINITE
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Declared facts, as sets of names. A name that is in none of them has no known property."""
+
+    symmetric: frozenset[str] = frozenset()
+    skew: frozenset[str] = frozenset()
+    diagonal: frozenset[str] = frozenset()
+    definite: frozenset[str] = frozenset()
+    """Positive definite matrices: their determinant is positive."""
+    positive: frozenset[str] = frozenset()
+    nonnegative: frozenset[str] = frozenset()
+    """Scalars and vectors with entries >= 0; holds those of `positive` too."""
+    depends: frozenset[tuple[str, str]] = frozenset()
+    """Pairs (function, block it is a function of)."""
+
+
+def rules_of(declarations: Declarations) -> Rules:
+    """Return the facts that `declarations` state about matrices, signs and dependence."""
+    tabled = (*declarations.parameters, *declarations.functions)
+    positive = {item.name for item in tabled if item.shape.cols is None and Kind.POSITIVE in item.kinds}
+    nonnegative = {item.name for item in tabled if item.shape.cols is None and Kind.NONNEGATIVE in item.kinds}
+    positive |= {block.name for block in declarations.blocks if _block_sign(block) == "positive"}
+    nonnegative |= {block.name for block in declarations.blocks if _block_sign(block) == "nonnegative"}
+    nonnegative |= {datum.name for datum in declarations.data if datum.values and min(datum.values) >= 0}
+    return Rules(
+        symmetric=_with_kind(tabled, _MATRIX_SYMMETRIC),
+        skew=_with_kind(tabled, {Kind.SKEW}),
+        diagonal=_with_kind(tabled, {Kind.DIAGONAL}),
+        definite=_with_kind(tabled, {Kind.PD}),
+        positive=frozenset(positive),
+        nonnegative=frozenset(positive | nonnegative),
+        depends=frozenset((function.name, block) for function in declarations.functions for block in function.of),
+    )
+
+
+def is_declared_matrix(item: Block | Parameter | Function | Datum) -> bool:
+    """Whether the shape of a declaration has both axes."""
+    return item.shape.rows is not None and item.shape.cols is not None
+
+
+def _with_kind(items: tuple[Parameter | Function, ...], kinds: set[Kind]) -> frozenset[str]:
+    return frozenset(item.name for item in items if is_declared_matrix(item) and kinds & set(item.kinds))
+
+
+def _block_sign(block: Block) -> str:
+    match block.domain.name, block.domain.bounds:
+        case (DomainName.POSITIVE | DomainName.SIMPLEX), _:
+            return "positive"
+        case DomainName.NONNEGATIVE, _:
+            return "nonnegative"
+        case DomainName.INTERVAL, (Number(low), _) if low >= 0:
+            return "nonnegative"
+        case _:
+            return ""

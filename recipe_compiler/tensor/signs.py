@@ -1,0 +1,83 @@
+"""Which expressions are positive or nonnegative wherever they are defined, on the declared domain."""
+
+from fractions import Fraction
+
+from recipe_compiler.tensor.atoms import Factor
+from recipe_compiler.tensor.rules import Rules
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    SizeNumber,
+    Tensor,
+    Term,
+)
+
+_POSITIVE = frozenset({"exp", "sigmoid", "softplus", "cosh"})
+
+
+def is_positive(rules: Rules, tensor: Tensor) -> bool:
+    """Whether every value is > 0: a sum of nonnegative terms, one of them positive and never an empty sum."""
+    if not all(_term_at_least(rules, term, strictly=False) for term in tensor.terms):
+        return False
+    return any(_term_at_least(rules, term, strictly=True) for term in tensor.terms)
+
+
+def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
+    """Whether every value is >= 0, term by term."""
+    return all(_term_at_least(rules, term, strictly=False) for term in tensor.terms)
+
+
+def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
+    """Whether a power of an atom is >= 0 wherever it is defined."""
+    return _factor_at_least(rules, factor, strictly=False)
+
+
+def factor_is_positive(rules: Rules, factor: Factor) -> bool:
+    """Whether a power of an atom is > 0 wherever it is defined."""
+    return _factor_at_least(rules, factor, strictly=True)
+
+
+def _term_at_least(rules: Rules, term: Term, *, strictly: bool) -> bool:
+    return term.coefficient > 0 and all(_factor_at_least(rules, factor, strictly=strictly) for factor in term.factors)
+
+
+def _factor_at_least(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
+    atom, exponent = factor
+    if exponent < 0:  # where it is defined, what is nonnegative is positive
+        strictly = False
+    if _even(exponent) and not strictly:
+        return True
+    if exponent.denominator != 1 and not strictly:  # a fractional power is defined for nonnegative bases only
+        return True
+    match atom:
+        case SizeNumber() | Circle():
+            return True
+        case Coordinate(name, _) | Component(name, _, ()):
+            return name in (rules.positive if strictly else rules.nonnegative)
+        case Applied(fn, args):
+            return fn in _POSITIVE or (fn == "abs" and not strictly)
+        case Base(arg):
+            return is_positive(rules, arg) if strictly else is_nonnegative(rules, arg)
+        case Delta():
+            return not strictly
+        case Determinant(of, log):
+            return not log and _is_definite(rules, of.entry)
+        case _:
+            return False
+
+
+def _is_definite(rules: Rules, entry: Tensor) -> bool:
+    match entry.terms:
+        case (Term(coefficient, ((Component(name, _, ()), exponent),)),):
+            return coefficient > 0 and exponent == 1 and name in rules.definite
+        case _:
+            return False
+
+
+def _even(exponent: Fraction) -> bool:
+    return exponent.denominator == 1 and exponent.numerator % 2 == 0

@@ -1,0 +1,134 @@
+"""What an index expression is made of: indices, atoms, terms, and the tensor that is their sum.
+
+A term is a rational coefficient times powers of atoms, *summed over every index of it that is not free*. An index may
+occur any number of times, so `delta_ij theta_i` and `sum_i log theta_i` are ordinary terms (no Einstein convention).
+A literal position (`theta[0]`) stands where an index would.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.formula.shapes import Size
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index that runs over 0 .. size-1. Labels that start with `_` are bound ones, named by the canonical form."""
+
+    size: Size
+    label: str
+
+
+Slot = Index | int
+"""What stands in an index place: an index or a literal position counted from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A coordinate of the state: `theta_i` is `Coordinate("theta", (i,))`, a scalar block has no slot."""
+
+    block: str
+    at: tuple[Slot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A component of a parameter, function or data field, differentiated by the coordinates `by`.
+
+    `d^2 U / d theta_i d theta_j` is `Component("U", (), (theta_i, theta_j))`; the field `x` of datum n is
+    `Component("x", (n, j))`.
+    """
+
+    name: str
+    at: tuple[Slot, ...] = ()
+    by: tuple[Coordinate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SizeNumber:
+    """A symbolic size as a number: the `d` of `r.T @ r / d`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """The constant pi."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Kronecker's delta of two slots of one size."""
+
+    left: Slot
+    right: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A scalar function of whole index expressions: `softplus(sum_j x_nj theta_j)`. Indices free in `args` are the
+    term's; those summed inside an argument are its own.
+    """
+
+    fn: str
+    args: tuple["Tensor", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An index expression that is raised, as a whole, to the power its factor carries: `(1 + theta_i**2)**(-1)`."""
+
+    arg: "Tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A matrix as a function of two indices: `entry` has exactly the free indices `row` and `col`."""
+
+    row: Index
+    col: Index
+    entry: "Tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """An entry of the inverse of a matrix."""
+
+    of: Grid
+    at: tuple[Slot, Slot]
+
+
+@dataclass(frozen=True, slots=True)
+class Determinant:
+    """det of a matrix, or log det where `log` is set."""
+
+    of: Grid
+    log: bool
+
+
+Atom = Coordinate | Component | SizeNumber | Circle | Delta | Applied | Base | Inverse | Determinant
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`coefficient * prod atom**exponent`, summed over the indices that are not free in its tensor."""
+
+    coefficient: Fraction
+    factors: tuple[tuple[Atom, Fraction], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A sum of terms in canonical form, with its free indices. No terms: zero.
+
+    Make one with the functions of `recipe_compiler.tensor`, never by hand: equality of canonical forms is what proofs
+    rest on.
+    """
+
+    free: tuple[Index, ...]
+    terms: tuple[Term, ...]
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the canonical form has no terms: then the expression is zero for every size and every field."""
+        return not self.terms

@@ -1,0 +1,91 @@
+"""Whether a tensor is zero although its terms do not cancel as they stand.
+
+Two identities are used, both exact: a sum of fractions is zero if its numerator over the common denominator is, and
+a sum over a fixed size is the sum of its terms.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import floor
+
+from recipe_compiler.tensor.arithmetic import Arithmetic
+from recipe_compiler.tensor.atoms import ONE, indices, moved
+from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.terms import Base, Index, Slot, Tensor, Term
+
+_ROUNDS = 4
+_TERMS = 4000
+"""Beyond so many terms nothing is shown: the tensor stays as it is."""
+_PLACES = 600
+
+
+def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
+    """Whether the tensor is shown to be zero. False says nothing."""
+    cleared = _cleared(c, tensor)
+    if not cleared.terms:
+        return True
+    fixed = tuple(index for index in tensor.free if isinstance(index.size, int) and index.size > 1)
+    if not fixed and not any(_fixed_sums(term, tensor.free) for term in tensor.terms):
+        return False
+    return all(not _cleared(c, one).terms for one in _instances(c, tensor, fixed))
+
+
+def _cleared(c: Arithmetic, tensor: Tensor) -> Tensor:
+    """Return a multiple of the tensor by a nonzero expression, without sums in denominators where it can be had."""
+    for _ in range(_ROUNDS):
+        free = set(tensor.free)
+        bases = {
+            atom: floor(min(dict(term.factors).get(atom, Fraction(0)) for term in tensor.terms))
+            for term in tensor.terms
+            for atom, exponent in term.factors
+            if isinstance(atom, Base) and atom.arg.terms[0].factors and indices(((atom, ONE),)) <= free
+        }
+        bases = {base: low for base, low in bases.items() if low < 0 or _exceeds_one(tensor, base)}
+        if not bases or len(tensor.terms) > _TERMS:
+            return tensor
+        tensor = c.add(*(_lifted(c, term, tensor.free, bases) for term in tensor.terms))
+    return tensor
+
+
+def _exceeds_one(tensor: Tensor, base: Base) -> bool:
+    return any(dict(term.factors).get(base, Fraction(0)) > 1 for term in tensor.terms)
+
+
+def _lifted(c: Arithmetic, term: Term, free: tuple[Index, ...], bases: dict[Base, int]) -> Tensor:
+    """Multiply a term by every base to the power that leaves no negative exponent, whole powers multiplied out."""
+    powers = dict(term.factors)
+    tensors: list[Tensor] = []
+    for base, low in bases.items():
+        exponent = powers.pop(base, Fraction(0)) - min(low, 0)
+        whole, part = divmod(exponent, 1)
+        tensors += [base.arg] * int(whole)
+        if part:
+            powers[base] = part
+    return c.multiply(c.collect([Term(term.coefficient, tuple(powers.items()))], free), *tensors)
+
+
+def _fixed_sums(term: Term, free: tuple[Index, ...]) -> tuple[Index, ...]:
+    return sorted_indices(i for i in indices(term.factors) - set(free) if isinstance(i.size, int))
+
+
+def _instances(c: Arithmetic, tensor: Tensor, fixed: tuple[Index, ...]) -> Iterator[Tensor]:
+    """Yield the tensor at every place of its free indices of fixed size, sums over fixed sizes written out."""
+    ranges = [range(index.size) for index in fixed if isinstance(index.size, int)]
+    for places in list(product(*ranges))[:_PLACES]:
+        at: dict[Index, Slot] = dict(zip(fixed, places, strict=True))
+        one = c.rename(tensor, at)
+        yield c.add(Tensor(one.free, ()), *(_written_out(c, term, one.free) for term in one.terms))
+
+
+def _written_out(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tensor:
+    bound = _fixed_sums(term, free)
+    ranges = [range(index.size) for index in bound if isinstance(index.size, int)]
+    places = list(product(*ranges))
+    if len(places) > _PLACES:
+        return Tensor(free, (term,))
+    terms: list[Term] = []
+    for at in places:
+        moves: dict[Index, Slot] = dict(zip(bound, at, strict=True))
+        terms.append(Term(term.coefficient, tuple((moved(atom, moves), exponent) for atom, exponent in term.factors)))
+    return c.collect(terms, free)

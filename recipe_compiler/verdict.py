@@ -1,0 +1,99 @@
+"""Three-valued verdicts, findings and reports.
+
+A verdict is never a boolean: using one as such raises, because "not proved" is not "refuted".
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NoReturn
+
+from recipe_compiler.errors import Place
+
+
+class Verdict(StrEnum):
+    """What is known about a claim."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+    def __bool__(self) -> NoReturn:
+        """Refuse: compare with `is Verdict.PROVED` instead."""
+        raise TypeError("a verdict is not a boolean: compare it with Verdict.PROVED, REFUTED or UNDECIDED")
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The claim holds, by an exact certificate, under the assumptions `given`."""
+
+    by: str
+    given: tuple[str, ...] = ()
+    verdict: Verdict = field(default=Verdict.PROVED, init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The claim fails at `witness`: names with exact values (as text) at which a reader can check it by hand."""
+
+    by: str
+    witness: tuple[tuple[str, str], ...]
+    residual: str = ""
+    """What does not vanish there, as a formula."""
+    given: tuple[str, ...] = ()
+    verdict: Verdict = field(default=Verdict.REFUTED, init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither proved nor refuted; `tried` says what was tried and how it ended."""
+
+    tried: tuple[str, ...]
+    residual: str = ""
+    given: tuple[str, ...] = ()
+    verdict: Verdict = field(default=Verdict.UNDECIDED, init=False)
+
+
+Decision = Proved | Refuted | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim and its decision."""
+
+    id: str
+    """The claim's name in reports: `d_symmetric`, `q_skew`, `d_psd`, `stationary`, `claimed_drift`, ..."""
+    says: str
+    """The claim in words: `Q is skew`."""
+    required: bool
+    decision: Decision
+    for_d: str | tuple[tuple[str, int], ...] = "all"
+    """`"all"`, or the fixed sizes the verdict is about."""
+    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
+    """Sizes at which the second engine agreed."""
+    where: Place | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The three-valued verdict of the decision."""
+        return self.decision.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings about one document."""
+
+    name: str
+    file: str
+    digest: str
+    findings: tuple[Finding, ...]
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Refuted if a deciding claim is; else undecided if a required one is; else proved."""
+        deciding = [finding.verdict for finding in self.findings if finding.required]
+        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+            if verdict in deciding:
+                return verdict
+        return Verdict.PROVED

@@ -1,0 +1,1 @@
+"""Claims and how they are decided."""

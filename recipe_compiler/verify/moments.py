@@ -1,0 +1,67 @@
+"""Exact moments of polynomials in Gaussian variables, by Isserlis' theorem."""
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from recipe_compiler.errors import CompilerError
+
+Monomials = dict[tuple[int, ...], sp.Expr]
+"""Exponents of the variables to the coefficient."""
+
+MAX_DEGREE = 8
+
+
+def monomials(value: sp.Expr, variables: Sequence[sp.Symbol]) -> Monomials:
+    """Return a polynomial in the variables by monomials.
+
+    Raises:
+        CompilerError: it is no polynomial in them, or of a degree beyond 8.
+    """
+    if not variables:
+        return {(): value}
+    try:
+        polynomial = sp.Poly(value, *variables)
+    except sp.PolynomialError as error:
+        raise CompilerError(f"a step is not a polynomial in its noise: {value}") from error
+    if polynomial.total_degree() > MAX_DEGREE:
+        raise CompilerError(f"a step is a polynomial of degree {polynomial.total_degree()} in its noise")
+    return {tuple(exponents): coefficient for exponents, coefficient in polynomial.terms()}
+
+
+def expectation(terms: Monomials, covariance: sp.Matrix) -> sp.Expr:
+    """Return E of a polynomial of w ~ N(0, covariance)."""
+    return sp.Add(*(coefficient * _moment(exponents, covariance, {}) for exponents, coefficient in terms.items()))
+
+
+def product(left: Monomials, right: Monomials) -> Monomials:
+    """Return the product of two polynomials."""
+    found: Monomials = {}
+    for a, x in left.items():
+        for b, y in right.items():
+            key = tuple(i + j for i, j in zip(a, b, strict=True))
+            found[key] = found.get(key, sp.Integer(0)) + x * y
+    return found
+
+
+def _moment(exponents: tuple[int, ...], covariance: sp.Matrix, known: dict[tuple[int, ...], sp.Expr]) -> sp.Expr:
+    """E[w_a rest] = sum_b Cov_ab E[d rest / d w_b] (Isserlis; Stein's identity)."""
+    if not any(exponents):
+        return sp.Integer(1)
+    if sum(exponents) % 2:
+        return sp.Integer(0)
+    if exponents not in known:
+        first = next(place for place, power in enumerate(exponents) if power)
+        rest = _lower(exponents, first)
+        known[exponents] = sp.Add(
+            *(
+                covariance[first, place] * power * _moment(_lower(rest, place), covariance, known)
+                for place, power in enumerate(rest)
+                if power
+            )
+        )
+    return known[exponents]
+
+
+def _lower(exponents: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return tuple(power - (k == place) for k, power in enumerate(exponents))

@@ -1,0 +1,71 @@
+"""The emitted gradient at small sizes: batch by batch against its Program, and averaged over all batches."""
+
+from collections.abc import Iterable
+from itertools import combinations, product
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.algebra.symbols import positions
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.program import Gradient
+from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
+from recipe_compiler.verify.read_step import Names, joined_shape, prepared
+from recipe_compiler.verify.reader import Reader
+
+BATCH = 2
+"""Rows of the minibatches that are read; the data then have one row more."""
+
+
+def batches(count: int, size: int, *, replacement: bool) -> list[tuple[int, ...]]:
+    """Return all minibatches of a small data set, each as likely as any other."""
+    rows = range(count)
+    return list(product(rows, repeat=size)) if replacement else list(combinations(rows, size))
+
+
+def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[sp.Expr]:
+    """Return grad U (or its estimate from `batch`) as the emitted function computes it."""
+    sizes = names.sizes
+    procedure = module.kernel.gradient
+    if procedure is None:
+        raise CompilerError("the module has no gradient to read")
+    reader = Reader(module.text)
+    values = prepared(module, names, reader)
+    for block in module.program.blocks:
+        values[block.name] = np.array(names.block(block), object)
+    for datum in module.program.data:
+        values[datum.name] = names.data(datum)
+    values["batch"] = np.array(batch, object)
+    for array in (*procedure.outputs, *procedure.work):
+        values[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
+    reader.call(procedure.name, values)
+    return [sp.expand(entry) for entry in np.asarray(values[procedure.outputs[0].name]).ravel()]
+
+
+def stated_gradient(gradient: Gradient, names: Names, rows: Iterable[int], scale: sp.Expr) -> list[sp.Expr]:
+    """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it."""
+    rows = tuple(rows)
+    found: list[sp.Expr] = []
+    for at in positions(gradient.block.shape, names.sizes):
+        total = _value(gradient.prior, names, at, 0)
+        if gradient.datum is not None:
+            total += scale * sp.Add(*(_value(gradient.datum, names, at, row) for row in rows))
+        found.append(sp.expand(total))
+    return found
+
+
+def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int) -> sp.Expr:
+    places: dict[Index, int] = {}
+    for index in tensor.free:
+        places[index] = row if index.label == "n" else at[0]
+
+    def leaf(atom: Atom) -> sp.Expr | None:
+        match atom:
+            case Component(name, (int(n), *rest), ()) if name in names.data_names:
+                return names.datum(name, n, tuple(k for k in rest if isinstance(k, int)))
+            case _:
+                return names.atom(atom)
+
+    return scalarise(tensor, names.sizes, places, leaf)

@@ -1,0 +1,198 @@
+"""Read-back: the emitted text is what was verified, or it is not written.
+
+At sizes 1, 2, 3 in all combinations, with eps a symbol: E[dz] and Cov[dz] given the batch equal those of the Program
+as whole functions of eps; their parts of first order equal the derived drift and 2D, and the Fokker-Planck residual of
+those parts vanishes by the second engine; the minibatch gradient equals its Program batch by batch and averages to the
+full gradient over all batches of a small data set. Anything else is a CompilerError.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import sympy as sp
+
+from recipe_compiler.algebra.symbols import component, coordinates, length, positions
+from recipe_compiler.algebra.system import residual, system
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+from recipe_compiler.verify.read_gradient import BATCH, batches, read_gradient, stated_gradient
+from recipe_compiler.verify.read_step import EPS, Increment, Names, Sizes, read_increment, stated_increment
+
+PAIRS = 40
+"""Covariances compared at a point of the shipped sizes."""
+
+
+def read_back(module: Module, derivation: Derivation, names: Mapping[str, str]) -> tuple[Sizes, ...]:
+    """Check that a module computes the step it was emitted for; return the sizes at which it was read.
+
+    Args:
+        module: emitted with symbolic sizes, as far as its documents leave them so.
+        derivation: of the bound dynamics.
+        names: what the user's names were changed to.
+
+    Raises:
+        CompilerError: it does not; names what differs and where.
+    """
+    checked: list[Sizes] = []
+    for sizes in sizes_to_read(module.program):
+        here = Names(module.program, sizes)
+        read, stated = read_increment(module, here), stated_increment(here)
+        _same_moments(read, stated, sizes)
+        _first_order(read, here, derivation, names)
+        _same_gradient(module, here)
+        checked.append(sizes)
+    return tuple(checked)
+
+
+def check_shipped(module: Module, sizes: Sizes) -> None:
+    """Check the text that is shipped, at the sizes it fixes, by exact evaluation at one rational point.
+
+    Raises:
+        CompilerError: it differs from its Program there.
+    """
+    here = Names(module.program, dict(sizes) | _count(module.program), at_point=True)
+    read, stated = read_increment(module, here), stated_increment(here)
+    dimension = len(stated.terms)
+    for a in range(dimension):
+        _equal(read.mean(a), stated.mean(a), f"E[dz_{a}] at a point", sizes)
+    for k in range(min(PAIRS, dimension**2)):
+        a, b = k % dimension, (k * k + k) % dimension
+        _equal(read.cross(a, b), stated.cross(a, b), f"Cov[dz_{a}, dz_{b}] at a point", sizes)
+    if module.program.gradient is not None:
+        batch = tuple(range(BATCH))
+        _compare_batch(module, module.program.gradient, here, batch)
+
+
+def sizes_to_read(program: Program) -> Iterator[Sizes]:
+    """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations."""
+    shapes = [item.shape for item in (*program.blocks, *program.parameters)]
+    names = dict.fromkeys(size for shape in shapes for size in shape.sizes if isinstance(size, str))
+    for numbers in product((1, 2, 3), repeat=len(names)):
+        yield dict(zip(names, numbers, strict=True)) | _count(program)
+
+
+def _count(program: Program) -> dict[str, int]:
+    """Return the number of data of the small data set that gradients are read on."""
+    return {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
+
+
+def _same_moments(read: Increment, stated: Increment, sizes: Sizes) -> None:
+    for a in range(len(stated.terms)):
+        _equal(read.mean(a), stated.mean(a), f"E[dz_{a}] as a function of eps", sizes)
+        for b in range(a + 1):
+            _equal(read.cross(a, b), stated.cross(a, b), f"Cov[dz_{a}, dz_{b}] as a function of eps", sizes)
+
+
+def _first_order(read: Increment, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation."""
+    dimension = range(len(read.terms))
+    f = [_at_zero(sp.diff(read.mean(a), EPS)) for a in dimension]
+    two_D = [[_at_zero(sp.diff(read.cross(a, b), EPS)) for b in dimension] for a in dimension]
+    derived, doubled = _derived(derivation, here, names)
+    for a in dimension:
+        _equal(_at_zero(read.mean(a)), sp.Integer(0), f"E[dz_{a}] at eps = 0", here.sizes)
+        _equal(f[a], derived[a], f"the drift of z_{a}", here.sizes)
+        for b in dimension:
+            _equal(two_D[a][b], doubled[a][b], f"2D[{a}, {b}]", here.sizes)
+    dynamics = derivation.dynamics
+    if dynamics.D is None or dynamics.Q is None:
+        raise CompilerError("a derivation without D and Q")
+    back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
+    there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes)
+    abstract = _potential_gradient(derivation, here)
+    drift = tuple(_relabelled(entry, back).xreplace(abstract) for entry in f)
+    D = tuple(tuple(_relabelled(entry, back) / 2 for entry in row) for row in two_D)
+    _equal(residual(there, drift, D), sp.Integer(0), "the Fokker-Planck residual of the step's first order", here.sizes)
+
+
+def _at_zero(value: sp.Expr) -> sp.Expr:
+    return sp.expand(value).subs(EPS, 0)
+
+
+def _relabelled(value: sp.Expr, names: Mapping[sp.Symbol, sp.Symbol]) -> sp.Expr:
+    """Return an expression with the heads of its symbols (`theta` of `theta[0]`) renamed."""
+    heads = {old.name: new.name for old, new in names.items()}
+    moves: dict[sp.Basic, sp.Basic] = {}
+    for symbol in value.free_symbols:
+        head, bracket, rest = symbol.name.partition("[")
+        if head in heads:
+            moves[symbol] = sp.Symbol(heads[head] + bracket + rest, **symbol.assumptions0)
+    return value.xreplace(moves)
+
+
+def _potential_gradient(derivation: Derivation, here: Names) -> dict[sp.Basic, sp.Basic]:
+    """Return the symbols of the gradient with the derivatives of the abstract potential they stand for."""
+    declarations = derivation.dynamics.declarations
+    potential = next((f for f in declarations.functions if f.role == "potential"), None)
+    if potential is None:
+        return {}
+    U = component(potential, (), declarations, here.sizes)
+    block = next(block for block in declarations.blocks if block.name == potential.of[0])
+    return {symbol: sp.diff(U, z) for symbol, z in zip(here.gradient(), coordinates(block, here.sizes), strict=True)}
+
+
+def _derived(
+    derivation: Derivation, here: Names, names: Mapping[str, str]
+) -> tuple[list[sp.Expr], list[list[sp.Expr]]]:
+    """Return the derived drift and 2D over all coordinates, in the symbols of the program."""
+    blocks = derivation.dynamics.declarations.blocks
+    potential = derivation.dynamics.potential
+
+    def leaf(atom: Atom) -> sp.Expr | None:
+        match atom:
+            case Component(name, (), (Coordinate(_, at),)) if name == potential:
+                return here.gradient()[next((k for k in at if isinstance(k, int)), 0)]
+            case Component(name, at, by):
+                return here.atom(Component(names.get(name, name), at, by))
+            case Coordinate(name, at):
+                return here.atom(Coordinate(names.get(name, name), at))
+            case _:
+                return None
+
+    def value(tensor: Tensor, at: tuple[int, ...], to: tuple[int, ...]) -> sp.Expr:
+        places = {index: (at if index.label == "i" else to)[0] for index in tensor.free}
+        return scalarise(tensor, here.sizes, places, leaf)
+
+    rows = [(a, at) for a, block in enumerate(blocks) for at in positions(block.shape, here.sizes)]
+    drift = [value(derivation.drift[a], at, ()) for a, at in rows]
+    return drift, [[2 * value(derivation.D[a][b], at, to) for b, to in rows] for a, at in rows]
+
+
+def _same_gradient(module: Module, here: Names) -> None:
+    gradient = module.program.gradient
+    if gradient is None:
+        return
+    if not gradient.minibatch or gradient.datum is None or gradient.count is None:
+        _compare_batch(module, gradient, here, ())
+        return
+    count = length(gradient.count, here.sizes)
+    every = batches(count, BATCH, replacement=module.program.replacement)
+    read = [_compare_batch(module, gradient, here, batch) for batch in every]
+    full = stated_gradient(gradient, here, range(count), sp.Integer(1))
+    for k, entry in enumerate(full):
+        mean = sp.Add(*(values[k] for values in read)) / len(every)
+        _equal(mean, entry, f"the mean over all {len(every)} batches of entry {k} of the gradient", here.sizes)
+
+
+def _compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...]) -> list[sp.Expr]:
+    """Compare the gradient of one batch with its Program and return it as it was read."""
+    rows, scale = batch, sp.Integer(1)
+    if gradient.count is not None:
+        count = length(gradient.count, here.sizes)
+        rows = batch if gradient.minibatch else tuple(range(count))
+        scale = sp.Rational(count, len(rows))
+    read = read_gradient(module, here, batch)
+    for k, (entry, stated) in enumerate(zip(read, stated_gradient(gradient, here, rows, scale), strict=True)):
+        _equal(entry, stated, f"entry {k} of the gradient of batch {batch}", here.sizes)
+    return read
+
+
+def _equal(read: sp.Expr, stated: sp.Expr, what: str, sizes: Sizes) -> None:
+    difference = sp.expand(read - stated)
+    if difference != 0 and sp.cancel(sp.together(difference)) != 0:
+        at = ", ".join(f"{name} = {number}" for name, number in sizes.items())
+        raise CompilerError(f"the emitted text was read back and differs from its Program in {what} ({at})")

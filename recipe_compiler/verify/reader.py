@@ -1,0 +1,258 @@
+"""Reads an emitted kernel: executes its own syntax tree on symbols, in exact arithmetic.
+
+Decimals are exact ratios, arrays are arrays of expressions, every call is replaced by its exact meaning. Whatever is
+outside the small language that kernels are written in is a CompilerError: what cannot be read is not shipped.
+"""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.errors import CompilerError
+
+Value = Any
+"""int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
+
+BUDGET = 200_000
+"""Statements and expressions after which reading stops: kernels are read at sizes of at most 3."""
+
+SCALAR_CALLS: dict[str, Callable[..., sp.Expr]] = {
+    "math.sqrt": sp.sqrt,
+    "math.exp": sp.exp,
+    "math.log": sp.log,
+    "math.log1p": lambda x: sp.log(1 + x),
+    "math.expm1": lambda x: sp.exp(x) - 1,
+    "math.sin": sp.sin,
+    "math.cos": sp.cos,
+    "math.tan": sp.tan,
+    "math.tanh": sp.tanh,
+    "math.atan": sp.atan,
+    "math.cosh": sp.cosh,
+    "math.sinh": sp.sinh,
+    "math.erf": sp.erf,
+    "math.gamma": sp.gamma,
+    "math.lgamma": sp.loggamma,
+    "_sigmoid": sp.Function("sigmoid", real=True),
+    "_softplus": sp.Function("softplus", real=True),
+    "abs": sp.Abs,
+    "min": sp.Min,
+    "max": sp.Max,
+}
+"""The exact meaning of every scalar function that a kernel may call."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFactor:
+    """A factor L the kernel asked for: its entries are symbols, and L L^T = covariance is what they stand for."""
+
+    entries: np.ndarray
+    covariance: sp.Matrix
+
+
+@dataclass(slots=True)
+class Reader:
+    """Executes the functions of one emitted text on symbols."""
+
+    text: str
+    opaque: dict[str, list[sp.Expr]] = field(default_factory=dict)
+    """Functions not to be entered, with the values they write into their first argument."""
+    functions: dict[str, ast.FunctionDef] = field(init=False)
+    factors: list[NoiseFactor] = field(default_factory=list)
+    spent: int = 0
+
+    def __post_init__(self) -> None:
+        tree = ast.parse(self.text)
+        self.functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+    def call(self, name: str, arguments: dict[str, Value]) -> Value:
+        """Execute a function with arguments by name; arrays among them are written in place."""
+        function = self.functions.get(name)
+        if function is None:
+            raise CompilerError(f"the emitted module has no function {name}")
+        names = [argument.arg for argument in function.args.args]
+        missing = [argument for argument in names if argument not in arguments]
+        if missing:
+            raise CompilerError(f"the emitted {name} takes {missing}, which its program does not have")
+        scope = {argument: arguments[argument] for argument in names}
+        return self._body(function.body, scope)
+
+    def _body(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:
+        for statement in body:
+            self._spend()
+            if isinstance(statement, ast.Return):
+                return None if statement.value is None else self._value(statement.value, scope)
+            self._statement(statement, scope)
+        return None
+
+    def _spend(self) -> None:
+        self.spent += 1
+        if self.spent > BUDGET:
+            raise CompilerError("the emitted kernel takes too many steps to be read")
+
+    def _statement(self, statement: ast.stmt, scope: dict[str, Value]) -> None:
+        match statement:
+            case ast.Expr(value=ast.Constant()):
+                return
+            case ast.Expr(value=value):
+                self._value(value, scope)
+            case ast.Assign(targets=[target], value=value):
+                self._store(target, self._value(value, scope), scope)
+            case ast.AugAssign(target=target, op=ast.Add(), value=value):
+                old = self._value(target, scope)
+                self._store(target, old + self._value(value, scope), scope)
+            case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
+                for item in self._value(iterable, scope):
+                    scope[name] = item
+                    self._body(body, scope)
+            case ast.If(
+                test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
+            ):
+                self._clip(statement, name)
+            case _:
+                raise _unreadable(statement)
+
+    def _clip(self, statement: ast.If, name: str) -> None:
+        """A covariance clipped where it is negative is read where it is not: check that nothing else happens."""
+        match statement.body:
+            case [
+                ast.Assign(targets=[ast.Name(id=same)], value=ast.Constant(value=0.0)),
+                ast.AugAssign(target=ast.Subscript(value=ast.Name(id="clipped"))),
+            ] if same == name and not statement.orelse:
+                return
+            case _:
+                raise _unreadable(statement)
+
+    def _store(self, target: ast.expr, value: Value, scope: dict[str, Value]) -> None:
+        match target:
+            case ast.Name(id=name):
+                scope[name] = value
+            case ast.Tuple(elts=targets):
+                for one, part in zip(targets, value, strict=True):
+                    self._store(one, part, scope)
+            case ast.Subscript(value=array, slice=place):
+                self._value(array, scope)[self._value(place, scope)] = value
+            case _:
+                raise _unreadable(target)
+
+    def _value(self, node: ast.expr, scope: dict[str, Value]) -> Value:
+        self._spend()
+        match node:
+            case ast.Constant(value=number) if isinstance(number, float):
+                return _exact(ast.get_source_segment(self.text, node))
+            case ast.Constant(value=constant):
+                return constant
+            case ast.Name(id=name):
+                return _known(name, scope)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _binary(op, self._value(left, scope), self._value(right, scope), node)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._value(operand, scope)
+            case ast.Tuple(elts=items):
+                return tuple(self._value(item, scope) for item in items)
+            case ast.List(elts=items):
+                return [self._value(item, scope) for item in items]
+            case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), body=yes, orelse=no):
+                same = self._value(left, scope) == self._value(right, scope)
+                return self._value(yes if same else no, scope)
+            case ast.Attribute() | ast.Subscript():
+                return self._place(node, scope)
+            case ast.Call(func=function, args=arguments, keywords=[]):
+                return self._call(ast.unparse(function), [self._value(item, scope) for item in arguments], node)
+            case _:
+                raise _unreadable(node)
+
+    def _place(self, node: ast.Attribute | ast.Subscript, scope: dict[str, Value]) -> Value:
+        match node:
+            case ast.Attribute(value=ast.Name(id="math"), attr="pi"):
+                return sp.pi
+            case ast.Attribute(value=value, attr="shape"):
+                return self._value(value, scope).shape
+            case ast.Subscript(value=value, slice=place):
+                return self._element(self._value(value, scope), self._value(place, scope), node)
+            case _:
+                raise _unreadable(node)
+
+    def _element(self, array: Value, place: Value, node: ast.expr) -> Value:
+        places = place if isinstance(place, tuple) else (place,)
+        if not all(isinstance(k, int) and k >= 0 for k in places):
+            raise _unreadable(node)
+        try:
+            value = array[place]
+        except (IndexError, TypeError) as error:
+            raise CompilerError(f"the emitted kernel reads outside an array: {ast.unparse(node)}") from error
+        if value is None:
+            raise CompilerError(f"the emitted kernel reads what it has not set: {ast.unparse(node)}")
+        return value
+
+    def _call(self, name: str, arguments: list[Value], node: ast.expr) -> Value:
+        if name in SCALAR_CALLS:
+            return SCALAR_CALLS[name](*arguments)
+        match name:
+            case "range":
+                return range(*arguments)
+            case "np.empty":
+                return np.full(arguments[0], None, object)
+            case "np.linalg.inv":
+                return np.array(sp.Matrix(arguments[0]).inv(method="ADJ").tolist(), object)
+            case "_noise_scale":
+                two_D, B_hat, eps, _ = arguments
+                return sp.sqrt(eps * (two_D - eps * B_hat))
+            case "_noise_factor":
+                return self._noise_factor(*arguments[:3])
+            case _ if name in self.opaque:
+                arguments[0][:] = self.opaque[name]
+                return None
+            case _ if name in self.functions:
+                names = [argument.arg for argument in self.functions[name].args.args]
+                return self.call(name, dict(zip(names, arguments, strict=True)))
+            case _:
+                raise _unreadable(node)
+
+    def _noise_factor(self, two_D: list[Value], B_hat: list[Value] | None, eps: sp.Expr) -> list[np.ndarray]:
+        doubled = np.block(two_D)
+        excess = doubled * 0 if B_hat is None else np.block(B_hat)
+        size = doubled.shape[0]
+        number = len(self.factors)
+        names = [[sp.Symbol(f"L{number}[{i},{j}]", real=True) for j in range(size)] for i in range(size)]
+        entries = np.array(names, object)
+        self.factors.append(NoiseFactor(entries, sp.Matrix(eps * (doubled - eps * excess))))
+        ends = np.cumsum([row[0].shape[0] for row in two_D])
+        return np.split(entries, ends[:-1])
+
+
+def _exact(text: str | None) -> sp.Rational:
+    if text is None:
+        raise CompilerError("a number of the emitted kernel has no text")
+    ratio = Fraction(text)
+    return sp.Rational(ratio.numerator, ratio.denominator)
+
+
+def _known(name: str, scope: dict[str, Value]) -> Value:
+    if name not in scope:
+        raise CompilerError(f"the emitted kernel uses {name}, which is not among its arguments")
+    return scope[name]
+
+
+def _binary(op: ast.operator, left: Value, right: Value, node: ast.expr) -> Value:
+    match op:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.Div():
+            return left / sp.Integer(right) if isinstance(right, int) else left / right
+        case ast.Pow():
+            return left**right
+        case _:
+            raise _unreadable(node)
+
+
+def _unreadable(node: ast.AST) -> CompilerError:
+    return CompilerError(f"the emitted kernel holds what cannot be read back: {ast.unparse(node)[:80]}")

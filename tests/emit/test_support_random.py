@@ -1,0 +1,227 @@
+"""Random bits, normals, indices and seeds of emitted modules: known answers, exactness, independence."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+import mpmath
+import numpy as np
+import pytest
+from numba import njit
+from scipy.special import ndtr
+
+from recipe_compiler.emit.support.bits import _next_bits
+from recipe_compiler.emit.support.indices import _fill_indices, _shuffle_indices
+from recipe_compiler.emit.support.normals import _fill_normals
+from recipe_compiler.emit.support.seeds import seed_streams
+
+WORD = 2**64 - 1
+
+
+def reference_bits(state: list[int]) -> Iterator[int]:
+    """Yield the stream of xoshiro256++ in Python's integers, after the authors' definition of 2019."""
+
+    def rotate(x: int, k: int) -> int:
+        return ((x << k) | (x >> (64 - k))) & WORD
+
+    s = list(state)
+    while True:
+        yield (rotate((s[0] + s[3]) & WORD, 23) + s[0]) & WORD
+        t = (s[1] << 17) & WORD
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = rotate(s[3], 45)
+
+
+def reference_normals(state: list[int]) -> Iterator[float]:
+    """Yield the ziggurat's draws, with tables of 40 digits."""
+    with mpmath.workdps(40):
+        r = mpmath.mpf("3.6541528853610087963519472518")
+        area = r * mpmath.exp(-r * r / 2) + mpmath.sqrt(mpmath.pi / 2) * mpmath.erfc(r / mpmath.sqrt(2))
+        edges = [area * mpmath.exp(r * r / 2), r]
+        while len(edges) < 256:
+            edges.append(mpmath.sqrt(-2 * mpmath.log(area / edges[-1] + mpmath.exp(-(edges[-1] ** 2) / 2))))
+        x = [float(edge) for edge in edges] + [0.0]
+    f = [math.exp(-0.5 * edge * edge) for edge in x]
+    bits = reference_bits(state)
+
+    def uniform() -> float:
+        return (next(bits) >> 11) / 2**53
+
+    while True:
+        word = next(bits)
+        layer, sign, place = word & 255, -1.0 if word & 256 else 1.0, word >> 12
+        size = place / 2**52 * x[layer]
+        if size < x[layer + 1]:
+            yield sign * size
+        elif layer == 0:
+            while True:
+                beyond, other = -math.log(1 - uniform()) / x[1], -math.log(1 - uniform())
+                if 2 * other >= beyond * beyond:
+                    break
+            yield sign * (x[1] + beyond)
+        elif f[layer] + uniform() * (f[layer + 1] - f[layer]) < math.exp(-0.5 * size * size):
+            yield sign * size
+
+
+@njit
+def fill_bits(state: np.ndarray, out: np.ndarray) -> None:
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(out.size):
+        out[k], s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+def state_of(seed: int) -> np.ndarray:
+    return seed_streams(seed, 1)[0][0].copy()
+
+
+def normals(state: np.ndarray, size: int) -> np.ndarray:
+    out = np.empty(size)
+    _fill_normals(state, out)
+    return out
+
+
+def test_bits_are_those_of_xoshiro256_plus_plus() -> None:
+    out = np.empty(1000, np.uint64)
+    fill_bits(np.array([1, 2, 3, 4], np.uint64), out)
+    stream = reference_bits([1, 2, 3, 4])
+    assert out.tolist() == [next(stream) for _ in range(1000)]
+    assert out[:3].tolist() == [41943041, 58720359, 3588806011781223]  # the published example's first outputs
+
+
+def test_normals_equal_a_40_digit_ziggurat() -> None:
+    state = state_of(3)
+    stream = reference_normals(state.tolist())
+    found = normals(state, 20_000)  # some 240 of them beyond the sure part of a layer, some in the tail
+    np.testing.assert_allclose(found, [next(stream) for _ in range(20_000)], rtol=1e-12, atol=1e-15)
+
+
+def test_normals_do_not_depend_on_how_many_are_asked_for_at_once() -> None:
+    whole = normals(state_of(4), 1000)
+    state = state_of(4)
+    parts = [normals(state, size) for size in (1, 2, 0, 300, 697)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_normals_have_the_moments_and_law_of_a_normal() -> None:
+    z = normals(state_of(5), 2_000_000)
+    n = z.size
+    for power, (mean, variance) in {1: (0, 1), 2: (1, 2), 3: (0, 15), 4: (3, 96), 6: (15, 10170)}.items():
+        assert abs((z**power).mean() - mean) <= 5.0 * math.sqrt(variance / n), power
+    distance = np.abs(ndtr(np.sort(z)) - (np.arange(n) + 0.5) / n).max()
+    assert distance * math.sqrt(n) <= 2.75  # two-sided p = 5.4e-7
+
+
+def test_normals_reach_the_tail_as_often_as_a_normal() -> None:
+    z = normals(state_of(6), 4_000_000)
+    for edge in (3.0, 3.6541528853610088, 4.0, 4.5):
+        expected = 2 * ndtr(-edge) * z.size
+        assert abs((np.abs(z) > edge).sum() - expected) <= 5.0 * math.sqrt(expected), edge
+
+
+@pytest.mark.parametrize("N", [1, 7, 690])
+def test_indices_are_uniform(N: int) -> None:
+    out = np.empty(700_000, np.uint64)
+    _fill_indices(state_of(7), N, out)
+    counts = np.bincount(out.astype(np.int64), minlength=N)
+    assert counts.size == N
+    expected = out.size / N
+    chi2 = ((counts - expected) ** 2 / expected).sum()
+    assert abs(chi2 - (N - 1)) <= 5.0 * math.sqrt(2.0 * N) + 5.0
+
+
+def test_indices_redraw_what_would_be_biased() -> None:
+    """With N just above 2**31, almost half of the 32-bit words must be rejected."""
+    N = 2**31 + 1
+    state = state_of(8)
+    stream = reference_bits(state.tolist())
+    out = np.empty(1000, np.uint64)
+    _fill_indices(state, N, out)
+    expected = []
+    while len(expected) < 1000:
+        product = (next(stream) >> 32) * N
+        if product % 2**32 >= 2**32 % N:
+            expected.append(product >> 32)
+    assert out.tolist() == expected
+
+
+def test_shuffled_indices_are_distinct_and_the_permutation_stays_one() -> None:
+    state, permutation, out = state_of(9), np.arange(50, dtype=np.uint64), np.empty(20, np.uint64)
+    for _ in range(200):
+        _shuffle_indices(state, permutation, out)
+        assert len(set(out.tolist())) == 20
+        np.testing.assert_array_equal(np.sort(permutation), np.arange(50))
+
+
+def test_a_batch_of_all_rows_is_a_permutation() -> None:
+    out = np.empty(9, np.uint64)
+    _shuffle_indices(state_of(9), np.arange(9, dtype=np.uint64), out)
+    np.testing.assert_array_equal(np.sort(out), np.arange(9))
+
+
+@njit
+def _count_pairs(state: np.ndarray, permutation: np.ndarray, counts: np.ndarray, joint: np.ndarray) -> None:
+    out = np.empty(2, np.uint64)
+    before = -1
+    for _ in range(400_000):
+        _shuffle_indices(state, permutation, out)
+        pair = np.int64(out[0]) * 5 + np.int64(out[1])
+        counts[pair] += 1
+        if before >= 0:
+            joint[before, pair] += 1
+        before = pair
+
+
+def test_every_ordered_pair_of_five_is_equally_likely_and_independent_of_the_last() -> None:
+    counts, joint = np.zeros(25, np.int64), np.zeros((25, 25), np.int64)
+    _count_pairs(state_of(10), np.arange(5, dtype=np.uint64), counts, joint)
+    pairs = [5 * a + b for a in range(5) for b in range(5) if a != b]
+    assert counts.sum() == counts[pairs].sum() == 400_000
+    deviation = math.sqrt(400_000 * (1 / 20) * (19 / 20))
+    assert np.abs(counts[pairs] - 20_000).max() <= 5.0 * deviation
+    after = joint[np.ix_(pairs, pairs)]
+    assert np.abs(after - 399_999 / 400).max() <= 5.0 * math.sqrt(399_999 / 400)
+
+
+def test_streams_are_disjoint_and_uncorrelated() -> None:
+    noise, batch = seed_streams(11, 40)
+    first = np.empty(500, np.uint64)
+    seen: Counter[int] = Counter()
+    draws = []
+    for state in (*noise, *batch):
+        fill_bits(state.copy(), first)
+        seen.update(first.tolist())
+        draws.append(normals(state.copy(), 20_000))
+    assert max(seen.values()) == 1
+    correlations = np.corrcoef(draws)[np.triu_indices(80, 1)] * math.sqrt(20_000)
+    assert np.abs(correlations).max() <= 5.5  # of 3160
+    assert abs(correlations.std() - 1.0) <= 0.1
+
+
+def test_streams_of_a_chain_do_not_depend_on_how_many_chains_there_are() -> None:
+    for few, many in zip(seed_streams(12, 2), seed_streams(12, 9), strict=True):
+        np.testing.assert_array_equal(few, many[:2])
+
+
+def test_seeds_are_those_of_seed_sequence() -> None:
+    noise, batch = seed_streams(13, 3)
+    assert noise.dtype == batch.dtype == np.uint64
+    for k, child in enumerate(np.random.SeedSequence(13).spawn(3)):
+        noise_seed, batch_seed = child.spawn(2)
+        np.testing.assert_array_equal(noise[k], noise_seed.generate_state(4, np.uint64))
+        np.testing.assert_array_equal(batch[k], batch_seed.generate_state(4, np.uint64))
+
+
+def test_batch_size_does_not_shift_the_noise() -> None:
+    found = []
+    for size in (3, 30):
+        noise, batch = seed_streams(14, 1)
+        rows, z = np.empty(size, np.uint64), []
+        for _ in range(10):
+            _fill_indices(batch[0], 100, rows)
+            z.append(normals(noise[0], 5))
+        found.append(np.concatenate(z))
+    np.testing.assert_array_equal(found[0], found[1])

@@ -1,0 +1,88 @@
+"""The text of support functions: complete, deterministic, importable on its own, in the house's format."""
+
+import ast
+import builtins
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recipe_compiler.emit.support.normals import _fill_normals
+from recipe_compiler.emit.support.text import support_imports, support_text
+from recipe_compiler.errors import CompilerError
+
+ENTRIES = ("_fill_normals", "_fill_indices", "_shuffle_indices", "_sigmoid", "_softplus", "_is_finite", "seed_streams")
+
+
+def written(path: Path, names: tuple[str, ...]) -> Path:
+    lines = "\n".join(support_imports(names)).replace("import math\n", "import math\n\n")
+    path.write_text(f'"""Support."""\n\n{lines}\n\n{support_text(names)}')
+    return path
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_each_function_comes_with_all_it_needs(name: str, tmp_path: Path) -> None:
+    module = ast.parse(written(tmp_path / "one.py", (name,)).read_text())
+    bound = {n.id for n in ast.walk(module) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound |= {n.name for n in ast.walk(module) if isinstance(n, ast.FunctionDef)}
+    bound |= {n.arg for n in ast.walk(module) if isinstance(n, ast.arg)} | set(dir(builtins))
+    bound |= {
+        a.asname or a.name for n in ast.walk(module) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names
+    }
+    used = {n.id for n in ast.walk(module) if isinstance(n, ast.Name)}
+    assert used <= bound
+
+
+def test_text_works_apart_from_the_package(tmp_path: Path) -> None:
+    path = written(tmp_path / "apart.py", ENTRIES)
+    spec = importlib.util.spec_from_file_location("apart", path)
+    assert spec is not None
+    assert spec.loader is not None
+    apart = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(apart)
+    found, expected = np.empty(500), np.empty(500)
+    apart._fill_normals(apart.seed_streams(1, 1)[0][0], found)
+    _fill_normals(apart.seed_streams(1, 1)[0][0], expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_order_and_text_do_not_depend_on_the_order_of_names() -> None:
+    assert support_text(ENTRIES) == support_text(tuple(reversed(ENTRIES)))
+    assert support_text(set(ENTRIES)) == support_text((*ENTRIES, *ENTRIES))
+
+
+def test_only_what_is_needed_is_there() -> None:
+    text = support_text(("_is_finite",))
+    assert "_exp" not in text
+    assert "_ziggurat" not in text
+    assert support_imports(("_is_finite",)) == ("from numba import njit",)
+    assert support_imports(("seed_streams",)) == ("import numpy as np",)
+
+
+def test_constants_given_elsewhere_are_left_out() -> None:
+    assert "_FASTMATH =" in support_text(("_sigmoid",))
+    assert "_FASTMATH =" not in support_text(("_sigmoid",), given=("_FASTMATH",))
+
+
+def test_every_function_has_a_docstring() -> None:
+    functions = [n for n in ast.parse(support_text(ENTRIES)).body if isinstance(n, ast.FunctionDef)]
+    assert len(functions) > len(ENTRIES)
+    assert all(ast.get_docstring(function) for function in functions)
+
+
+def test_text_is_stable_under_the_formatter(tmp_path: Path) -> None:
+    ruff = shutil.which("ruff")
+    if ruff is None:
+        pytest.skip("ruff is not on the path")
+    path = written(tmp_path / "formatted.py", ENTRIES)
+    before = path.read_text()
+    subprocess.run([ruff, "format", "--line-length", "120", str(path)], check=True, capture_output=True)
+    assert path.read_text() == before
+
+
+def test_unknown_name_is_a_bug_of_the_compiler() -> None:
+    with pytest.raises(CompilerError, match="_sigmoidd"):
+        support_text(("_sigmoidd",))
