@@ -43,7 +43,7 @@ class RecipeError(Exception):
     """Root of the errors of this package."""
 
 
-class FaultyDocument(RecipeError):
+class DocumentError(RecipeError):
     """A document cannot be used; holds every fault found, in the order of the document."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
@@ -51,11 +51,11 @@ class FaultyDocument(RecipeError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
-class SpecError(FaultyDocument):
+class SpecError(DocumentError):
     """Malformed document: not the language (YAML, keys, grammar of formulas)."""
 
 
-class ModelError(FaultyDocument):
+class ModelError(DocumentError):
     """Well formed but meaningless: an unknown symbol, a shape that does not fit, an unsupported function."""
 
 

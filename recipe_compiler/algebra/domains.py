@@ -8,8 +8,8 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra import instances
 from recipe_compiler.algebra.entries import Setting, rows
-from recipe_compiler.algebra.evaluate import NoValue, Value, ball, evaluate, is_certainly
-from recipe_compiler.algebra.instances import NoInstance, as_fraction
+from recipe_compiler.algebra.evaluate import NoValueError, Value, ball, evaluate, is_certainly
+from recipe_compiler.algebra.instances import NoInstanceError, as_fraction
 from recipe_compiler.algebra.symbols import positions
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName, Kind
@@ -26,7 +26,7 @@ def inside(
     """Return rational coordinates in the interior of a block's domain; `numbers` holds the parameters its bounds need.
 
     Raises:
-        NoInstance: no rational point between the bounds was found.
+        NoInstanceError: no rational point between the bounds was found.
     """
     n = len(positions(block.shape, sizes))
     match block.domain.name:
@@ -55,17 +55,17 @@ def _between(
     def leaf(e: Expr) -> Fraction:
         if isinstance(e, Symbol) and e in numbers:
             return numbers[e]
-        raise NoValue("a bound depends on the state")
+        raise NoValueError("a bound depends on the state")
 
     setting = Setting(declarations, sizes)
     try:
         low, high = (evaluate(rows(bound, setting)[0][0], leaf) for bound in block.domain.bounds)
-    except NoValue as reason:
-        raise NoInstance(f"the bounds of {block.name}: {reason}") from None
+    except NoValueError as reason:
+        raise NoInstanceError(f"the bounds of {block.name}: {reason}") from None
     share = Fraction(random.randint(1, 7), 8)
     found = _rational(low) + (_rational(high) - _rational(low)) * share
     if not (_less(low, found) and _less(found, high)):
-        raise NoInstance(f"the domain of {block.name} is empty at the parameters drawn")
+        raise NoInstanceError(f"the domain of {block.name} is empty at the parameters drawn")
     return found
 
 

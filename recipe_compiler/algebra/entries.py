@@ -40,7 +40,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import Shape
 
 
-class NotScalarisable(Exception):
+class NotScalarisableError(Exception):
     """A formula the second engine has no meaning for; the claim that needs it is undecided."""
 
 
@@ -58,8 +58,8 @@ def entries(formula: Formula, declarations: Declarations, sizes: Mapping[str, in
     A scalar is 1 x 1, a column n x 1, a row 1 x n.
 
     Raises:
-        NotScalarisable: a node that has no entries (draws and updated blocks of claimed updates).
-        matrices.TooLarge: the inverse or determinant of a symbolic matrix beyond what cofactors can do.
+        NotScalarisableError: a node that has no entries (draws and updated blocks of claimed updates).
+        matrices.TooLargeError: the inverse or determinant of a symbolic matrix beyond what cofactors can do.
     """
     return ImmutableMatrix([list(row) for row in rows(formula, Setting(declarations, sizes))])
 
@@ -98,7 +98,7 @@ def rows(formula: Formula, at: Setting) -> Rows:
         case Apply(fn, args, _):
             return _applied(fn, args, at)
         case Compare() | Normal() | Next() | GradTilde():
-            raise NotScalarisable(f"{type(formula).__name__} has no entries")
+            raise NotScalarisableError(f"{type(formula).__name__} has no entries")
 
 
 def _arranged(items: list[Expr], shape: Shape, at: Setting) -> Rows:
@@ -115,7 +115,7 @@ def _named(symbol: Symbol | FunctionAt, at: Setting) -> Rows:
         return _of_update(symbol, at)
     item = at.declarations.find(symbol.name)
     if item is None:
-        raise NotScalarisable(f"{symbol.name} is not declared")
+        raise NotScalarisableError(f"{symbol.name} is not declared")
     places = positions(symbol.shape, at.sizes)
     if isinstance(item, Block):
         return _arranged([coordinate(item, place) for place in places], symbol.shape, at)
@@ -157,7 +157,7 @@ def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
         case "minimum" | "maximum":
             return _pairwise(fn, args, at)
         case "where":
-            raise NotScalarisable("`where` is not smooth")
+            raise NotScalarisableError("`where` is not smooth")
         case "grad" | "div" | "hessian":
             return _derivative(fn, args, at)
         case _:
@@ -203,7 +203,7 @@ def _of_matrices(fn: str, args: list[Rows], formulas: tuple[Formula, ...]) -> Ro
         case "norm2":
             return ((matrices.total([x**2 for x in _flat(a)]),),)
         case _:
-            raise NotScalarisable(f"{fn} of {len(formulas)} arguments is not known to the second engine")
+            raise NotScalarisableError(f"{fn} of {len(formulas)} arguments is not known to the second engine")
 
 
 def _flat(a: Rows) -> list[Expr]:
@@ -215,7 +215,7 @@ def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     block = args[1]
     item = at.declarations.find(block.name) if isinstance(block, Symbol) else None
     if not isinstance(item, Block):
-        raise NotScalarisable(f"{fn} needs a block of the state")
+        raise NotScalarisableError(f"{fn} needs a block of the state")
     z = coordinates(item, at.sizes)
     a = rows(args[0], at)
     match fn:

@@ -1,4 +1,4 @@
-"""The value of a scalar expression at a rational point: exact where it is rational, else an interval that contains it."""
+"""The value of a scalar expression at a rational point: exact where it is rational, else a ball that contains it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -10,6 +10,8 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.kernels import argument
+
 Value = Fraction | arb
 """A rational number, or a ball that contains the real value."""
 
@@ -17,7 +19,7 @@ BITS = 256
 LARGEST_EXPONENT = 4096
 
 
-class NoValue(Exception):
+class NoValueError(Exception):
     """The expression has no real value there, or none that this evaluation can enclose."""
 
 
@@ -25,7 +27,7 @@ def evaluate(e: Expr, leaf: Callable[[Expr], Fraction]) -> Value:
     """Return the value of an expression, `leaf` giving that of symbols, undefined functions and their derivatives.
 
     Raises:
-        NoValue: undefined at the point (division by zero, log of a negative number), or not enclosed.
+        NoValueError: undefined at the point (division by zero, log of a negative number), or not enclosed.
     """
     known: dict[Expr, Value] = {}
     before = flint.ctx.prec
@@ -65,9 +67,9 @@ def _computed(e: Expr, leaf: Callable[[Expr], Fraction], known: dict[Expr, Value
         case sympy.Pow():
             return _power(_value(e.base, leaf, known), _value(e.exp, leaf, known))
         case sympy.Abs():
-            return abs(_value(e.args[0], leaf, known))
+            return abs(_value(argument(e), leaf, known))
         case sympy.sign():
-            return _sign(_value(e.args[0], leaf, known))
+            return _sign(_value(argument(e), leaf, known))
         case _ if e is sympy.pi:
             return arb.pi()
         case _ if e is sympy.E:
@@ -75,8 +77,8 @@ def _computed(e: Expr, leaf: Callable[[Expr], Fraction], known: dict[Expr, Value
         case _:
             name = type(e).__name__
             if name not in BALLS or len(e.args) != 1:
-                raise NoValue(f"{name} has no exact value")
-            return _function(name, _value(e.args[0], leaf, known))
+                raise NoValueError(f"{name} has no exact value")
+            return _function(name, _value(argument(e), leaf, known))
 
 
 def ball(value: Value) -> arb:
@@ -86,7 +88,7 @@ def ball(value: Value) -> arb:
 
 def _checked(value: arb) -> arb:
     if not value.is_finite():
-        raise NoValue("not finite")
+        raise NoValueError("not finite")
     return value
 
 
@@ -112,20 +114,20 @@ def _power(base: Value, exponent: Value) -> Value:
         if base == 0 and exponent <= 0:
             if exponent == 0:
                 return Fraction(1)
-            raise NoValue("division by zero")
+            raise NoValueError("division by zero")
         if exponent.denominator == 1:
             if abs(exponent) > LARGEST_EXPONENT:
-                raise NoValue("exponent too large")
+                raise NoValueError("exponent too large")
             return base ** int(exponent)
         if base < 0:
-            raise NoValue("root of a negative number")
+            raise NoValueError("root of a negative number")
         root = _exact_root(base, exponent.denominator)
         if root is not None and abs(exponent.numerator) <= LARGEST_EXPONENT:
             return root**exponent.numerator
     if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT:
         return _checked(ball(base) ** int(exponent))
     if not is_certainly(base, 1):
-        raise NoValue("real power of a number that is not positive")
+        raise NoValueError("real power of a number that is not positive")
     return _checked((ball(exponent) * ball(base).log()).exp())
 
 
@@ -142,7 +144,7 @@ def _sign(value: Value) -> Fraction:
             return Fraction(sign)
     if value == Fraction(0):
         return Fraction(0)
-    raise NoValue("sign not certain")
+    raise NoValueError("sign not certain")
 
 
 def _log(x: arb) -> arb:
@@ -180,5 +182,5 @@ def _function(name: str, x: Value) -> Value:
     if isinstance(x, Fraction) and (name, x) in EXACT_AT:
         return EXACT_AT[name, x]
     if name in {"log", "gamma", "loggamma"} and not is_certainly(x, 1):
-        raise NoValue(f"{name} of a number that is not positive")
+        raise NoValueError(f"{name} of a number that is not positive")
     return _checked(BALLS[name](ball(x)))

@@ -26,7 +26,7 @@ SIMPLEST, PLAIN = 0, 1
 """Styles of instances: the simplest of its kind; entries that differ but stay small; from 2 on random ones."""
 
 
-class NoInstance(Exception):
+class NoInstanceError(Exception):
     """No instance of a combination of kinds is known, or the kinds contradict each other."""
 
 
@@ -80,7 +80,7 @@ def matrix(n: int, m: int, kinds: tuple[Kind, ...], style: int, draw: Draw) -> R
     """Return a matrix of the kinds declared.
 
     Raises:
-        NoInstance: the kinds contradict each other, as far as this construction knows.
+        NoInstanceError: the kinds contradict each other, as far as this construction knows.
     """
     _refuse_contradictions(kinds)
     if style == SIMPLEST:
@@ -105,7 +105,7 @@ def matrix(n: int, m: int, kinds: tuple[Kind, ...], style: int, draw: Draw) -> R
 def _refuse_contradictions(kinds: tuple[Kind, ...]) -> None:
     others = {Kind.PD, Kind.PSD, Kind.SYMMETRIC, Kind.DIAGONAL, Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}
     if Kind.SKEW in kinds and others & set(kinds):
-        raise NoInstance("skew together with " + ", ".join(sorted(others & set(kinds))))
+        raise NoInstanceError("skew together with " + ", ".join(sorted(others & set(kinds))))
 
 
 def potential(z: tuple[Symbol, ...], style: int, random: Random) -> Expr:
@@ -116,5 +116,6 @@ def potential(z: tuple[Symbol, ...], style: int, random: Random) -> Expr:
 
 def as_fraction(value: Expr) -> Fraction:
     """Return a SymPy rational as a Fraction."""
-    exact = sympy.Rational(value)
-    return Fraction(int(exact.p), int(exact.q))
+    if not isinstance(value, sympy.Rational):
+        raise TypeError(f"{value} is not rational")
+    return Fraction(int(value.p), int(value.q))

@@ -8,6 +8,7 @@ defined: `exp(a + b) = exp(a) exp(b)`, `(b**(1/q))**q = b`, `sin**2 = 1 - cos**2
 
 import math
 from collections.abc import Iterator
+from typing import cast
 
 import sympy
 from sympy import Expr
@@ -25,13 +26,18 @@ FORBIDDEN = (
 FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
 
 
-class NoNormalForm(Exception):
+class NoNormalFormError(Exception):
     """An expression outside what the normal form decides: not real, not defined, not smooth, or too large."""
+
+
+def argument(e: Expr) -> Expr:
+    """Return the argument of a function of one scalar: the narrow door through SymPy's untyped `args`."""
+    return cast(Expr, e.args[0])
 
 
 def rewritten(e: Expr) -> Expr | None:
     """Return hyperbolic functions and the tangent by exponentials, sine and cosine; None if `e` is none of them."""
-    x = e.args[0] if e.args else e
+    x = argument(e) if e.args else e
     match e:
         case sympy.tan():
             return sympy.sin(x) / sympy.cos(x)
@@ -48,13 +54,13 @@ def rewritten(e: Expr) -> Expr | None:
 def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
     """Yield an exponent as `sum of rest * numerator/denominator`, `rest` free of rational factors."""
     for term in sympy.Add.make_args(sympy.expand(e)):
-        coefficient, rest = term.as_coeff_Mul(rational=True)
+        coefficient, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
         yield rest, int(coefficient.p), int(coefficient.q)
 
 
 def powers(e: Expr) -> Iterator[tuple[Expr, Expr, int, int]]:
     """Yield `base ** exponent` as a product of `(base ** rest) ** (numerator/denominator)`; base is E for exp."""
-    base, exponent = (sympy.E, e.args[0]) if isinstance(e, sympy.exp) else e.as_base_exp()
+    base, exponent = (sympy.E, argument(e)) if isinstance(e, sympy.exp) else e.as_base_exp()
     for rest, numerator, denominator in exponent_parts(exponent):
         yield base, rest, numerator, denominator
 
@@ -71,9 +77,9 @@ def is_opaque(e: Expr) -> bool:
 def check_allowed(e: Expr) -> None:
     """Refuse what no true relation covers."""
     if e in FORBIDDEN:
-        raise NoNormalForm(f"{e} occurs")
+        raise NoNormalFormError(f"{e} occurs")
     if isinstance(e, FORBIDDEN_FUNCTIONS):
-        raise NoNormalForm(f"{type(e).__name__} occurs: a jump was differentiated")
+        raise NoNormalFormError(f"{type(e).__name__} occurs: a jump was differentiated")
 
 
 def log_parts(b: Expr) -> list[tuple[Expr, int]] | None:

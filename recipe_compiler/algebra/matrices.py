@@ -15,7 +15,7 @@ LARGEST_COFACTOR_SIZE = 8
 """Cofactors by subsets cost n 2**n products."""
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """A symbolic determinant beyond the size that cofactors can do."""
 
 
@@ -27,9 +27,7 @@ def total(terms: list[Expr]) -> Expr:
 def product(left: Rows, right: Rows) -> Rows:
     """Return `left @ right`."""
     columns = tuple(zip(*right, strict=True))
-    return tuple(
-        tuple(total([a * b for a, b in zip(row, column, strict=True)]) for column in columns) for row in left
-    )
+    return tuple(tuple(total([a * b for a, b in zip(row, column, strict=True)]) for column in columns) for row in left)
 
 
 def transpose(a: Rows) -> Rows:
@@ -51,7 +49,7 @@ def determinant(a: Rows) -> Expr:
     """Return det a, expanded along rows, minors computed once."""
     n = len(a)
     if n > LARGEST_COFACTOR_SIZE:
-        raise TooLarge(f"determinant of a symbolic {n} x {n} matrix")
+        raise TooLargeError(f"determinant of a symbolic {n} x {n} matrix")
     minors: dict[tuple[int, ...], Expr] = {(): sympy.Integer(1)}
     for row in reversed(range(n)):
         minors = _grown(a[row], minors, n)

@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra import instances
 from recipe_compiler.algebra.domains import inside
 from recipe_compiler.algebra.entries import Setting, rows
-from recipe_compiler.algebra.evaluate import NoValue, Value, evaluate, is_certainly
+from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.instances import as_fraction
 from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.symbols import component, coordinates, extent, positions
@@ -36,11 +36,11 @@ class Point:
             return self.numbers[e]
         function, variables = (e.args[0], e.args[1:]) if isinstance(e, sympy.Derivative) else (e, ())
         if not isinstance(function, AppliedUndef):
-            raise NoValue(f"{type(function).__name__} under a derivative")
+            raise NoValueError(f"{type(function).__name__} under a derivative")
         polynomial = self.fields[type(function).__name__]
         value = evaluate(sympy.diff(polynomial, *variables) if variables else polynomial, self.leaf)
         if not isinstance(value, Fraction):
-            raise NoValue("a field is not rational at a rational point")
+            raise NoValueError("a field is not rational at a rational point")
         return value
 
 
@@ -50,7 +50,7 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
 
     Raises:
-        instances.NoInstance: kinds or domains of which no instance is known.
+        instances.NoInstanceError: kinds or domains of which no instance is known.
     """
     numbers: dict[Expr, Fraction] = {}
     fields: dict[str, Expr] = {}
@@ -85,7 +85,7 @@ def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int]
             for p, q in zip(left, right, strict=True)
             for x, y in zip(p, q, strict=True)
         )
-    except NoValue:
+    except NoValueError:
         return False
 
 
@@ -123,9 +123,7 @@ def _field(
     if len(function.shape.sizes) == 2:
         return instances.matrix(height, width, kinds, style, lambda: instances.polynomial(z, style, random))
     if style == instances.SIMPLEST:
-        return tuple(
-            tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height)
-        )
+        return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
     return tuple(
         tuple(instances.signed(lambda: instances.polynomial(z, style, random), kinds) for _ in range(width))
         for _ in range(height)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from recipe_compiler.algebra.kernels import NoNormalForm
+from recipe_compiler.algebra.kernels import NoNormalFormError
 
 LARGEST_TO_FACTOR = 300
 """Denominators with more terms than this are kept as they are."""
@@ -17,7 +17,7 @@ LARGEST_PRODUCT = 4_000_000
 """Products of polynomials with more pairs of terms than this are refused."""
 
 
-class RingFull(Exception):
+class RingFullError(Exception):
     """More kernels than the ring has room for: start again with a larger one."""
 
 
@@ -61,7 +61,7 @@ def generator(key: object, of: Ring) -> tuple[Quotient, bool]:
     new = key not in of.numbers
     if new:
         if len(of.numbers) == of.room:
-            raise RingFull
+            raise RingFullError
         of.numbers[key] = len(of.numbers)
     return Quotient(of.context.gen(of.numbers[key])), new
 
@@ -100,7 +100,7 @@ def add(terms: list[Quotient], of: Ring) -> Quotient:
 def inverse(a: Quotient, of: Ring) -> Quotient:
     """Return 1/a."""
     if a.top.is_zero():
-        raise NoNormalForm("division by zero")
+        raise NoNormalFormError("division by zero")
     top = of.context.constant(1)
     for factor, n in a.bottom:
         top = _product(top, of.factors[factor] ** n)
@@ -118,7 +118,7 @@ def power(a: Quotient, n: int, of: Ring) -> Quotient:
         return power(inverse(a, of), -n, of)
     terms = len(a.top)
     if terms > 1 and n * math.comb(n + terms - 1, n) > LARGEST_PRODUCT:
-        raise NoNormalForm(f"power {n} of a sum of {terms} terms is too large")
+        raise NoNormalFormError(f"power {n} of a sum of {terms} terms is too large")
     return reduced(Quotient(a.top**n, tuple((factor, n * k) for factor, k in a.bottom if n)), of)
 
 
@@ -178,5 +178,5 @@ def _factor_number(factor: fmpq_mpoly, of: Ring) -> int:
 
 def _product(a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
     if len(a) * len(b) > LARGEST_PRODUCT:
-        raise NoNormalForm(f"product of polynomials with {len(a)} and {len(b)} terms is too large")
+        raise NoNormalFormError(f"product of polynomials with {len(a)} and {len(b)} terms is too large")
     return a * b

@@ -1,33 +1,9 @@
-"""Signs of typed formulas, for every size and everywhere on the declared domain.
+"""Signs that entries may have, as sets, and their arithmetic. Rules only ever widen a set."""
 
-The sign of a formula is the set of signs its entries may have; rules only ever widen it. Blocks are taken in the
-interior of their domain (a boundary has measure zero, and what is nonnegative inside is so on the closure).
-"""
-
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 
-from recipe_compiler.algebra import psd
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Compare,
-    Entry,
-    Filled,
-    Formula,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Number,
-    Pi,
-    Power,
-    Role,
-    Symbol,
-    Transpose,
-)
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import DomainName, Kind
 
 MINUS, ZERO, PLUS = -1, 0, 1
@@ -38,13 +14,13 @@ ANY = frozenset({MINUS, ZERO, PLUS})
 class Sign:
     """The signs that entries may have, and what was used to know it."""
 
-    may_be: frozenset[int]
+    may_be: frozenset[int] = ANY
     given: frozenset[str] = frozenset()
 
     @property
     def positive(self) -> bool:
         """Whether every entry is positive."""
-        return self.may_be == {PLUS}
+        return self.may_be == frozenset({PLUS})
 
     @property
     def nonnegative(self) -> bool:
@@ -55,3 +31,82 @@ class Sign:
     def nonzero(self) -> bool:
         """Whether no entry is zero."""
         return ZERO not in self.may_be
+
+
+UNKNOWN = Sign()
+
+
+def sign_of(*values: int, given: str = "") -> Sign:
+    """Return a sign that is one of the values."""
+    return Sign(frozenset(values), frozenset({given} if given else ()))
+
+
+def known(sign: Sign) -> Sign:
+    """Return the sign without reasons where nothing is known."""
+    return UNKNOWN if sign.may_be == ANY else sign
+
+
+def product(a: Sign, b: Sign) -> Sign:
+    """Return the sign of a product."""
+    return known(Sign(frozenset(x * y for x in a.may_be for y in b.may_be), a.given | b.given))
+
+
+def plus(a: Sign, b: Sign) -> Sign:
+    """Return the sign of a sum of two."""
+    found: set[int] = set()
+    for x in a.may_be:
+        for y in b.may_be:
+            found |= ANY if x * y < 0 else {x or y}
+    return known(Sign(frozenset(found), a.given | b.given))
+
+
+def either(a: Sign, b: Sign) -> Sign:
+    """Return the sign of one of two."""
+    return known(Sign(a.may_be | b.may_be, a.given | b.given))
+
+
+def summed(a: Sign) -> Sign:
+    """Return the sign of a sum of one or more such entries."""
+    return plus(a, a) if {MINUS, PLUS} <= a.may_be else a
+
+
+def integer_power(a: Sign, n: int) -> Sign:
+    """Return the sign of a power, where it is defined."""
+    if n == 0:
+        return sign_of(PLUS)
+    defined = [x for x in a.may_be if x or n > 0]
+    if n % 2:
+        return known(Sign(frozenset(defined), a.given))
+    return Sign(frozenset(abs(x) for x in defined), frozenset() if ZERO in a.may_be else a.given)
+
+
+def of_number(n: Number) -> Sign:
+    """Return the sign of a constant."""
+    return sign_of((n.value > 0) - (n.value < 0))
+
+
+def of_kinds(name: str, kinds: tuple[Kind, ...], matrix: bool) -> Sign:
+    """Return the sign of the entries of a parameter or function of some kinds."""
+    off_diagonal = (ZERO,) if matrix and Kind.DIAGONAL in kinds else ()
+    whole = not matrix or Kind.DIAGONAL in kinds
+    for kind, values in ((Kind.POSITIVE, (PLUS,)), (Kind.NONNEGATIVE, (ZERO, PLUS)), (Kind.NONZERO, (MINUS, PLUS))):
+        if kind in kinds:
+            return sign_of(*values, *off_diagonal, given=f"{name} is {kind}")
+    for kind, values in ((Kind.PD, (PLUS,)), (Kind.PSD, (ZERO, PLUS))):
+        if kind in kinds and whole:
+            return sign_of(*values, *off_diagonal, given=f"{name} is {kind}")
+    return UNKNOWN
+
+
+def of_block(block: Block) -> Sign:
+    """Return the sign of the coordinates of a block in the interior of its domain."""
+    name, bounds = block.domain.name, block.domain.bounds
+    if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
+        return sign_of(PLUS, given=f"{block.name} > 0 inside its domain")
+    if name is DomainName.INTERVAL and len(bounds) == 2:
+        low, high = bounds
+        if isinstance(low, Number) and low.value >= 0:
+            return sign_of(PLUS, given=f"{block.name} > {low.value} inside its domain")
+        if isinstance(high, Number) and high.value <= 0:
+            return sign_of(MINUS, given=f"{block.name} < {high.value} inside its domain")
+    return UNKNOWN

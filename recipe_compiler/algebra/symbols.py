@@ -1,4 +1,4 @@
-"""Names of a document at fixed sizes: SymPy symbols for coordinates, parameters and data, undefined functions for fields.
+"""Names of a document at fixed sizes: SymPy symbols for coordinates, parameters, data; undefined functions for fields.
 
 A name is made by constructor calls only and carries its position, `theta[0]`, which no declared name can contain: names
 of different declarations never meet. What is declared is built in: the entries of a symmetric matrix are one symbol,
@@ -26,7 +26,7 @@ def length(size: Size, sizes: Sizes) -> int:
 
 
 def positions(shape: Shape, sizes: Sizes) -> tuple[tuple[int, ...], ...]:
-    """Return all positions of a shape, row by row: `()` of a scalar, `(i,)` of a column or row, `(i, j)` of a matrix."""
+    """Return all positions of a shape, row by row: `()` of a scalar, `(i,)` of a vector, `(i, j)` of a matrix."""
     found: tuple[tuple[int, ...], ...] = ((),)
     for size in shape.sizes:
         found = tuple((*at, k) for at in found for k in range(length(size, sizes)))
@@ -56,7 +56,9 @@ def coordinates(block: Block, sizes: Sizes) -> tuple[Symbol, ...]:
     return tuple(coordinate(block, at) for at in positions(block.shape, sizes))
 
 
-def component(item: Parameter | Function | Datum, at: tuple[int, ...], declarations: Declarations, sizes: Sizes) -> Expr:
+def component(
+    item: Parameter | Function | Datum, at: tuple[int, ...], declarations: Declarations, sizes: Sizes
+) -> Expr:
     """Return one entry of a parameter, a field of a datum, or a function at its declared blocks."""
     kinds = () if isinstance(item, Datum) else item.kinds
     sign = 1

@@ -1,4 +1,4 @@
-"""A stochastic differential equation at fixed sizes, in scalars: gradient, correction, drift, Fokker-Planck residual."""
+"""A stochastic differential equation at fixed sizes, in scalars: gradient, Gamma, drift, Fokker-Planck residual."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,15 +72,14 @@ def drift(s: System) -> Vector:
     A = add((s.D, s.Q))
     grad_H = gradient(s.H, s.z)
     Gamma = correction(A, s.z)
-    return tuple(
-        total([-a * g for a, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(A, Gamma, strict=True)
-    )
+    return tuple(total([-a * g for a, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(A, Gamma, strict=True))
 
 
 def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     """Return (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] with p = exp(-H): zero where exp(-H) is stationary.
 
-    With g = grad H this is  -div f + f.g + sum_ij [d_i d_j D_ij - g_j d_i D_ij - g_i d_j D_ij + D_ij (g_i g_j - d_j g_i)];
+    With g = grad H this is
+    -div f + f.g + sum_ij [d_i d_j D_ij - g_j d_i D_ij - g_i d_j D_ij + D_ij (g_i g_j - d_j g_i)];
     p itself never occurs. `D` is that of the system unless another diffusion is given.
     """
     g = gradient(s.H, s.z)
@@ -94,4 +93,3 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
             curvature = entry * (g[i] * g[j] - sympy.diff(g[i], s.z[j]))
             terms.append(second - g[j] * along_i - g[i] * along_j + curvature)
     return total(terms)
-

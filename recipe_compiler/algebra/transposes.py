@@ -87,7 +87,7 @@ def is_symmetric(formula: Formula, declarations: Declarations) -> bool:
 def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     """Return a plain product as its scalar factors and its matrix factors from left to right."""
     match formula:
-        case MatMul(left, right, _) if formula.shape.sizes or left.shape.cols is not None:
+        case MatMul(left, right, _) if formula.shape.sizes:
             return _joined(chain(left), chain(right))
         case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
             scalars, factors = chain(right)

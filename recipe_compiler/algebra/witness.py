@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.evaluate import NoValue, Value, evaluate, is_certainly
+from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.point import Point, point
 from recipe_compiler.formula.declaration import Declarations
 
@@ -41,16 +41,17 @@ def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int =
 
 
 def witness(e: Expr, declarations: Declarations, sizes: Mapping[str, int]) -> Witness | None:
-    """Return an admissible point where an expression is certainly not zero, re-checked by substitution; None if none
-    was found.
+    """Return an admissible point where an expression is certainly not zero, re-checked by substitution.
+
+    None if none was found: that says nothing.
 
     Raises:
-        instances.NoInstance: kinds of which no instance is known.
+        instances.NoInstanceError: kinds of which no instance is known.
     """
     for at in points(declarations, sizes):
         try:
             value = evaluate(e, at.leaf)
-        except NoValue:
+        except NoValueError:
             continue
         if is_certainly(value, 0) and recheck(e, at, value):
             return Witness(at, value)
@@ -66,7 +67,7 @@ def recheck(e: Expr, at: Point, value: Value) -> bool:
     if isinstance(value, Fraction):
         return bool(found == _rational(value))
     close = sympy.Float(float(value.mid()))
-    numeric = found.evalf(30)
+    numeric = sympy.N(found, 30)
     return bool(numeric.is_Float and abs(numeric - close) <= abs(close) / 10**9)
 
 

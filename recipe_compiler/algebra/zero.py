@@ -5,7 +5,8 @@ from sympy import Expr
 
 from recipe_compiler.algebra import quotients
 from recipe_compiler.algebra.kernels import (
-    NoNormalForm,
+    NoNormalFormError,
+    argument,
     check_allowed,
     common_denominators,
     is_opaque,
@@ -13,7 +14,7 @@ from recipe_compiler.algebra.kernels import (
     powers,
     rewritten,
 )
-from recipe_compiler.algebra.quotients import Quotient, Ring, RingFull
+from recipe_compiler.algebra.quotients import Quotient, Ring, RingFullError
 
 FIRST_ROOM = 32
 LARGEST_ROOM = 2048
@@ -26,16 +27,16 @@ def is_zero(e: Expr) -> bool:
     functions. False proves nothing: kernels may depend on each other in ways the normal form does not know.
 
     Raises:
-        NoNormalForm: not real, not defined, not smooth, or too large.
+        NoNormalFormError: not real, not defined, not smooth, or too large.
     """
     room = FIRST_ROOM
     while True:
         try:
             return _Reading(e, room).of(e).top.is_zero()
-        except RingFull:
+        except RingFullError:
             room *= 4
             if room > LARGEST_ROOM:
-                raise NoNormalForm(f"more than {LARGEST_ROOM} kernels") from None
+                raise NoNormalFormError(f"more than {LARGEST_ROOM} kernels") from None
 
 
 class _Reading:
@@ -78,15 +79,15 @@ class _Reading:
             case sympy.sin() | sympy.cos():
                 return self._circular(e)
             case sympy.Abs():
-                return self._product([self._sign(e.args[0]), self.of(e.args[0])])
+                return self._product([self._sign(argument(e)), self.of(argument(e))])
             case sympy.sign():
-                return self._sign(e.args[0])
+                return self._sign(argument(e))
             case _ if e is sympy.E:
                 return self._power(sympy.E, sympy.Integer(1), 1, 1)
             case _ if is_opaque(e):
                 return quotients.generator(e, ring)[0]
             case _:
-                raise NoNormalForm(f"{type(e).__name__} is not known to the normal form")
+                raise NoNormalFormError(f"{type(e).__name__} is not known to the normal form")
 
     def _product(self, factors: list[Quotient]) -> Quotient:
         found = quotients.constant(1, 1, self.ring)
@@ -109,16 +110,16 @@ class _Reading:
         return quotients.power(g, numerator * least // denominator, self.ring)
 
     def _log(self, e: Expr) -> Quotient:
-        parts = log_parts(e.args[0])
+        parts = log_parts(argument(e))
         if parts is None:
-            return quotients.generator(("log", self._name(e.args[0])), self.ring)[0]
+            return quotients.generator(("log", self._name(argument(e))), self.ring)[0]
         logs = [self.of(sympy.log(b, evaluate=False)) for b, _ in parts]
         counts = [quotients.constant(n, 1, self.ring) for _, n in parts]
         return quotients.add([self._product([c, b]) for c, b in zip(counts, logs, strict=True)], self.ring)
 
     def _circular(self, e: Expr) -> Quotient:
         """Return sine and cosine of one argument, with sin**2 = 1 - cos**2."""
-        x = self._name(e.args[0])
+        x = self._name(argument(e))
         cos, _ = quotients.generator(("cos", x), self.ring)
         sin, new = quotients.generator(("sin", x), self.ring)
         if new:

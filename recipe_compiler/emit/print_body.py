@@ -47,7 +47,8 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case Invert(target, source):
             yield f"{pad}{target} = np.linalg.inv({source})"
         case Factor(targets, blocks, two_D, B_hat):
-            names = ", ".join(targets) if len(targets) > 1 else f"({targets[0]},)"
+            names = ", ".join(targets)
+            names = f"({names},)" if len(targets) == 1 else names
             labels = ", ".join(f'"{block}"' for block in blocks)
             excess = "None" if B_hat is None else _grid(B_hat)
             yield f"{pad}{names} = _noise_factor({_grid(two_D)}, {excess}, eps, [{labels}])"

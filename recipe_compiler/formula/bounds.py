@@ -6,6 +6,7 @@ and a huge value. Nothing is computed before its size is known to be within boun
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log2
 
 from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
@@ -15,10 +16,16 @@ MAX_BITS = 4096
 """Bits of the numerator and denominator of an exact constant; |log2| of an inexact one."""
 MAX_EXPONENT = 1000
 """Size of a constant exponent, multiplied along nested powers."""
+MAX_STACK = 8
+"""Powers within exponents of powers."""
+MAX_DEPTH = 120
+"""Depth of the typed formula; long sums are one deep, long runs of `*` a logarithm of their length."""
 MAX_PARTS = 30_000
 """Parts of a formula, with those of a repeated argument counted twice."""
 
-_GROWING = frozenset({"exp", "expm1", "cosh", "sinh", "gamma", "loggamma", "det"})
+_GROWING = frozenset({"exp", "expm1", "cosh", "sinh", "gamma"})
+_Reach = tuple[float, float]
+"""Estimates from above, at least 0, of log2 |v| and of log2 |1/v|, for a constant v."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +34,12 @@ class Measure:
 
     value: Fraction | None = None
     """The exact value, for a rational constant."""
-    bits: float | None = None
-    """A bound on |log2 |value|| of a constant; None where names occur."""
+    reach: _Reach | None = None
+    """None where names occur."""
     exponent: Fraction = Fraction(1)
     """The largest product of nested constant exponents in it."""
+    stack: int = 0
+    depth: int = 1
     parts: int = 1
 
 
@@ -42,14 +51,18 @@ class _Bounds:
     def error(self, part: tree.Tree, problem: str, hint: str = "") -> SpecError:
         return SpecError([fault_at(self.where, part.at, self.entry, problem, hint)])
 
-    def constant(self, part: tree.Tree, value: Fraction) -> Measure:
-        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        self.within(part, bits)
-        return Measure(value, bits)
+    def exact(self, part: tree.Tree, value: Fraction) -> Measure:
+        self.within(part, (max(value.numerator.bit_length(), value.denominator.bit_length()), 0.0))
+        size = log2(abs(value.numerator)) - log2(value.denominator) if value else 0.0
+        return Measure(value, (max(size, 0.0), max(-size, 0.0)))
 
-    def within(self, part: tree.Tree, bits: float) -> None:
-        if bits > MAX_BITS:
-            raise self.error(part, f"a constant larger than 2**{MAX_BITS} or closer to 0 than its inverse", "rescale")
+    def inexact(self, part: tree.Tree, reach: _Reach) -> Measure:
+        self.within(part, reach)
+        return Measure(reach=reach)
+
+    def within(self, part: tree.Tree, reach: _Reach) -> None:
+        if max(reach) > MAX_BITS:
+            raise self.error(part, f"a constant beyond 2**{MAX_BITS} or 2**-{MAX_BITS}", "rescale")
 
 
 def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
@@ -59,24 +72,41 @@ def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
 
 def _measure(part: tree.Tree, bounds: _Bounds) -> Measure:
     if isinstance(part, tree.Literal):
-        return bounds.constant(part, part.value)
+        return bounds.exact(part, part.value)
     if isinstance(part, tree.Name):
-        return Measure(bits=2 if part.name == "pi" else None)
+        return Measure(reach=(1.652, 0.0) if part.name == "pi" else None)
     measures = [_measure(child, bounds) for child in tree.children(part)]
+    own = _combine(part, measures, bounds)
     repeats = 2 if isinstance(part, tree.Call) and part.name == "norm2" else 1
     parts = 1 + repeats * sum(m.parts for m in measures)
     if parts > MAX_PARTS:
         raise bounds.error(part, f"more than {MAX_PARTS} parts once norm2 is written out", "shorten the formula")
-    own = _combine(part, measures, bounds)
+    stack = max(m.stack for m in measures)
+    if isinstance(part, tree.Power):
+        stack = max(measures[0].stack, measures[1].stack + 1)
+        if stack > MAX_STACK:
+            raise bounds.error(part, f"more than {MAX_STACK} powers stacked in exponents", "simplify the exponent")
+    depth = max(m.depth for m in measures) + _depth(part)
+    if depth > MAX_DEPTH:
+        raise bounds.error(part, f"nested more than {MAX_DEPTH} operations deep", "name a part, or split the formula")
     exponent = max([own.exponent, *(m.exponent for m in measures)])
-    return Measure(own.value, own.bits, exponent, parts)
+    return Measure(own.value, own.reach, exponent, stack, depth, parts)
+
+
+def _depth(part: tree.Tree) -> int:
+    """Return how many typed nodes lie between a part and its parts, at most."""
+    if not isinstance(part, tree.Product):
+        return 2 if isinstance(part, tree.Call) else 1
+    runs = "".join("@" if operator == "@" else "*" for operator in part.operators).split("@")
+    depths = [len(run) if len(run) < 8 else 5 + len(run).bit_length() for run in runs]
+    return len(runs) - 1 + sum(depths) + ("/" in part.operators)
 
 
 def _combine(part: tree.Tree, measures: list[Measure], bounds: _Bounds) -> Measure:
     match part:
         case tree.Negate():
             value = measures[0].value
-            return Measure(None if value is None else -value, measures[0].bits)
+            return Measure(None if value is None else -value, measures[0].reach)
         case tree.Sum():
             return _sum(part, measures, bounds)
         case tree.Product():
@@ -84,66 +114,77 @@ def _combine(part: tree.Tree, measures: list[Measure], bounds: _Bounds) -> Measu
         case tree.Power():
             return _power(part, measures[0], measures[1], bounds)
         case tree.Call(name):
-            bits = _bits(measures)
-            if bits is None:
+            reach = _joint(measures)
+            if reach is None:
                 return Measure()
-            grown = 2 * 2 ** min(bits, 64) if name in _GROWING else bits + 1
-            bounds.within(part, grown)
-            return Measure(bits=grown)
+            if name in _GROWING:
+                # log2 of exp(x) is 1.443 x, that of gamma(x) below x log2(x)
+                rate = reach[0] + 1.443 if name == "gamma" else 1.443
+                grown = rate * 2 ** min(reach[0], 64.0)
+                return bounds.inexact(part, (grown, grown))
+            return bounds.inexact(part, (reach[0] + 1, reach[1] + 1))
         case _:
             return Measure()
 
 
-def _bits(measures: list[Measure]) -> float | None:
-    known = [m.bits for m in measures if m.bits is not None]
-    return max(known, default=0.0) if len(known) == len(measures) else None
+def _joint(measures: list[Measure]) -> _Reach | None:
+    known = [m.reach for m in measures if m.reach is not None]
+    if len(known) < len(measures):
+        return None
+    return max((r[0] for r in known), default=0.0), max((r[1] for r in known), default=0.0)
 
 
 def _sum(part: tree.Sum, measures: list[Measure], bounds: _Bounds) -> Measure:
+    reach = _joint(measures)
+    if reach is None:
+        return Measure()
     total = Fraction(0)
     for measure in measures:
         if measure.value is None:
-            bits = _bits(measures)
-            return Measure(bits=None if bits is None else bits + len(measures).bit_length())
+            return bounds.inexact(part, (reach[0] + log2(len(measures)), reach[1]))
         total += measure.value
-        bounds.constant(part, total)
-    return bounds.constant(part, total)
+        bounds.exact(part, total)
+    return bounds.exact(part, total)
 
 
 def _product(part: tree.Product, measures: list[Measure], bounds: _Bounds) -> Measure:
     for operator, factor, measure in zip(part.operators, part.factors[1:], measures[1:], strict=True):
         if operator == "/" and measure.value == 0:
             raise bounds.error(factor, "division by zero")
-    if any(m.bits is None for m in measures):
-        return Measure()
-    if any(m.value is None for m in measures):
-        bits = sum(m.bits or 0.0 for m in measures)
-        bounds.within(part, bits)
-        return Measure(bits=bits)
-    value = measures[0].value or Fraction(0)
-    for operator, measure in zip(part.operators, measures[1:], strict=True):
-        factor = measure.value or Fraction(0)
-        value = value / factor if operator == "/" else value * factor
-        bounds.constant(part, value)
-    return bounds.constant(part, value)
+    value: Fraction | None = Fraction(1)
+    reach = (0.0, 0.0)
+    for operator, measure in zip(("*", *part.operators), measures, strict=True):
+        if measure.reach is None:
+            return Measure()
+        if value is not None and measure.value is not None:
+            value = value / measure.value if operator == "/" else value * measure.value
+            bounds.exact(part, value)
+        else:
+            value = None
+        above, below = measure.reach if operator != "/" else measure.reach[::-1]
+        reach = (reach[0] + above, reach[1] + below)
+    return bounds.inexact(part, reach) if value is None else bounds.exact(part, value)
 
 
 def _power(part: tree.Power, base: Measure, exponent: Measure, bounds: _Bounds) -> Measure:
     if base.value == 0 and exponent.value is not None and exponent.value < 0:
         raise bounds.error(part, "division by zero: 0 to a negative power")
-    if base.bits is None:
+    if base.reach is None:
         return _open_power(part, base, exponent, bounds)
-    if exponent.bits is None:
+    if exponent.reach is None:
         return Measure()
-    size = abs(exponent.value) if exponent.value is not None else 2 ** min(exponent.bits, 64)
-    # A base of one bit is 1 or -1 (or 0), the powers of which stay small whatever the exponent.
-    bits = 1.0 if base.value in (0, 1, -1) else float(min(size, 2**64)) * max(base.bits, 1.0)
-    bounds.within(part, bits)
-    if base.value is not None and exponent.value is not None and exponent.value.denominator == 1:
-        if abs(exponent.value) > MAX_EXPONENT * MAX_BITS:
-            raise bounds.error(part.exponent, f"an exponent beyond {MAX_EXPONENT}")
-        return bounds.constant(part, base.value ** int(exponent.value))
-    return Measure(bits=bits)
+    if base.value in (0, 1, -1):
+        return bounds.inexact(part, (1.0, 1.0))
+    size = abs(exponent.value) if exponent.value is not None else Fraction(2 ** int(min(exponent.reach[0] + 1, 64)))
+    grown = float(min(size, Fraction(2**64)))
+    above, below = base.reach[0] * grown, base.reach[1] * grown
+    known_sign = exponent.value is not None and exponent.value > 0
+    reach = (above, below) if known_sign else (max(above, below), max(above, below))
+    if base.value is None or exponent.value is None or exponent.value.denominator > 1:
+        return bounds.inexact(part, reach)
+    bits = max(base.value.numerator.bit_length(), base.value.denominator.bit_length())
+    bounds.within(part, (bits * grown, 0.0))
+    return bounds.exact(part, base.value ** int(exponent.value))
 
 
 def _open_power(part: tree.Power, base: Measure, exponent: Measure, bounds: _Bounds) -> Measure:
@@ -151,7 +192,6 @@ def _open_power(part: tree.Power, base: Measure, exponent: Measure, bounds: _Bou
         return Measure()
     nested = base.exponent * max(Fraction(1), abs(exponent.value))
     if nested > MAX_EXPONENT:
-        raise bounds.error(
-            part.exponent, f"an exponent beyond {MAX_EXPONENT} in size (nested powers multiplied)", "use a smaller one"
-        )
+        problem = f"an exponent beyond {MAX_EXPONENT} in size (nested powers multiplied)"
+        raise bounds.error(part.exponent, problem, "use a smaller one")
     return Measure(exponent=nested)

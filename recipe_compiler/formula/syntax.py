@@ -192,12 +192,12 @@ class _Reader:
             return tree.Name(token.text, self.at(token))
         depth = self.deeper(depth)
         self.take()
-        args: list[tree.Tree] = []
-        while not self.sees(")"):
-            args.append(self.comparison(depth) if token.text == "where" and not args else self.sum(depth))
-            if not self.sees(","):
-                break
+        if self.sees(")"):
+            raise self.error(self.token, f"'{token.text}()' has no argument", f"write {token.text} or {token.text}(x)")
+        args = [self.comparison(depth) if token.text == "where" else self.sum(depth)]
+        while self.sees(","):
             self.take()
+            args.append(self.sum(depth))
         self.close(")")
         return tree.Call(token.text, tuple(args), self.at(token))
 
@@ -220,12 +220,12 @@ class _Reader:
         """Say why the formula cannot go on with `token`."""
         if token.mark is Mark.REFUSED:
             return self.error(token, *why_refused(token.text))
-        before = self.tokens[self.position - 1].text if self.position else ""
+        if keyword.iskeyword(token.text):
+            return self.error(token, f"'{token.text}' is a keyword of Python, not in the grammar of formulas")
         if token.mark in (Mark.NUMBER, Mark.NAME) or token.text == "(":
-            if before in _FUNCTIONS:
-                hint = f"write {before}({token.text})"
-            else:
-                hint = f"write {before}*{token.text}" if token.text != "(" else f"write {before}*(...)"
+            before = self.tokens[self.position - 1].text
+            after = "(...)" if token.text == "(" else token.text
+            hint = f"write {before}({after})" if before in _FUNCTIONS else f"write {before}*{after}"
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
         hint = ""
         if token.text in _COMPARISONS:

@@ -78,3 +78,12 @@ def _replace(atom: Atom, rule: Callable[[Atom], Atom]) -> Atom:
 
 def _replace_grid(grid: Grid, rule: Callable[[Atom], Atom]) -> Grid:
     return Grid(grid.row, grid.col, replace_atoms(grid.entry, rule))
+
+
+def matrix_name(grid: Grid) -> str | None:
+    """Return the name of the matrix that a grid is, None where it is computed from others."""
+    match grid.entry.terms:
+        case (Term(coefficient, ((Component(name, (row, col), ()), power),)),) if coefficient == power == 1:
+            return name if {row, col} == {grid.row, grid.col} else None
+        case _:
+            return None

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.atoms import indices
+from recipe_compiler.program.atoms import indices, matrix_name
 from recipe_compiler.program.loops import (
     Array,
     Assign,
@@ -135,7 +135,7 @@ class Contraction:
     def _invert(self, grid: Grid) -> str:
         if not self.is_constant_tensor(grid.entry):
             raise unsupported("the inverse of a matrix that depends on the state", "declare the inverse as a function")
-        source = _matrix_name(grid)
+        source = matrix_name(grid)
         name = self.name(f"inv_{source or 'matrix'}")
         self.constants |= {name}
         if source in self.symmetric:
@@ -300,15 +300,6 @@ def _all_indices(factors: Factors) -> tuple[Index, ...]:
     return tuple(dict.fromkeys(index for atom, _ in factors for index in indices(atom)))
 
 
-def _matrix_name(grid: Grid) -> str | None:
-    """Return the name of the matrix if the grid is that matrix itself."""
-    match grid.entry.terms:
-        case (Term(Fraction(numerator=1, denominator=1), ((Component(name, (row, col), ()), exponent),)),):
-            return name if exponent == 1 and (row, col) == (grid.row, grid.col) else None
-        case _:
-            return None
-
-
 def _word(atom: Atom) -> str:
     match atom:
         case Coordinate(name, _) | Component(name, _, _):
@@ -316,7 +307,7 @@ def _word(atom: Atom) -> str:
         case Applied(fn, _):
             return fn
         case Inverse(of, _):
-            return f"inv_{_matrix_name(of) or 'matrix'}"
+            return f"inv_{matrix_name(of) or 'matrix'}"
         case _:
             return "sum"
 

@@ -85,11 +85,12 @@ def _updates(
     program: Program, gradient: Procedure | None, noises: tuple[LoweredNoise, ...], contraction: Contraction
 ) -> tuple[Statement, ...]:
     body: tuple[Statement, ...] = ()
+    name = None if program.gradient is None else program.gradient.name
     called = gradient is None
     emitted = 0
     for update in program.updates:
         loop = _update(update, noises, contraction)
-        if not called and gradient is not None and program.gradient.name in names_of(update.drift):
+        if not called and gradient is not None and name in names_of(update.drift):
             body += (Invoke(gradient.name, ()),)
             called = True
         body += (*_bodies(contraction.changing[emitted:]), *loop)

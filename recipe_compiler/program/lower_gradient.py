@@ -46,7 +46,9 @@ def lower_gradient(gradient: Gradient, contraction: Contraction, inputs: tuple[A
     if gradient.datum is not None and gradient.count is not None:
         body += nested(loops, (Assign(out, Constant(Fraction(0))),))
         body += (_over_data(gradient, gradient.datum, gradient.count, contraction, out, loops),)
-        scale = (Ref(gradient.count), Raise(Ref("batch_size"), Fraction(-1)))
+        count = gradient.count
+        N = Ref(count) if isinstance(count, str) else Constant(Fraction(count))
+        scale = (N, Raise(Ref("batch_size"), Fraction(-1)))
         total = Times((*scale, out)) if gradient.minibatch else out
     prior = contraction.scalar(gradient.prior, tuple(index for index, _ in loops), dict(loops))
     before = tuple(s for d in contraction.changing if not d.of_datum for s in d.body)

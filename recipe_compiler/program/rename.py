@@ -47,7 +47,8 @@ def rename(program: Program, names: Names) -> Program:
         gradient=None if program.gradient is None else _gradient(program.gradient, names),
         noises=tuple(_noise(noise, names) for noise in program.noises),
         updates=tuple(
-            Update(_block(update.block, names), update.new, _tensor(update.drift, names)) for update in program.updates
+            Update(_block(update.block, names), update.new, rename_tensor(update.drift, names))
+            for update in program.updates
         ),
     )
 
@@ -84,8 +85,8 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
         gradient,
         block=_block(gradient.block, names),
         at=_name(gradient.at, names),
-        prior=_tensor(gradient.prior, names),
-        datum=None if gradient.datum is None else _tensor(gradient.datum, names),
+        prior=rename_tensor(gradient.prior, names),
+        datum=None if gradient.datum is None else rename_tensor(gradient.datum, names),
         count=None if gradient.count is None else _size(gradient.count, names),
     )
 
@@ -93,8 +94,10 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
 def _noise(noise: Noise, names: Names) -> Noise:
     return Noise(
         tuple(_block(block, names) for block in noise.blocks),
-        tuple(tuple(_tensor(entry, names) for entry in row) for row in noise.two_D),
-        None if noise.B_hat is None else tuple(tuple(_tensor(entry, names) for entry in row) for row in noise.B_hat),
+        tuple(tuple(rename_tensor(entry, names) for entry in row) for row in noise.two_D),
+        None
+        if noise.B_hat is None
+        else tuple(tuple(rename_tensor(entry, names) for entry in row) for row in noise.B_hat),
     )
 
 
@@ -106,7 +109,8 @@ def _slot(slot: Slot, names: Names) -> Slot:
     return _index(slot, names) if isinstance(slot, Index) else slot
 
 
-def _tensor(tensor: Tensor, names: Names) -> Tensor:
+def rename_tensor(tensor: Tensor, names: Names) -> Tensor:
+    """Return a tensor with what it names renamed."""
     terms = tuple(_term(term, names) for term in tensor.terms)
     return Tensor(tuple(_index(index, names) for index in tensor.free), terms)
 
@@ -135,7 +139,7 @@ def _coordinate(coordinate: Coordinate, names: Names) -> Coordinate:
 
 
 def _grid(grid: Grid, names: Names) -> Grid:
-    return Grid(_index(grid.row, names), _index(grid.col, names), _tensor(grid.entry, names))
+    return Grid(_index(grid.row, names), _index(grid.col, names), rename_tensor(grid.entry, names))
 
 
 def _atom(atom: Atom, names: Names) -> Atom:
@@ -152,9 +156,9 @@ def _atom(atom: Atom, names: Names) -> Atom:
         case Delta(left, right):
             return Delta(_slot(left, names), _slot(right, names))
         case Applied(fn, args):
-            return Applied(fn, tuple(_tensor(arg, names) for arg in args))
+            return Applied(fn, tuple(rename_tensor(arg, names) for arg in args))
         case Base(arg):
-            return Base(_tensor(arg, names))
+            return Base(rename_tensor(arg, names))
         case Inverse(of, (row, col)):
             return Inverse(_grid(of, names), (_slot(row, names), _slot(col, names)))
         case Determinant(of, log):

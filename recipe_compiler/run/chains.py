@@ -62,15 +62,15 @@ def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise
         noise_state=noise.copy(),
         batch_state=batch.copy(),
         permutation=np.arange(shuffled, dtype=np.uint64),
-        draws=tuple(np.full((inputs.draws, block.size), np.nan) for block in state),
+        draws=tuple(np.empty((inputs.draws, block.size)) for block in state),
     )
 
 
-def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
-    """Advance a chain by a number of draws, in place. One that leaves the finite numbers is marked `diverging`."""
+def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
+    """Return the arguments of a module's `run` for the next draws of a chain."""
     minibatch = module.variant == "minibatch"
     batch_states = (chain.batch_state,) if module.replacement else (chain.batch_state, chain.permutation)
-    kept = module.run(
+    return (
         *chain.blocks,
         *inputs.parameters,
         *inputs.constants,
@@ -83,10 +83,13 @@ def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
         *((chain.clipped,) if module.clips else ()),
         *(block[chain.done : chain.done + draws] for block in chain.draws),
     )
+
+
+def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
+    """Advance a chain by a number of draws, in place. One that leaves the finite numbers is marked `diverging`."""
+    kept = module.run(*run_arguments(module, inputs, chain, draws))
     chain.done += kept
     chain.diverging = kept < draws
-    for block in chain.draws:
-        block[chain.done :] = np.nan
 
 
 def run_chains(module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch) -> bool:
@@ -112,6 +115,7 @@ def run_chains(module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: 
                 while worker.is_alive():
                     worker.join(PIECE_SECONDS)
                     watch([chain.done for chain in chains], inputs.draws)
+            watch([chain.done for chain in chains], inputs.draws)
         except BaseException as error:  # a second interrupt: let the workers end with the pieces they are at
             turns.error = error
         if turns.error is not None:

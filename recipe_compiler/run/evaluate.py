@@ -115,6 +115,14 @@ def _softplus(x: Array) -> Array:
     return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def _diagonal(v: Array) -> Array:
+    return np.diag(v.reshape(-1))
+
+
+def _logdet(A: Array) -> Array:
+    return np.asarray(np.linalg.slogdet(A)[1])
+
+
 def _entrywise(function: Callable[[float], float]) -> Callable[[Array], Array]:
     """Return a function of numbers as one of arrays."""
 
@@ -130,7 +138,7 @@ _ONE: Mapping[str, Callable[..., Any]] = {
     "cosh": np.cosh, "sinh": np.sinh, "softplus": _softplus, "sigmoid": _sigmoid,
     "erf": _entrywise(math.erf), "gamma": _entrywise(math.gamma), "loggamma": _entrywise(math.lgamma),
     "inv": np.linalg.inv, "det": np.linalg.det, "trace": np.trace, "sum": np.sum,
-    "diag": lambda v: np.diag(v.reshape(-1)), "logdet": lambda A: np.linalg.slogdet(A)[1],
+    "diag": _diagonal, "logdet": _logdet,
 }  # fmt: skip
 """Functions of one argument."""
 

@@ -60,7 +60,8 @@ def _length(block: Block, sizes: Mapping[str, int]) -> int:
 
 
 def _evaluated(block: Block, formula: Formula, at: Point) -> Array:
-    value = evaluate(formula, at)
+    with np.errstate(all="ignore"):
+        value = evaluate(formula, at)
     expected = extents(block.shape, at.sizes)
     if value.shape != expected:
         raise DataError([f"init of `{block.name}`: found an array {value.shape}, expected {expected}"])
@@ -101,7 +102,8 @@ def _from_law(block: Block, dynamics: Dynamics, at: Point, rng: np.random.Genera
 
     def energy(r: Array) -> float:
         r = r.reshape(extents(block.shape, at.sizes))
-        return float(evaluate(dynamics.H, Point({**others, **at.names, block.name: r}, at.sizes)))
+        with np.errstate(all="ignore"):
+            return float(evaluate(dynamics.H, Point({**others, **at.names, block.name: r}, at.sizes)))
 
     unit = np.eye(length)
     origin = energy(np.zeros(length))

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.chains import Array, Inputs, Watch, run_chains, start_chain
+from recipe_compiler.run.chains import Array, Chain, Inputs, Watch, run_chains, start_chain
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.names import users_name
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.values import declared_parameters, found_columns, parameter_values
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
@@ -26,7 +27,10 @@ class Draws:
 
     blocks: tuple[str, ...]
     arrays: tuple[Array, ...]
-    """One array per block: chains x draws (warmup first) x size; NaN where a chain did not come."""
+    """One array per block: chains x draws (warmup first) x size.
+
+    As many draws as the longest chain has; NaN where another did not come.
+    """
     warmup: int
     """Draws at the start of every chain that are not of the sample."""
     kept: tuple[int, ...]
@@ -73,11 +77,9 @@ def sample(
     begin = time.perf_counter()
     _check_settings(module, settings, data)
     sizes = resolve_sizes(build, data)
-    parameters = parameter_values(build, module.parameters, sizes)
-    inputs = _inputs(module, settings, data, parameters, sizes)
+    inputs = prepare_inputs(module, build, settings, data, settings.warmup + settings.draws)
     dynamics, gaussian = _laws(build)
-    declared = {parameter.name: parameter for parameter in declared_parameters(build)}
-    known = found_columns(parameter_values(build, _parameter_names(dynamics), sizes), declared)
+    known = _known(build, sizes)
     noise, batch = module.seed_streams(settings.seed, settings.chains)
     chains = [
         start_chain(
@@ -87,8 +89,8 @@ def sample(
     ]
     interrupted = run_chains(module, inputs, chains, cores or available_cores(), progress)
     return Draws(
-        blocks=tuple(name for name, _ in module.blocks),
-        arrays=tuple(np.stack([chain.draws[b] for chain in chains]) for b in range(len(module.blocks))),
+        blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
+        arrays=tuple(_stacked(chains, b) for b in range(len(module.blocks))),
         warmup=settings.warmup,
         kept=tuple(chain.done for chain in chains),
         diverging=tuple(chain.diverging for chain in chains),
@@ -100,13 +102,25 @@ def sample(
     )
 
 
+def _stacked(chains: Sequence[Chain], block: int) -> Array:
+    """Return the draws of one block of all chains as one array."""
+    longest = max(chain.done for chain in chains)
+    array = np.stack([chain.draws[block][:longest] for chain in chains])
+    for k, chain in enumerate(chains):
+        array[k, chain.done :] = np.nan
+    return array
+
+
 def available_cores() -> int:
     """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _parameter_names(dynamics: Dynamics) -> tuple[str, ...]:
-    return tuple(parameter.name for parameter in dynamics.declarations.parameters)
+def _known(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Return the values of all parameters that are not bound, in the shapes formulas work with."""
+    bound = {name for name, _ in build.bind}
+    declared = {parameter.name: parameter for parameter in declared_parameters(build) if parameter.name not in bound}
+    return found_columns(parameter_values(build, tuple(declared), sizes), declared)
 
 
 def _check_settings(module: Emitted, settings: RunSettings, data: Data) -> None:
@@ -126,11 +140,18 @@ def _check_settings(module: Emitted, settings: RunSettings, data: Data) -> None:
         raise RunError("\n".join(faults))
 
 
-def _inputs(
-    module: Emitted, settings: RunSettings, data: Data, parameters: Mapping[str, Array], sizes: Mapping[str, int]
-) -> Inputs:
-    values = tuple(_argument(parameters[name]) for name in module.parameters)
-    numbers = [extent(name, sizes) for name in module.sizes]
+def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: Data, draws: int) -> Inputs:
+    """Return what the chains of a run are given: values of parameters, constants computed from them, data.
+
+    Raises DataError for parameters or sizes that do not fit, RunError for a step size above eps_max.
+    """
+    sizes = resolve_sizes(build, data)
+    declared = {parameter.name for parameter in declared_parameters(build)}
+    names = tuple(users_name(name, declared) for name in module.parameters)
+    parameters = parameter_values(build, names, sizes)
+    values = tuple(_argument(parameters[name]) for name in names)
+    symbols = {*build.dynamics.declarations.sizes, *build.target.declarations.sizes, *sizes}
+    numbers = [extent(users_name(name, symbols), sizes) for name in module.sizes]
     try:
         constants = module.prepare(*values, settings.step_size, *numbers)
     except (ValueError, np.linalg.LinAlgError) as error:
@@ -139,12 +160,12 @@ def _inputs(
     return Inputs(
         parameters=values,
         constants=tuple(_argument(np.asarray(constant)) for constant in constants),
-        data=tuple(fields[name] for name in module.data),
+        data=tuple(fields[users_name(name, fields)] for name in module.data),
         rows=data.rows,
         batch_size=settings.batch_size,
         eps=float(settings.step_size),
         thin=settings.thin,
-        draws=settings.warmup + settings.draws,
+        draws=draws,
     )
 
 

@@ -41,17 +41,15 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     """
     import arviz_base
 
-    reached = max(draws.kept)
-    end = max(reached, draws.warmup + 1)
     potential = next((f.of[0] for f in build.dynamics.declarations.functions if f.role == "potential"), "")
     posterior: dict[str, Array] = {}
     auxiliary: dict[str, Array] = {}
     for name, array in zip(draws.blocks, draws.arrays, strict=True):
         if name == potential:
-            posterior = _target_blocks(array[:, :end], build, dict(draws.sizes))
+            posterior = _target_blocks(array, build, dict(draws.sizes))
         else:
-            auxiliary[name] = array[:, :end]
-    past = np.arange(end)[None, :] >= np.array(draws.kept)[:, None]
+            auxiliary[name] = array
+    past = np.arange(max(draws.kept))[None, :] >= np.array(draws.kept)[:, None]
     lost = past & np.array(draws.diverging)[:, None]
     groups: dict[str, Mapping[str, Array | NDArray[np.bool_]]] = {
         "posterior": {name: values[:, draws.warmup :] for name, values in posterior.items()},
@@ -63,7 +61,9 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
         groups["warmup_posterior"] = {name: values[:, : draws.warmup] for name, values in posterior.items()}
     dims, coords = _labels(build, data, dict(draws.sizes), posterior)
     attributes = _attributes(draws, build, digest, verdicts)
-    return arviz_base.from_dict(groups, save_warmup=True, dims=dims, coords=coords, attrs={"/": attributes})
+    return arviz_base.from_dict(
+        groups, save_warmup=True, dims=dims, coords=coords, attrs={"/": attributes}, check_conventions=False
+    )
 
 
 def save(tree: "DataTree", path: Path) -> None:

@@ -52,10 +52,10 @@ def _rows(tree: "DataTree", draws: Draws) -> Iterator[Row]:
     length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
     if length < 4:  # R-hat splits every chain in two halves of two draws or more
         return
-    from arviz_stats.summary import summary
+    import arviz_stats
 
     posterior = tree["posterior"].isel(chain=whole, draw=slice(0, length))
-    table = cast("Any", summary(posterior, kind="all", round_to=cast("int", "none")))  # "none": in full
+    table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")  # "none": in full
     for name in table.index:
         yield Row(str(name), tuple(float(table.loc[name, column]) for column in COLUMNS))
 

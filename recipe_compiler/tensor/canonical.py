@@ -14,7 +14,6 @@ from recipe_compiler.tensor.order import sorted_factors, sorted_indices, spell_f
 from recipe_compiler.tensor.products import Product, oriented, rebuilt, simplified
 from recipe_compiler.tensor.terms import Index, Slot, Tensor, Term
 
-
 NO_MOVES: Mapping[Index, Slot] = {}
 
 

@@ -137,7 +137,8 @@ def _refined(rules: Rules, factors: Sequence[Factor], colours: Colours) -> Colou
 
 def _surroundings(rules: Rules, factors: Sequence[Factor], colours: Colours, index: Index) -> str:
     marked = colours | {index: f"*{colours[index]}"}
-    return " ".join(sorted(f"{_shade(rules, atom, marked)}^{e}" for atom, e in factors if index in indices(((atom, e),))))
+    touched = [factor for factor in factors if index in indices((factor,))]
+    return " ".join(sorted(f"{_shade(rules, atom, marked)}^{exponent}" for atom, exponent in touched))
 
 
 def _shade(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:

@@ -1,4 +1,4 @@
-"""Typed formulas to tensors: every matrix product becomes a sum over an index, grad, div and hessian are carried out."""
+"""Typed formulas to tensors: matrix products become sums over an index; grad, div and hessian are carried out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -179,7 +179,7 @@ class _Conversion:
         return rules[fn](args, at)
 
     def where(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """where(left op right, yes, no)."""
+        """Return `where(left op right, yes, no)`."""
         condition, yes, no = args
         if not isinstance(condition, Compare):
             raise meaningless("found where without a comparison as its condition")
@@ -198,7 +198,7 @@ class _Conversion:
         return Grid(row, col, Tensor(sorted_indices((row, col, *entry.free)), entry.terms))
 
     def inverse(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """inv(A); inv(A B) = inv(B) inv(A) for square A and B."""
+        """Return `inv(A)`; inv(A B) = inv(B) inv(A) for square A and B."""
         match args[0]:
             case MatMul(left, right, shape) if left.shape == right.shape == shape:
                 index = self.inner(shape.sizes[0])
@@ -209,27 +209,27 @@ class _Conversion:
                 return self.c.inverse(self.grid(matrix), (row, col))
 
     def trace(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """trace(A)."""
+        """Return `trace(A)`."""
         index = self.inner(args[0].shape.sizes[0])
         return self.summed(self.tensor(args[0], (index, index)), index)
 
     def sum(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """sum(v): over all entries."""
+        """Return the sum over all entries."""
         axes = self.axes(args[0].shape)
         return self.summed(self.tensor(args[0], axes), *axes)
 
     def diagonal(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """diag(v): the matrix with v on its diagonal; diag(A): the diagonal of A."""
+        """Return the matrix with v on its diagonal, or the diagonal of a matrix."""
         if len(args[0].shape.sizes) == 2:
             return self.tensor(args[0], (at[0], at[0]))
         return self.c.multiply(self.c.delta(*at), self.tensor(args[0], at[:1]))
 
     def outer(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """outer(u, v)_ij = u_i v_j."""
+        """Return u_i v_j."""
         return self.c.multiply(self.tensor(args[0], at[:1]), self.tensor(args[1], at[1:]))
 
     def kron(self, left: Formula, right: Formula, at: tuple[Slot, ...]) -> Tensor:
-        """kron(A, B) of fixed sizes at literal positions; index notation has no composite index."""
+        """Return `kron(A, B)` of fixed sizes at literal positions; index notation has no composite index."""
         rows, cols = right.shape.sizes if len(right.shape.sizes) == 2 else (None, None)
         match at, rows, cols:
             case (int() as i, int() as j), int(), int():
@@ -246,16 +246,16 @@ class _Conversion:
         return Coordinate(block.name, at)
 
     def gradient(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """grad(s, b)_i = ds/db_i."""
+        """Return ds/db_i."""
         return self.derivative(self.tensor(args[0], ()), args[1], at)
 
     def hessian(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """hessian(s, b)_ij = d2s/(db_i db_j)."""
+        """Return d2s/(db_i db_j)."""
         half = len(at) // 2
         return self.derivative(self.derivative(self.tensor(args[0], ()), args[1], at[:half]), args[1], at[half:])
 
     def divergence(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
-        """div(A, b)_i = sum_j dA_ij/db_j; div(v, b) = sum_j dv_j/db_j."""
+        """Return sum_j dA_ij/db_j of a matrix, sum_j dv_j/db_j of a vector."""
         over = self.axes(args[1].shape)
         field = self.tensor(args[0], (*at, *over)) if args[0].shape.sizes else self.tensor(args[0], ())
         return self.summed(self.derivative(field, args[1], over), *over)

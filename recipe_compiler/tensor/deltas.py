@@ -35,7 +35,8 @@ def identify(deltas: Iterable[Delta], free: frozenset[Index]) -> Identification 
         followers = [slot for slot in group if slot != leader and isinstance(slot, Index)]
         moves |= dict.fromkeys(followers, leader)
         kept += [ordered(leader, index) for index in followers if index in free and index.size != 1]
-    return Identification(moves, tuple(sorted(kept, key=lambda delta: (spell_slot(delta.left), spell_slot(delta.right)))))
+    kept.sort(key=lambda delta: (spell_slot(delta.left), spell_slot(delta.right)))
+    return Identification(moves, tuple(kept))
 
 
 def ordered(left: Slot, right: Slot) -> Delta:

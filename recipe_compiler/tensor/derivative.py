@@ -4,7 +4,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.arithmetic import Arithmetic, constant
 from recipe_compiler.tensor.atoms import ONE, indices, moved
 from recipe_compiler.tensor.order import sorted_indices
-from recipe_compiler.tensor.slopes import slope
+from recipe_compiler.tensor.slopes import branches, jump, slope
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -69,12 +69,19 @@ def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everyw
 
 
 def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, almost_everywhere: bool) -> Tensor:
-    parts: list[Tensor] = []
-    for n, arg in enumerate(args):
-        inner = c.diff(arg, by, almost_everywhere=almost_everywhere)
-        if not inner.is_zero:
-            parts.append(c.multiply(slope(c, fn, args, n, almost_everywhere=almost_everywhere), inner))
-    return c.add(*parts) if parts else constant(0)
+    inner = tuple(c.diff(arg, by, almost_everywhere=almost_everywhere) for arg in args)
+    if all(part.is_zero for part in inner):
+        return constant(0)
+    branched = branches(c, fn, args)
+    if branched is None:
+        return c.multiply(slope(c, fn, args[0], almost_everywhere=almost_everywhere), inner[0])
+    where, (left, right, *_) = branched
+    continuous = fn != where
+    moving = not (inner[0].is_zero and inner[1].is_zero)
+    if moving and not continuous and not almost_everywhere:
+        raise jump(fn)
+    yes, no = inner[-2:]
+    return c.applied(where, left, right, yes, no)
 
 
 def _inverse_derivative(c: Arithmetic, of: Grid, at: tuple[Slot, Slot], by: Coordinate) -> Tensor:

@@ -10,7 +10,7 @@ from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, m
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
 from recipe_compiler.tensor.roots import split
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative
-from recipe_compiler.tensor.terms import Applied, Index, Tensor, Term
+from recipe_compiler.tensor.terms import Applied, Delta, Index, Tensor, Term
 
 _AT_ZERO = {
     "sin": 0, "tan": 0, "sinh": 0, "tanh": 0, "atan": 0, "erf": 0, "log1p": 0, "expm1": 0, "abs": 0, "sign": 0,
@@ -37,6 +37,8 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
             return Tensor(free, _log(c, args[0]).terms)
         case "abs" if is_nonnegative(c.rules, args[0]):
             return args[0]
+        case _ if fn.startswith("where "):
+            return Tensor(free, _where(c, fn, args).terms)
         case _ if fn in _ODD | _EVEN and args[0].terms[0].coefficient < 0:
             flipped = _atom(fn, (c.scale(args[0], -1),))
             return Tensor(free, flipped.terms if fn in _EVEN else c.scale(flipped, -1).terms)
@@ -128,6 +130,26 @@ def _linked(arg: Tensor) -> list[tuple[set[Index], list[Term]]]:
     return groups
 
 
+def _where(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
+    """where(p, delta A, delta B) = delta where(p, A, B), so that deltas can identify indices outside."""
+    left, right, yes, no = args
+    groups = dict.fromkeys(_deltas(term) for branch in (yes, no) for term in branch.terms)
+    parts: list[Tensor] = []
+    for deltas in groups:
+        branches = [c.collect([_other(t) for t in x.terms if _deltas(t) == deltas], x.free) for x in (yes, no)]
+        outside = c.collect([Term(ONE, deltas)], indices(deltas))
+        parts.append(c.multiply(outside, _atom(fn, (left, right, *branches))))
+    return c.add(*parts)
+
+
+def _deltas(term: Term) -> tuple[Factor, ...]:
+    return tuple(factor for factor in term.factors if isinstance(factor[0], Delta))
+
+
+def _other(term: Term) -> Term:
+    return Term(term.coefficient, tuple(factor for factor in term.factors if not isinstance(factor[0], Delta)))
+
+
 def _log(c: Arithmetic, arg: Tensor) -> Tensor:
     """log(a b**n) = log a + n log b where b is positive; log exp x = x."""
     match arg.terms:
@@ -179,6 +201,8 @@ def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
             return args[2] if compares(fn.removeprefix("where "), x, y) else args[3]
         case "minimum" | "maximum", _ if args[0] == args[1]:
             return args[0]
+        case _, [_, _, _, _] if args[2].terms == args[3].terms:
+            return args[2]
         case _, [Fraction(numerator=0)] if fn in _AT_ZERO:
             return constant(_AT_ZERO[fn])
         case "softplus", [Fraction(numerator=0)]:

@@ -85,7 +85,7 @@ def grid_sign(c: Arithmetic, grid: Grid) -> int:
     """Return 1 for a symmetric matrix, -1 for a skew one, 0 for any other. Remembered: the same grids come again."""
     match grid.entry.terms:
         case (Term(_, ((Component(name, (left, right), _), exponent),)),) if left != right and exponent == 1:
-            return _declared_sign(c.rules, name)
+            return declared_symmetry(c.rules, name)
         case _:
             swapped = _swapped(c, grid)
             if swapped == grid.entry:
@@ -145,7 +145,8 @@ def _at(c: Arithmetic, tensor: Tensor, index: Index, slot: Slot) -> Tensor:
     return c.rename(tensor, {index: slot}) if index in tensor.free else tensor
 
 
-def _declared_sign(rules: Rules, name: str) -> int:
+def declared_symmetry(rules: Rules, name: str) -> int:
+    """Return 1 for a matrix declared symmetric, -1 for a skew one, 0 for any other."""
     if name in rules.symmetric:
         return 1
     return -1 if name in rules.skew else 0

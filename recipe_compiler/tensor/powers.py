@@ -52,7 +52,9 @@ def needs_rebuilding(base: Base, exponent: Fraction, *, merged: bool) -> bool:
     """Whether a power of a base may have another canonical form, `merged` if its exponent has just changed."""
     if as_number(base.arg) is not None:
         return not 0 < exponent < 1
-    return exponent.denominator == 1 and (merged or exponent > 0)
+    if exponent.denominator != 1:
+        return False
+    return _expands(base.arg, exponent.numerator) if exponent > 0 else merged
 
 
 def _expands(tensor: Tensor, exponent: int) -> bool:

@@ -138,8 +138,8 @@ def _substituted(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], l
 
 
 def rebuilt(c: Arithmetic, atom: Atom, exponent: Fraction, moves: Mapping[Index, Slot]) -> Tensor:
-    args = tuple(c.rename(arg, {index: slot for index, slot in moves.items() if index in arg.free})
-                 for arg in nested(atom))
+    """Return a power of a nested atom with slots replaced, its arguments in canonical form again."""
+    args = tuple(c.rename(arg, moves) for arg in nested(atom))
     return c.power(c.applied(atom.fn, *args) if isinstance(atom, Applied) else args[0], exponent)
 
 

@@ -59,7 +59,7 @@ def _factor_at_least(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
             return True
         case Coordinate(name, _) | Component(name, _, ()):
             return name in (rules.positive if strictly else rules.nonnegative)
-        case Applied(fn, args):
+        case Applied(fn, _):
             return fn in _POSITIVE or (fn == "abs" and not strictly)
         case Base(arg):
             return is_positive(rules, arg) if strictly else is_nonnegative(rules, arg)

@@ -2,33 +2,41 @@
 
 from fractions import Fraction
 
+from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.arithmetic import Arithmetic, constant, meaningless
 from recipe_compiler.tensor.terms import Circle, Tensor, Term
 
 HALF = Fraction(1, 2)
 
 
-def slope(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: int, *, almost_everywhere: bool) -> Tensor:
-    """Return the partial derivative of `fn(*args)` by argument number `by`.
+def branches(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> tuple[str, tuple[Tensor, ...]] | None:
+    """Return a function with branches as `where ...` and its arguments (left, right, yes, no); None for any other."""
+    match fn:
+        case "minimum":
+            return "where <=", (*args, *args)
+        case "maximum":
+            return "where >=", (*args, *args)
+        case _:
+            return (fn, args) if fn.startswith("where ") else None
 
-    abs, minimum and maximum are Lipschitz: their derivative almost everywhere is the one proofs need. That of a
-    jump (sign, the condition of where) is not: there the derivative holds a point mass, so it is a ModelError unless
+
+def jump(fn: str) -> ModelError:
+    """Return the error of a derivative that would hold a point mass."""
+    name = fn.split(" ")[0]
+    return meaningless(f"found the derivative of {name} across its jump, where it has a point mass")
+
+
+def slope(c: Arithmetic, fn: str, x: Tensor, *, almost_everywhere: bool) -> Tensor:
+    """Return the derivative of `fn` at x.
+
+    That of abs is sign, right for proofs since abs is Lipschitz. sign jumps: its derivative is a ModelError, or zero if
     `almost_everywhere` is asked for, as emitted gradients may.
     """
-    one, nothing = constant(1), constant(0)
-    match fn, by:
-        case "minimum" | "maximum", _:
-            op = "where <=" if fn == "minimum" else "where >="
-            return c.applied(op, *args, *((one, nothing) if by == 0 else (nothing, one)))
-        case _, 0 | 1 if fn == "sign" or fn.startswith("where "):
-            if not almost_everywhere:
-                name = fn.split(" ")[0]
-                raise meaningless(f"found the derivative of {name} across its jump, where it has a point mass")
-            return nothing
-        case _ if fn.startswith("where "):
-            return c.applied(fn, *args[:2], *((one, nothing) if by == 2 else (nothing, one)))
-        case _:
-            return _slope(c, fn, args[0])
+    if fn == "sign":
+        if not almost_everywhere:
+            raise jump(fn)
+        return constant(0)
+    return _slope(c, fn, x)
 
 
 def _slope(c: Arithmetic, fn: str, x: Tensor) -> Tensor:

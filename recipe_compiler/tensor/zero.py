@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 from math import floor
 
-from recipe_compiler.tensor.arithmetic import Arithmetic
+from recipe_compiler.tensor.arithmetic import Arithmetic, as_number
 from recipe_compiler.tensor.atoms import ONE, indices, moved
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Base, Index, Slot, Tensor, Term
@@ -38,8 +38,8 @@ def _cleared(c: Arithmetic, tensor: Tensor) -> Tensor:
         bases = {
             atom: floor(min(dict(term.factors).get(atom, Fraction(0)) for term in tensor.terms))
             for term in tensor.terms
-            for atom, exponent in term.factors
-            if isinstance(atom, Base) and atom.arg.terms[0].factors and indices(((atom, ONE),)) <= free
+            for atom, _ in term.factors
+            if isinstance(atom, Base) and as_number(atom.arg) is None and indices(((atom, ONE),)) <= free
         }
         bases = {base: low for base, low in bases.items() if low < 0 or _exceeds_one(tensor, base)}
         if not bases or len(tensor.terms) > _TERMS:

@@ -12,7 +12,8 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Gradient
 from recipe_compiler.tensor.scalars import scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
-from recipe_compiler.verify.read_step import Names, joined_shape, prepared
+from recipe_compiler.verify.read_names import Names
+from recipe_compiler.verify.read_step import joined_shape, prepared
 from recipe_compiler.verify.reader import Reader
 
 BATCH = 2
@@ -31,7 +32,7 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
     procedure = module.kernel.gradient
     if procedure is None:
         raise CompilerError("the module has no gradient to read")
-    reader = Reader(module.text)
+    reader = Reader(module.text, invert=names.invert)
     values = prepared(module, names, reader)
     for block in module.program.blocks:
         values[block.name] = np.array(names.block(block), object)
@@ -41,7 +42,7 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
     for array in (*procedure.outputs, *procedure.work):
         values[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
     reader.call(procedure.name, values)
-    return [sp.expand(entry) for entry in np.asarray(values[procedure.outputs[0].name]).ravel()]
+    return list(np.asarray(values[procedure.outputs[0].name]).ravel())
 
 
 def stated_gradient(gradient: Gradient, names: Names, rows: Iterable[int], scale: sp.Expr) -> list[sp.Expr]:
@@ -52,7 +53,7 @@ def stated_gradient(gradient: Gradient, names: Names, rows: Iterable[int], scale
         total = _value(gradient.prior, names, at, 0)
         if gradient.datum is not None:
             total += scale * sp.Add(*(_value(gradient.datum, names, at, row) for row in rows))
-        found.append(sp.expand(total))
+        found.append(total)
     return found
 
 

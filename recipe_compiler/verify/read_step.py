@@ -1,25 +1,21 @@
 """One step at small sizes, twice: as the emitted text computes it, and as its Program states it."""
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.algebra.symbols import component, coordinate, label, length, positions
+from recipe_compiler.algebra.symbols import label, positions
 from recipe_compiler.emit.module import Module, symbolic_sizes
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
-from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.program.program import Noise, Program
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.program import Noise
 from recipe_compiler.tensor.scalars import scalarise
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
 from recipe_compiler.verify.moments import Monomials, expectation, monomials, product
+from recipe_compiler.verify.read_names import Names, Sizes, integers
 from recipe_compiler.verify.reader import Reader
-
-Sizes = Mapping[str, int]
-EPS = sp.Symbol("eps", positive=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,108 +35,10 @@ class Increment:
         return both - self.mean(a) * self.mean(b)
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The values of a program's names at fixed sizes: symbols, or the coordinates of one exact rational point."""
-
-    program: Program
-    sizes: Sizes
-    at_point: bool = False
-
-    @property
-    def declarations(self) -> Declarations:
-        """The program's names as declarations."""
-        return Declarations(self.program.blocks, self.program.parameters, (), self.program.data)
-
-    def block(self, block: Block) -> list[sp.Expr]:
-        """Return the coordinates of a block."""
-        return [self._valued(coordinate(block, at)) for at in positions(block.shape, self.sizes)]
-
-    def gradient(self) -> list[sp.Expr]:
-        """Return symbols for grad U at the state (or its estimate), entry by entry."""
-        gradient = self.program.gradient
-        if gradient is None:
-            return []
-        places = positions(gradient.block.shape, self.sizes)
-        return [self._valued(sp.Symbol(label(gradient.name, at), real=True)) for at in places]
-
-    def component(self, name: str, at: tuple[int, ...]) -> sp.Expr:
-        """Return an entry of a parameter."""
-        item = self.declarations.find(name)
-        if not isinstance(item, Parameter):
-            raise CompilerError(f"{name} is no parameter of the program")
-        # at a point, a heavy diagonal makes every matrix invertible and those declared definite definite
-        heavy = 4 * self.sizes.get(str(item.shape.rows), 8) if self.at_point and len(at) == 2 and at[0] == at[1] else 0
-        return self._valued(component(item, at, self.declarations, self.sizes)) + heavy
-
-    def _valued(self, value: sp.Expr) -> sp.Expr:
-        """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""
-        if not self.at_point:
-            return value
-        return value.xreplace({symbol: _rational(symbol.name) for symbol in value.free_symbols})
-
-    def parameter(self, name: str) -> sp.Expr | np.ndarray:
-        """Return a parameter: a number, or an array of them."""
-        item = self.declarations.find(name)
-        if not isinstance(item, Parameter):
-            raise CompilerError(f"{name} is no parameter of the program")
-        if not item.shape.sizes:
-            return self.component(name, ())
-        return self._array(item.shape, lambda at: self.component(name, at))
-
-    @property
-    def data_names(self) -> frozenset[str]:
-        """The fields of the data."""
-        return frozenset(datum.name for datum in self.program.data)
-
-    def datum(self, name: str, row: int, at: tuple[int, ...]) -> sp.Expr:
-        """Return one entry of a field of the data."""
-        return self._valued(sp.Symbol(label(name, (row, *at)), real=True))
-
-    def data(self, datum: Datum) -> np.ndarray:
-        """Return a field of the data as an array of symbols."""
-        shape = (length(datum.size, self.sizes), *(length(size, self.sizes) for size in datum.shape.sizes))
-        array = np.full(shape, None, object)
-        for row in range(shape[0]):
-            for at in positions(datum.shape, self.sizes):
-                array[(row, *at)] = self.datum(datum.name, row, at)
-        return array
-
-    def _array(self, shape: Shape, entry: Callable[[tuple[int, ...]], sp.Expr]) -> np.ndarray:
-        array = np.full(tuple(length(size, self.sizes) for size in shape.sizes), None, object)
-        for at in positions(shape, self.sizes):
-            array[at] = entry(at)
-        return array
-
-    def atom(self, atom: Atom) -> sp.Expr | None:
-        """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
-        match atom:
-            case Coordinate(name, at):
-                return self._valued(coordinate(self._block(name), _integers(at)))
-            case Component(name, at, ()) if self.program.gradient and name == self.program.gradient.name:
-                return self.gradient()[_integers(at)[0] if at else 0]
-            case Component(name, at, ()):
-                return self.component(name, _integers(at))
-            case _:
-                return None
-
-    def _block(self, name: str) -> Block:
-        return next(block for block in self.program.blocks if block.name == name)
-
-
-def _rational(name: str) -> sp.Rational:
-    digits = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
-    return sp.Rational(1 + digits % 97, 50)
-
-
-def _integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:
-    return tuple(k for k in at if isinstance(k, int))
-
-
 def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
     """Return the parameters and the constants of a run, as the emitted `prepare` computes them."""
     values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
-    values |= {"eps": EPS} | {size: names.sizes[size] for size in symbolic_sizes(module.program)}
+    values |= {"eps": names.eps} | {size: names.sizes[size] for size in symbolic_sizes(module.program)}
     outputs = [array.name for array in module.kernel.prepare.outputs]
     constants = reader.call("prepare", values)
     return values | dict(zip(outputs, constants, strict=True))
@@ -148,26 +46,35 @@ def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
 
 def read_increment(module: Module, names: Names) -> Increment:
     """Return dz as the emitted `step` computes it, the gradient left as it is named."""
-    sizes = names.sizes
-    reader = Reader(module.text, opaque={"gradient": names.gradient()})
-    values = prepared(module, names, reader)
-    normals: list[sp.Symbol] = []
-    for array in module.kernel.noises:
-        draws = [sp.Symbol(label(array.name, (k,)), real=True) for k in range(joined_shape(array.sizes, sizes)[0])]
-        values[array.name] = np.array(draws, object)
-        normals += draws
-    for block in module.program.blocks:
-        values[block.name] = np.array(names.block(block), object)
-    for array in (*module.kernel.step.outputs, *module.kernel.step.work):
-        values[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
-    for array in module.kernel.step.inputs:
-        values.setdefault(array.name, np.full((1,), None, object))
-    reader.call("step", values)
-    outputs = module.kernel.step.outputs
-    moved = [entry for array in outputs for entry in np.asarray(values[array.name]).ravel()]
-    start = [entry for block in module.program.blocks for entry in names.block(block)]
-    changes = [sp.expand(new - old) for new, old in zip(moved, start, strict=True)]
+    normals = [sp.Symbol(name, real=True) for name in _normal_names(module, names)]
+    reader = Reader(module.text, opaque={"gradient": names.gradient()}, invert=names.invert)
+    changes = [sp.expand(change) for change in read_changes(module, names, reader, normals)]
     return _whitened(changes, normals, reader)
+
+
+def _normal_names(module: Module, names: Names) -> list[str]:
+    arrays = module.kernel.noises
+    return [label(array.name, (k,)) for array in arrays for k in range(joined_shape(array.sizes, names.sizes)[0])]
+
+
+def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[sp.Expr]) -> list[sp.Expr]:
+    """Return z+ - z by coordinate as the emitted `step` computes it from given normals, one array after the other."""
+    sizes = names.sizes
+    given = prepared(module, names, reader)
+    left = list(normals)
+    for array in module.kernel.noises:
+        count = joined_shape(array.sizes, sizes)[0]
+        given[array.name], left = np.array(left[:count], object), left[count:]
+    for block in module.program.blocks:
+        given[block.name] = np.array(names.block(block), object)
+    for array in (*module.kernel.step.outputs, *module.kernel.step.work):
+        given[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
+    for array in module.kernel.step.inputs:
+        given.setdefault(array.name, np.full((1,), None, object))
+    reader.call("step", given)
+    moved = [entry for array in module.kernel.step.outputs for entry in np.asarray(given[array.name]).ravel()]
+    start = [entry for block in module.program.blocks for entry in names.block(block)]
+    return [new - old for new, old in zip(moved, start, strict=True)]
 
 
 def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
@@ -215,28 +122,33 @@ def _offset(changes: list[sp.Expr], normals: list[sp.Symbol], entries: np.ndarra
 
 def stated_increment(names: Names) -> Increment:
     """Return dz as the Program states it: `eps * drift + w`, w ~ N(0, eps (2D - eps B_hat)) by group of blocks."""
-    program, sizes = names.program, names.sizes
-    draws: dict[str, list[sp.Symbol]] = {}
-    everything: list[sp.Symbol] = []
-    covariances: list[sp.Matrix] = []
-    for noise in program.noises:
-        own = [sp.Symbol(label(f"w_{b.name}", at), real=True) for b in noise.blocks for at in positions(b.shape, sizes)]
-        covariances.append(_covariance(noise, names))
-        everything += own
+    draws: list[list[sp.Expr]] = []
+    for noise in names.program.noises:
+        places = [(block, at) for block in noise.blocks for at in positions(block.shape, names.sizes)]
+        draws.append([sp.Symbol(label(f"w_{block.name}", at), real=True) for block, at in places])
+    covariances = [covariance(noise, names) for noise in names.program.noises]
+    joint = sp.diag(*covariances) if covariances else sp.eye(0)
+    everything = [w for group in draws for w in group]
+    return Increment(tuple(monomials(sp.expand(dz), everything) for dz in stated_changes(names, draws)), joint)
+
+
+def stated_changes(names: Names, draws: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:
+    """Return z+ - z by coordinate as the Program states it, from the draws w of every group of blocks."""
+    own: dict[str, list[sp.Expr]] = {}
+    for noise, group in zip(names.program.noises, draws, strict=True):
+        left = list(group)
         for block in noise.blocks:
-            count = len(positions(block.shape, sizes))
-            draws[block.name], own = own[:count], own[count:]
+            count = len(positions(block.shape, names.sizes))
+            own[block.name], left = left[:count], left[count:]
     moved: dict[str, list[sp.Expr]] = {}
     changes: dict[str, list[sp.Expr]] = {}
-    for update in program.updates:
+    for update in names.program.updates:
         block = update.block
         drift = values(update.drift, names, block, moved)
-        noise_ = draws.get(block.name, [sp.Integer(0)] * len(drift))
-        changes[block.name] = [EPS * f + w for f, w in zip(drift, noise_, strict=True)]
+        noise_ = own.get(block.name, [sp.Integer(0)] * len(drift))
+        changes[block.name] = [names.eps * f + w for f, w in zip(drift, noise_, strict=True)]
         moved[update.new] = [z + dz for z, dz in zip(names.block(block), changes[block.name], strict=True)]
-    flat = [sp.expand(dz) for block in program.blocks for dz in changes[block.name]]
-    joint = sp.diag(*covariances) if covariances else sp.eye(0)
-    return Increment(tuple(monomials(dz, everything) for dz in flat), joint)
+    return [dz for block in names.program.blocks for dz in changes[block.name]]
 
 
 def values(
@@ -247,14 +159,15 @@ def values(
 
     def leaf(atom: Atom) -> sp.Expr | None:
         if isinstance(atom, Coordinate) and moved and atom.block in moved:
-            return moved[atom.block][_integers(atom.at)[0] if atom.at else 0]
+            return moved[atom.block][integers(atom.at)[0] if atom.at else 0]
         return names.atom(atom)
 
     places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
     return [scalarise(tensor, names.sizes, place, leaf) for place in places]
 
 
-def _covariance(noise: Noise, names: Names) -> sp.Matrix:
+def covariance(noise: Noise, names: Names) -> sp.Matrix:
+    """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates."""
     zero = Tensor((), ())
     rows: list[list[sp.Expr]] = []
     for a, block in enumerate(noise.blocks):
@@ -264,7 +177,7 @@ def _covariance(noise: Noise, names: Names) -> sp.Matrix:
                 B_hat = zero if noise.B_hat is None else noise.B_hat[a][b]
                 for to in positions(other.shape, names.sizes):
                     two_D, excess = (_entry(m, at, to, names) for m in (noise.two_D[a][b], B_hat))
-                    row.append(EPS * (two_D - EPS * excess))
+                    row.append(names.eps * (two_D - names.eps * excess))
             rows.append(row)
     return sp.Matrix(rows)
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import sympy as sp
 
+from recipe_compiler.algebra.matrices import inverse
 from recipe_compiler.errors import CompilerError
 
 Value = Any
@@ -21,12 +23,29 @@ Value = Any
 BUDGET = 200_000
 """Statements and expressions after which reading stops: kernels are read at sizes of at most 3."""
 
+
+def _sigmoid(x: sp.Expr) -> sp.Expr:
+    return 1 / (1 + sp.exp(-x))
+
+
+def _softplus(x: sp.Expr) -> sp.Expr:
+    return sp.log(1 + sp.exp(x))
+
+
+def _log1p(x: sp.Expr) -> sp.Expr:
+    return sp.log(1 + x)
+
+
+def _expm1(x: sp.Expr) -> sp.Expr:
+    return sp.exp(x) - 1
+
+
 SCALAR_CALLS: dict[str, Callable[..., sp.Expr]] = {
     "math.sqrt": sp.sqrt,
     "math.exp": sp.exp,
     "math.log": sp.log,
-    "math.log1p": lambda x: sp.log(1 + x),
-    "math.expm1": lambda x: sp.exp(x) - 1,
+    "math.log1p": _log1p,
+    "math.expm1": _expm1,
     "math.sin": sp.sin,
     "math.cos": sp.cos,
     "math.tan": sp.tan,
@@ -37,8 +56,8 @@ SCALAR_CALLS: dict[str, Callable[..., sp.Expr]] = {
     "math.erf": sp.erf,
     "math.gamma": sp.gamma,
     "math.lgamma": sp.loggamma,
-    "_sigmoid": sp.Function("sigmoid", real=True),
-    "_softplus": sp.Function("softplus", real=True),
+    "_sigmoid": _sigmoid,
+    "_softplus": _softplus,
     "abs": sp.Abs,
     "min": sp.Min,
     "max": sp.Max,
@@ -61,6 +80,10 @@ class Reader:
     text: str
     opaque: dict[str, list[sp.Expr]] = field(default_factory=dict)
     """Functions not to be entered, with the values they write into their first argument."""
+    invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
+    """What the inverse of a matrix is: entries computed, or symbols that stand for them."""
+    factor: Callable[[sp.Matrix], np.ndarray] | None = None
+    """What a factor of the noise is; None: a matrix of symbols, kept in `factors`."""
     functions: dict[str, ast.FunctionDef] = field(init=False)
     factors: list[NoiseFactor] = field(default_factory=list)
     spent: int = 0
@@ -198,7 +221,7 @@ class Reader:
             case "np.empty":
                 return np.full(arguments[0], None, object)
             case "np.linalg.inv":
-                return np.array(sp.Matrix(arguments[0]).inv(method="ADJ").tolist(), object)
+                return self.invert(arguments[0])
             case "_noise_scale":
                 two_D, B_hat, eps, _ = arguments
                 return sp.sqrt(eps * (two_D - eps * B_hat))
@@ -216,13 +239,27 @@ class Reader:
     def _noise_factor(self, two_D: list[Value], B_hat: list[Value] | None, eps: sp.Expr) -> list[np.ndarray]:
         doubled = np.block(two_D)
         excess = doubled * 0 if B_hat is None else np.block(B_hat)
-        size = doubled.shape[0]
-        number = len(self.factors)
-        names = [[sp.Symbol(f"L{number}[{i},{j}]", real=True) for j in range(size)] for i in range(size)]
-        entries = np.array(names, object)
-        self.factors.append(NoiseFactor(entries, sp.Matrix(eps * (doubled - eps * excess))))
+        covariance = sp.Matrix(eps * (doubled - eps * excess))
+        entries = self._symbols(covariance) if self.factor is None else self.factor(covariance)
         ends = np.cumsum([row[0].shape[0] for row in two_D])
         return np.split(entries, ends[:-1])
+
+    def _symbols(self, covariance: sp.Matrix) -> np.ndarray:
+        number, size = len(self.factors), covariance.rows
+        names = [[sp.Symbol(f"L{number}[{i},{j}]", real=True) for j in range(size)] for i in range(size)]
+        self.factors.append(NoiseFactor(np.array(names, object), covariance))
+        return self.factors[-1].entries
+
+
+def exact_inverse(matrix: np.ndarray) -> np.ndarray:
+    """Return the inverse of an array of expressions, by rational arithmetic where all entries are numbers."""
+    size = matrix.shape[0]
+    if all(isinstance(entry, sp.Rational) for entry in matrix.ravel()):
+        numbers = flint.fmpq_mat(size, size, [flint.fmpq(int(x.p), int(x.q)) for x in matrix.ravel()]).inv()
+        found = [[sp.Rational(int(x.p), int(x.q)) for x in row] for row in numbers.table()]
+    else:
+        found = [list(row) for row in inverse(tuple(tuple(row) for row in matrix))]
+    return np.array(found, object)
 
 
 def _exact(text: str | None) -> sp.Rational:

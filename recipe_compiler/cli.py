@@ -1,0 +1,218 @@
+"""The command line: what can be asked, and the exit codes. What is done stands in `commands.py`.
+
+Nothing heavy is imported here: `recipe --help` must answer at once.
+"""
+
+import errno
+import math
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from recipe_compiler import commands
+from recipe_compiler.display import complain, show_faults
+from recipe_compiler.errors import CompilerError, DocumentError, RecipeError
+
+EXIT_CODES = (
+    "Exit codes: 0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided (0 with --allow-undecided); "
+    "4 a run diverged; 70 a fault of this compiler; 130 interrupted."
+)
+
+FOREIGN_OPTIONS = {
+    "--tune": "--warmup", "--num-warmup": "--warmup", "--iter-warmup": "--warmup", "--burn-in": "--warmup",
+    "--burnin": "--warmup", "--num-samples": "--draws", "--samples": "--draws", "--iter-sampling": "--draws",
+    "--num-draws": "--draws", "--num-steps": "--draws", "--num-chains": "--chains", "--parallel-chains": "--cores",
+    "--threads": "--cores", "--jobs": "--cores", "--eps": "--step-size", "--epsilon": "--step-size",
+    "--stepsize": "--step-size", "--lr": "--step-size", "--learning-rate": "--step-size", "--random-seed": "--seed",
+    "--rng-key": "--seed", "--thinning": "--thin", "--num-thin": "--thin", "--subsample-size": "--batch-size",
+    "--minibatch-size": "--batch-size", "--output": "-o", "--out": "-o",
+}  # fmt: skip
+"""Options of other samplers, and what they are called here."""
+
+app = typer.Typer(
+    name="recipe",
+    help="From D(z), Q(z), H(z) to proved, fast, standalone samplers.\n\n" + EXIT_CODES,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+)
+
+
+class Kind(StrEnum):
+    """The kinds of document."""
+
+    DYNAMICS = "dynamics"
+    TARGET = "target"
+    BUILD = "build"
+
+
+def _between(low: int, high: int) -> Callable[[int | None], int | None]:
+    """Return a check of a whole number that names the range, as faults of documents do."""
+
+    def check_range(value: int | None) -> int | None:
+        if value is not None and not low <= value <= high:
+            raise typer.BadParameter(f"found {value}, expected {low} to {high}")
+        return value
+
+    return check_range
+
+
+def _step_size(value: float | None) -> float | None:
+    if value is not None and not (value > 0.0 and math.isfinite(value)):
+        raise typer.BadParameter(f"found {value}, expected a step size > 0, finite")
+    return value
+
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Documents (YAML), or my_spec.py:name.")]
+OneFile = Annotated[str, typer.Argument(metavar="FILE", help="A document (YAML), or my_spec.py:name.")]
+Builds = Annotated[list[str], typer.Argument(metavar="BUILD...", help="Builds: specs/builds/*.yaml.")]
+OneBuild = Annotated[str, typer.Argument(metavar="BUILD", help="A build: specs/builds/NAME.yaml.")]
+AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+FROM_ONE, FROM_ZERO = _between(1, 10**9), _between(0, 10**9)
+FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
+
+
+@app.command()
+def check(files: Files, json: AsJson = False, allow_undecided: AllowUndecided = False) -> None:
+    """Decide whether documents are right, for every size."""
+    _leave(partial(commands.check_files, tuple(files), as_json=json, allow_undecided=allow_undecided))
+
+
+@app.command()
+def derive(file: OneFile, latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False) -> None:
+    """Print grad H, Gamma, drift, noise and the SDE."""
+    _leave(partial(commands.derive_file, file, latex=latex))
+
+
+@app.command("compile")
+def compile_(
+    builds: Builds,
+    folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the modules go.")] = Path("generated"),
+    compare: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a module there differs.")] = False,
+    allow_undecided: AllowUndecided = False,
+) -> None:
+    """Verify builds, emit and read back their modules."""
+    _leave(partial(commands.compile_files, tuple(builds), folder, compare=compare, allow_undecided=allow_undecided))
+
+
+@app.command()
+def run(
+    build: OneBuild,
+    folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the draws go.")] = Path("runs"),
+    draws: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Kept draws of a chain.")] = None,
+    warmup: Annotated[int | None, typer.Option(callback=FROM_ZERO, help="Draws thrown away before them.")] = None,
+    chains: Annotated[int | None, typer.Option(callback=FEW, help="Chains, 10000 at most.")] = None,
+    cores: Annotated[int | None, typer.Option(callback=FEW, help="Threads; by default, all cores.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(callback=SEEDS, help="Below 2**63; the same seed, the same draws.")
+    ] = None,
+    step_size: Annotated[float | None, typer.Option(callback=_step_size, help="eps, above 0.")] = None,
+    batch_size: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Data in a minibatch.")] = None,
+    thin: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Steps per draw.")] = None,
+    json: AsJson = False,
+    allow_undecided: AllowUndecided = False,
+) -> None:
+    """Compile a build, run its chains, summarise.
+
+    The draws are stored as netCDF. Options take the place of the build's `run:` section.
+    """
+    asked = commands.Asked(draws, warmup, chains, seed, step_size, batch_size, thin)
+    _leave(partial(commands.run_build, build, folder, asked, cores, as_json=json, allow_undecided=allow_undecided))
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the dynamics; the file is NAME.yaml.")],
+) -> None:
+    """Write NAME.yaml: a commented spec to start from."""
+    _leave(partial(commands.write_starting_spec, name))
+
+
+@app.command()
+def schema(kind: Annotated[Kind | None, typer.Argument(help="Which document; by default all.")] = None) -> None:
+    """Print the JSON Schema of documents."""
+    _leave(partial(commands.print_schema, None if kind is None else kind.value))
+
+
+def _leave(action: Callable[[], int]) -> NoReturn:
+    """Do what was asked and leave with its exit code; whatever goes wrong ends in a few clear lines."""
+    try:
+        code = action()
+        sys.stdout.flush()
+    except DocumentError as error:
+        show_faults(error.faults)
+        code = 2
+    except CompilerError as error:
+        code = _own_fault(error)
+    except RecipeError as error:
+        complain(str(error))
+        code = 2
+    except OSError as error:
+        code = _system_refused(error)
+    except MemoryError:
+        complain("out of memory: ask for fewer --draws, --warmup or --chains")
+        code = 2
+    except KeyboardInterrupt:
+        complain("interrupted")
+        code = 130
+    except Exception as error:  # a traceback is of no use to a user: what it means is that we have a bug
+        code = _own_fault(error)
+    raise typer.Exit(code)
+
+
+def _own_fault(error: Exception) -> int:
+    if os.environ.get("RECIPE_TRACEBACK"):
+        traceback.print_exception(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    complain(f"a fault of recipe_compiler, not of your document: {type(error).__name__}: {error}")
+    complain(f"    raised at {Path(last.filename).name}:{last.lineno}, in {last.name}")
+    complain(
+        "    please report it, with the document; RECIPE_TRACEBACK=1 in the environment prints the whole traceback"
+    )
+    return 70
+
+
+def _system_refused(error: OSError) -> int:
+    """Say in one line which file the system refused, and why."""
+    if error.errno == errno.EPIPE:  # whoever read our output has gone: nobody is left to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    what = f"{error.filename}: " if error.filename else ""
+    complain(f"{what}{error.strerror or error}")
+    if error.filename is None:  # perhaps stdout itself: the interpreter would try once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
+
+
+def _foreign(arguments: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first option that other samplers know, or that is spelled with underscores, and our name for it."""
+    ours = set(FOREIGN_OPTIONS.values())
+    for argument in arguments:
+        given = argument.split("=")[0]
+        spelled = given.lower().replace("_", "-")
+        if given.startswith("--") and spelled in FOREIGN_OPTIONS:
+            return given, FOREIGN_OPTIONS[spelled]
+        if spelled != given and spelled in ours:
+            return given, spelled
+    return None
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["run"] and (foreign := _foreign(arguments)) is not None:
+        complain(f"found {foreign[0]}, expected an option of `recipe run`: here it is called {foreign[1]}")
+        sys.exit(2)
+    app(args=arguments, prog_name="recipe")

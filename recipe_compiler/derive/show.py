@@ -1,0 +1,168 @@
+"""A derivation for readers: the energy, D and Q, what follows from them, and the equation, as text and as LaTeX."""
+
+from collections.abc import Sequence
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.formula import show as formula_show
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.tensor.atoms import indices
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.matrixform import as_matrices, matrix_form
+from recipe_compiler.tensor.style import LATEX, PLAIN, Style
+from recipe_compiler.tensor.terms import Delta, Tensor, Term
+
+_MARGIN = 10
+_WRITTEN_OUT = 6
+"""Vectors of up to this fixed size are written place by place where they have no matrix notation."""
+
+
+def derivation_text(derivation: Derivation) -> str:
+    """Return grad H, Gamma, the drift and dz = f dt + sqrt(2D) dW as text, in the language of specs."""
+    dynamics = derivation.dynamics
+    blocks = dynamics.declarations.blocks
+    c = calculus(dynamics.declarations)
+    sections = [
+        ("state", ["z = (" + ", ".join(_with_shape(block) for block in blocks) + ")"]),
+        ("energy", [f"H = {formula_show.text(dynamics.H)}"]),
+        ("D", _text_matrix(c, derivation.D)),
+        ("Q", _text_matrix(c, derivation.Q)),
+        ("grad H", _text_vector(c, blocks, derivation.grad_H)),
+        ("Gamma", _gamma_text(c, blocks, derivation.Gamma)),
+        ("drift", ["f = -(D + Q) grad H + Gamma", *_text_vector(c, blocks, derivation.drift)]),
+        ("equation", ["dz = f dt + sqrt(2 D) dW", *_equations(c, derivation)]),
+        ("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"]),
+    ]
+    head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
+    return "\n\n".join([head, *(_section(name, lines) for name, lines in sections)]) + "\n"
+
+
+def derivation_latex(derivation: Derivation) -> str:
+    """Return the same as one LaTeX `align*` environment (needs amsmath)."""
+    dynamics = derivation.dynamics
+    blocks = dynamics.declarations.blocks
+    c = calculus(dynamics.declarations)
+    vanishing = all(entry.is_zero for entry in derivation.Gamma)
+    gamma = r"\Gamma &= 0" if vanishing else rf"\Gamma &= {_latex_vector(c, blocks, derivation.Gamma)}"
+    lines = [
+        rf"z &= \left({', '.join(LATEX.symbol(block.name) for block in blocks)}\right)",
+        rf"H(z) &= {formula_show.latex(dynamics.H)}",
+        rf"D(z) &= {_latex_matrix(c, derivation.D)}, \qquad Q(z) = {_latex_matrix(c, derivation.Q)}",
+        rf"\nabla H &= {_latex_vector(c, blocks, derivation.grad_H)}",
+        gamma,
+        r"\mathrm{d}z &= \left(-(D + Q) \nabla H + \Gamma\right) \mathrm{d}t + \sqrt{2 D} \, \mathrm{d}W",
+        *_latex_equations(c, derivation),
+    ]
+    body = " \\\\\n".join(f"  {line}" for line in lines)
+    return f"% {dynamics.name}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+
+
+def _section(name: str, lines: Sequence[str]) -> str:
+    first, *others = lines
+    return "\n".join([f"{name:<{_MARGIN}}{first}", *(f"{'':<{_MARGIN}}{line}" for line in others)])
+
+
+def _with_shape(block: Block) -> str:
+    return block.name + "".join(f" [{size}]" for size in block.shape.sizes)
+
+
+def _text_vector(c: Calculus, blocks: Sequence[Block], vector: Sequence[Tensor]) -> list[str]:
+    rows = [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, PLAIN, block, entry)]
+    width = max(len(name) for name, _, _ in rows) + 1
+    return [f"{name + ':':<{width}} {matrix_form(c, PLAIN, entry)}" for name, entry, _ in rows]
+
+
+def _rows(c: Calculus, style: Style, block: Block, entry: Tensor) -> list[tuple[str, Tensor, str]]:
+    """Return the lines of a block in a vector: what stands on the left, the tensor, and the place if it has one.
+
+    One line where there is matrix notation, else one with the index i, or one for each place of a small fixed size.
+    """
+    name = style.symbol(block.name)
+    if not entry.free or as_matrices(c, style, entry) is not None:
+        return [(name, entry, "")]
+    (index,) = entry.free
+    if isinstance(index.size, int) and index.size <= _WRITTEN_OUT:
+        places = [(str(place), c.rename(entry, {index: place})) for place in range(index.size)]
+        return [(style.at(name, [place]), one, place) for place, one in places]
+    return [(style.at(name, [index.label]), entry, index.label)]
+
+
+def _gamma_text(c: Calculus, blocks: Sequence[Block], Gamma: Sequence[Tensor]) -> list[str]:
+    if all(entry.is_zero for entry in Gamma):
+        return ["vanishes"]
+    return ["Gamma_i = sum_j d(D + Q)_ij/dz_j", *_text_vector(c, blocks, Gamma)]
+
+
+def _text_matrix(c: Calculus, matrix: Sequence[Sequence[Tensor]]) -> list[str]:
+    written = [[matrix_form(c, PLAIN, entry) for entry in row] for row in matrix]
+    widths = [max(len(row[n]) for row in written) for n in range(len(written))]
+    return [
+        "[" + "  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) + "]"
+        for row in written
+    ]
+
+
+def _equations(c: Calculus, derivation: Derivation) -> list[str]:
+    rows = _right_sides(c, PLAIN, derivation)
+    width = max(len(name) for name, _ in rows)
+    return [f"d {name:<{width}} = {right}" for name, right in rows]
+
+
+def _latex_equations(c: Calculus, derivation: Derivation) -> list[str]:
+    return [rf"\mathrm{{d}}{name} &= {right}" for name, right in _right_sides(c, LATEX, derivation)]
+
+
+def _right_sides(c: Calculus, style: Style, derivation: Derivation) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    dt = " dt" if style is PLAIN else r" \, \mathrm{d}t"
+    for n, block in enumerate(derivation.dynamics.declarations.blocks):
+        noise = _noise(c, style, derivation, n)
+        for name, drift, place in _rows(c, style, block, derivation.drift[n]):
+            parts = [_grouped(style, drift, matrix_form(c, style, drift)) + dt] if drift.terms else []
+            parts += [style.at(f"({noise})" if style is PLAIN else noise, [place]) if place else noise] if noise else []
+            found.append((name, " + ".join(parts) or "0"))
+    return found
+
+
+def _noise(c: Calculus, style: Style, derivation: Derivation, n: int) -> str:
+    """Write the noise of a block: sqrt(2 D_nn) dW where D is block diagonal there, else its row of sqrt(2 D) dW."""
+    row = derivation.D[n]
+    if all(entry.is_zero for entry in row):
+        return ""
+    name = style.symbol(derivation.dynamics.declarations.blocks[n].name)
+    if any(entry.terms for m, entry in enumerate(row) if m != n):
+        if style is PLAIN:
+            return f"(sqrt(2 D) dW)_{name}"
+        return rf"\left(\sqrt{{2 D}} \, \mathrm{{d}}W\right)_{{{name}}}"
+    doubled = matrix_form(c, style, c.scale(_without_identity(row[n]), 2))
+    return f"sqrt({doubled}) dW_{name}" if style is PLAIN else rf"\sqrt{{{doubled}}} \, \mathrm{{d}}W_{{{name}}}"
+
+
+def _without_identity(entry: Tensor) -> Tensor:
+    """Return c for c*I, since sqrt(c*I) dW = sqrt(c) dW; anything else as it is."""
+    terms: list[Term] = []
+    for term in entry.terms:
+        rest = tuple(factor for factor in term.factors if not isinstance(factor[0], Delta))
+        terms.append(Term(term.coefficient, rest))
+    scalar = Tensor((), tuple(terms))
+    alike = all(len(rest.factors) == len(term.factors) - 1 for rest, term in zip(terms, entry.terms, strict=True))
+    held = {index for term in terms for index in indices(term.factors)} & set(entry.free)
+    return scalar if alike and not held else entry
+
+
+def _grouped(style: Style, tensor: Tensor, written: str) -> str:
+    if len(tensor.terms) < 2:
+        return written
+    return f"({written})" if style is PLAIN else rf"\left({written}\right)"
+
+
+def _latex_vector(c: Calculus, blocks: Sequence[Block], vector: Sequence[Tensor]) -> str:
+    rows = [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, LATEX, block, entry)]
+    return _pmatrix([[matrix_form(c, LATEX, entry)] for _, entry, _ in rows])
+
+
+def _latex_matrix(c: Calculus, matrix: Sequence[Sequence[Tensor]]) -> str:
+    return _pmatrix([[matrix_form(c, LATEX, entry) for entry in row] for row in matrix])
+
+
+def _pmatrix(rows: Sequence[Sequence[str]]) -> str:
+    return r"\begin{pmatrix} " + r" \\ ".join(" & ".join(row) for row in rows) + r" \end{pmatrix}"

@@ -1,0 +1,176 @@
+"""How reports, faults, derivations and summaries look on a terminal: plain text, colours only where they are wanted."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recipe_compiler.errors import Fault, Place
+from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from recipe_compiler.run.summary import Summary
+
+PIPE_WIDTH = 132
+"""Columns where there is no terminal to ask."""
+
+EXCERPT = 100
+"""Columns of a line of a document that are shown with a fault."""
+
+STYLES = {Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
+
+
+def plain(text: str) -> str:
+    """Return text with everything a terminal might obey (escape codes, reversed writing) spelled out."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(line: str) -> None:
+    """Print one line of a result on stdout."""
+    sys.stdout.write(plain(line) + "\n")
+
+
+def complain(line: str) -> None:
+    """Print one line about what went wrong on stderr."""
+    sys.stderr.write(plain(line) + "\n")
+
+
+def show_report(report: Report) -> None:
+    """Print the verdicts about one document, the evidence against it, and what was not checked."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    out = _console()
+    heading = Text(plain(f"{report.file}  {report.name}: "))
+    heading.append(report.verdict.value, STYLES[report.verdict])
+    out.print(heading, soft_wrap=True)
+    out.print(Padding(_verdict_table(report), (0, 0, 0, 2)))
+    given = dict.fromkeys(assumption for finding in report.findings for assumption in finding.decision.given)
+    lines = [f"  given: {'; '.join(given)}"] if given else []
+    lines += [line for finding in report.findings for line in _evidence(finding)]
+    lines += [f"  not checked: {caveat}" for caveat in report.caveats]
+    for line in lines:
+        out.print(Text(plain(line)), soft_wrap=True)
+
+
+def _verdict_table(report: Report) -> "Table":
+    from rich.text import Text
+
+    table = _table(("claim", "verdict", "how", "checked at", "time"))
+    for finding in report.findings:
+        advisory = "" if finding.required else " (advisory)"
+        table.add_row(
+            Text(plain(finding.says + advisory)),
+            Text(finding.verdict.value, STYLES[finding.verdict]),
+            Text(plain(_how(finding))),
+            Text(plain(_sizes(finding.checked_at))),
+            Text(f"{1000 * finding.seconds:.0f} ms"),
+        )
+    return table
+
+
+def _how(finding: Finding) -> str:
+    match finding.decision:
+        case Proved(by=by) | Refuted(by=by):
+            how = by
+        case Undecided():
+            how = "see below"
+    return f"{how} (for {_sizes((finding.for_d,))})" if isinstance(finding.for_d, tuple) else how
+
+
+def _sizes(every: tuple[tuple[tuple[str, int], ...], ...]) -> str:
+    """Return sizes as `d = 1, 2, 3; k = 1, 2, 3` where they are all combinations, else one by one."""
+    names = [name for name, _ in every[0]] if every else []
+    values = {name: sorted({dict(sizes)[name] for sizes in every}) for name in names}
+    if prod(len(numbers) for numbers in values.values()) == len(every):
+        return "; ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in values.items())
+    return "; ".join(" ".join(f"{name} = {number}" for name, number in sizes) for sizes in every)
+
+
+def _evidence(finding: Finding) -> Iterator[str]:
+    """Yield the lines by which a reader can check what is not proved."""
+    if isinstance(finding.decision, Proved):
+        return
+    where = f"{finding.where}  " if finding.where else ""
+    yield f"  {where}{finding.verdict.value}: {finding.says}"
+    if isinstance(finding.decision, Refuted):
+        yield from _indented("at", ", ".join(f"{name} = {value}" for name, value in finding.decision.witness))
+    else:
+        yield from (f"      tried: {what}" for what in finding.decision.tried)
+    yield from _indented("residual", finding.decision.residual)
+
+
+def _indented(word: str, text: str) -> Iterator[str]:
+    if text:
+        yield f"      {word}: {text}"
+
+
+def show_faults(faults: Iterable[Fault]) -> None:
+    """Print every fault with its place, the line of the document and a caret under its column, and its hint."""
+    for fault in faults:
+        complain(f"{fault.where}  {fault.entry}  {fault.problem}".rstrip())
+        for line in excerpt(fault.where):
+            complain(line)
+        if fault.hint:
+            complain(f"    hint: {fault.hint}")
+
+
+def excerpt(where: Place) -> tuple[str, ...]:
+    """Return the line at a place and a caret under the column, as far as they are known and can be read."""
+    if not where.line:
+        return ()
+    try:
+        lines = Path(where.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()
+    if where.line > len(lines):
+        return ()
+    line, column = lines[where.line - 1], max(where.column - 1, 0)
+    start = max(0, column - EXCERPT // 2) if len(line) > EXCERPT else 0
+    shown = "".join(c if c.isprintable() else " " for c in line[start : start + EXCERPT])
+    caret = (" " * (4 + column - start) + "^",) if where.column else ()
+    return (f"    {shown}", *caret)
+
+
+def show_summary(summary: "Summary", columns: tuple[str, ...]) -> None:
+    """Print the posterior in numbers, and every warning about them."""
+    from rich.text import Text
+
+    out = _console()
+    if summary.rows:
+        table = _table(("", *columns), numbers=True)
+        for row in summary.rows:
+            values = [_number(name, value) for name, value in zip(columns, row.values, strict=True)]
+            table.add_row(Text(plain(row.name)), *values)
+        out.print(table)
+    for warning in summary.warnings:
+        out.print(Text(plain(f"warning: {warning}"), "yellow"), soft_wrap=True)
+
+
+def _number(column: str, value: float) -> str:
+    if column.startswith("ess"):
+        return f"{value:.0f}"
+    return f"{value:.3f}" if column == "r_hat" else f"{value:.3g}"
+
+
+def _table(headings: tuple[str, ...], numbers: bool = False) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for k, heading in enumerate(headings):
+        right = heading == "time" or (numbers and k > 0)
+        fixed = heading in ("verdict", "checked at") or right
+        table.add_column(heading, justify="right" if right else "left", no_wrap=fixed, overflow="fold")
+    return table
+
+
+def _console() -> "Console":
+    """Return a console on stdout as it is now; rich leaves colours out where it is no terminal or NO_COLOR is set."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)

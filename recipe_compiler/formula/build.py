@@ -1,0 +1,123 @@
+"""Typed nodes put together from typed parts; shapes follow from the parts.
+
+Only numbers are folded, and what is the same by the meaning of a scalar: `c.T` is `c`, the inverse of a scalar is its
+power -1, a product with a scalar side is not a matrix product.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+
+ONE = ex.Number(Fraction(1))
+MINUS_ONE = ex.Number(Fraction(-1))
+MAX_FOLDED_POWER = 4096
+"""Larger powers of numbers are left as they are written."""
+
+
+def parts(formula: Formula) -> tuple[Formula, ...]:
+    """Return the formulas that a node is made of, from left to right."""
+    match formula:
+        case ex.Add(terms):
+            return terms
+        case ex.Multiply(left, right) | ex.MatMul(left, right) | ex.Compare(_, left, right):
+            return (left, right)
+        case ex.Power(base, exponent):
+            return (base, exponent)
+        case ex.Transpose(arg) | ex.Entry(arg) | ex.Normal(arg):
+            return (arg,)
+        case ex.Apply(_, args):
+            return args
+        case _:
+            return ()
+
+
+def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape]) -> Formula:
+    """Return a node with the parts `new` and its shape (and size) mapped by `shape_of`.
+
+    `Filled` and `Identity` whose axes turn out to be absent become numbers.
+    """
+    match formula:
+        case ex.Number() | ex.Pi():
+            return formula
+        case ex.Identity(size):
+            rows = shape_of(Shape(size, size)).rows
+            return ONE if rows is None else ex.Identity(rows)
+        case ex.Filled(value, shape):
+            shape = shape_of(shape)
+            return ex.Number(Fraction(value)) if shape == SCALAR else ex.Filled(value, shape)
+        case ex.Add(_, shape):
+            return add(new, shape_of(shape))
+        case ex.Multiply(_, _, shape):
+            return multiply(new[0], new[1], shape_of(shape))
+        case ex.MatMul(_, _, shape):
+            return matmul(new[0], new[1], shape_of(shape))
+        case ex.Power(_, _, shape):
+            return power(new[0], new[1], shape_of(shape))
+        case ex.Transpose():
+            return transpose(new[0])
+        case ex.Entry(_, at):
+            return ex.Entry(new[0], at)
+        case ex.Compare(op, _, _, shape):
+            return ex.Compare(op, new[0], new[1], shape_of(shape))
+        case ex.Apply(fn, _, shape):
+            return apply(fn, new, shape_of(shape))
+        case ex.Normal(_, shape):
+            return ex.Normal(new[0], shape_of(shape))
+        case ex.Symbol() | ex.FunctionAt() | ex.Next() | ex.GradTilde():
+            return replace(formula, shape=shape_of(formula.shape))
+
+
+def add(terms: Sequence[Formula], shape: Shape) -> Formula:
+    """Return the sum of terms of one shape; a sum of numbers is a number."""
+    if len(terms) == 1:
+        return terms[0]
+    total = Fraction(0)
+    for term in terms:
+        if not isinstance(term, ex.Number):
+            return ex.Add(tuple(terms), shape)
+        total += term.value
+    return ex.Number(total)
+
+
+def multiply(left: Formula, right: Formula, shape: Shape) -> Formula:
+    """Return `left * right`; a product of numbers is a number."""
+    if isinstance(left, ex.Number) and isinstance(right, ex.Number):
+        return ex.Number(left.value * right.value)
+    return ex.Multiply(left, right, shape)
+
+
+def negate(formula: Formula) -> Formula:
+    """Return `-formula`."""
+    return multiply(MINUS_ONE, formula, formula.shape)
+
+
+def power(base: Formula, exponent: Formula, shape: Shape) -> Formula:
+    """Return `base ** exponent`; a number to an integer power is a number."""
+    if isinstance(base, ex.Number) and isinstance(exponent, ex.Number):
+        n = exponent.value
+        if n.denominator == 1 and (base.value or n > 0) and abs(n) <= MAX_FOLDED_POWER:
+            return ex.Number(base.value ** int(n))
+    return ex.Power(base, exponent, shape)
+
+
+def matmul(left: Formula, right: Formula, shape: Shape) -> Formula:
+    """Return `left @ right`; with a scalar side it is the product with that scalar."""
+    if SCALAR in (left.shape, right.shape):
+        return multiply(left, right, shape)
+    return ex.MatMul(left, right, shape)
+
+
+def transpose(formula: Formula) -> Formula:
+    """Return `formula.T`; a scalar is its own transpose."""
+    return formula if formula.shape == SCALAR else ex.Transpose(formula, formula.shape.transposed)
+
+
+def apply(fn: str, args: Sequence[Formula], shape: Shape) -> Formula:
+    """Return a function of the language at its arguments; the inverse of a scalar is its power -1."""
+    if fn == "inv" and args[0].shape == SCALAR:
+        return power(args[0], MINUS_ONE, SCALAR)
+    return ex.Apply(fn, tuple(args), shape)

@@ -1,0 +1,168 @@
+"""The functions of the language: the shapes they take and the typed formula each one gives."""
+
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.context import Context, is_scalar, may_be_square
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.unknowns import is_open, product_size
+
+ARITY = {
+    **dict.fromkeys(ex.ELEMENTWISE, 1),
+    **dict.fromkeys(ex.ELEMENTWISE_PAIRS, 2),
+    **dict.fromkeys(("inv", "det", "logdet", "trace", "diag", "sum", "norm2"), 1),
+    **dict.fromkeys(("dot", "outer", "kron", "grad", "div", "hessian", "N", "grad_tilde"), 2),
+    "next": 1,
+    "where": 3,
+}
+"""How many arguments each function of the language takes."""
+
+
+def apply_function(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    """Return the typed call of a function that takes values (not names of blocks), or note the fault."""
+    name = part.name
+    if name in ex.ELEMENTWISE:
+        return _elementwise(part, args, context)
+    if name in ex.ELEMENTWISE_PAIRS:
+        fitted = context.fit(args[1], args[0].shape, part.args[1])
+        return None if fitted is None else _elementwise(part, args, context)
+    match name:
+        case "where":
+            return _where(part, args, context)
+        case "inv":
+            shape = context.shape(args[0])
+            if not context.unknowns.same(shape.rows, shape.cols):
+                return _expected(part, 0, args, "a square matrix", context)
+            return ex.Apply("inv", args, shape)
+        case "det" | "logdet" | "trace":
+            return ex.Apply(name, args, SCALAR) if _square(part, args, context) else None
+        case "diag":
+            return _diag(part, args, context)
+        case "sum":
+            shape = context.shape(args[0])
+            if is_scalar(shape):
+                return _expected(part, 0, args, "a vector or a matrix", context)
+            return ex.Apply("sum", args, SCALAR)
+        case "dot" | "norm2":
+            return _inner(part, args[0], args[-1], context)
+        case "outer":
+            return _outer(part, args, context)
+        case _:
+            return _kron(part, args, context)
+
+
+def apply_calculus(part: tree.Call, arg: Formula, block: ex.Symbol, context: Context) -> Formula | None:
+    """Return `grad(s, b)`, `hessian(s, b)` (s a scalar) or `div(A, b)_i = sum_j dA_ij/db_j`, or note the fault.
+
+    The gradient by a block has the block's shape; the Hessian by a column of size d is [d, d]. `div` sums over the
+    columns of A: the divergence of a row is a scalar, and that of a column v is written `div(v.T, b)`. By a scalar
+    block it is the derivative, and A a column or a scalar.
+    """
+    if part.name == "div":
+        return _div(part, arg, block, context)
+    if context.fit(arg, SCALAR, part.args[0]) is None:
+        return None
+    if part.name == "grad":
+        return ex.Apply("grad", (arg, block), block.shape)
+    if block.shape.cols is not None:
+        context.fault(part.args[1], f"found a block of shape {block.shape}, expected a scalar or a column")
+        return None
+    return ex.Apply("hessian", (arg, block), Shape(block.shape.rows, block.shape.rows))
+
+
+def _expected(part: tree.Call, k: int, args: tuple[Formula, ...], what: str, context: Context, hint: str = "") -> None:
+    context.fault(part.args[k], f"found a {context.shown(args[k])}, expected {what} in {part.name}()", hint)
+
+
+def _square(part: tree.Call, args: tuple[Formula, ...], context: Context) -> bool:
+    shape = context.shape(args[0])
+    unknowns = context.unknowns
+    if unknowns.require(shape.rows) and unknowns.require(shape.cols) and unknowns.same(shape.rows, shape.cols):
+        return True
+    _expected(part, 0, args, "a square matrix", context)
+    return False
+
+
+def _elementwise(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    shape = context.shape(args[0])
+    if may_be_square(shape):
+        what = "a scalar or a vector"
+        return _expected(part, 0, args, what, context, "functions act entry by entry, never as functions of a matrix")
+    return ex.Apply(part.name, args, shape)
+
+
+def _where(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    condition, yes, no = args
+    if context.fit(no, yes.shape, part.args[2]) is None or context.fit(condition, yes.shape, part.args[0]) is None:
+        return None
+    return ex.Apply("where", args, context.shape(yes))
+
+
+def _diag(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    shape = context.shape(args[0])
+    if not (context.unknowns.require(shape.rows) and context.unknowns.same(shape.cols, None)):
+        return _expected(part, 0, args, "a column", context)
+    rows = context.unknowns.axis(shape.rows)
+    return ex.Apply("diag", args, Shape(rows, rows))
+
+
+def as_column(formula: Formula, context: Context) -> Formula | None:
+    """Return a vector as a column (a row transposed), None if it is no vector."""
+    shape = context.shape(formula)
+    if shape.rows is None and shape.cols is not None:
+        return ex.Transpose(formula, shape.transposed)
+    fits = context.unknowns.require(shape.rows) and context.unknowns.same(shape.cols, None)
+    return formula if fits else None
+
+
+def _inner(part: tree.Call, left: Formula, right: Formula, context: Context) -> Formula | None:
+    """dot(u, v) = u.T @ v; of matrices trace(A.T @ B). norm2(v) = dot(v, v), the SQUARED Euclidean norm."""
+    shape = context.shape(left)
+    if shape.rows is not None and shape.cols is not None and not is_open(shape.rows):
+        if context.fit(right, shape, part.args[-1]) is None:
+            return None
+        square = Shape(shape.cols, shape.cols)
+        return ex.Apply("trace", (ex.MatMul(ex.Transpose(left, shape.transposed), right, square),), SCALAR)
+    columns = as_column(left, context), as_column(right, context)
+    for k, column in enumerate(columns):
+        if column is None:
+            index = min(k, len(part.args) - 1)
+            hint = "the square of a scalar is written x**2" if part.name == "norm2" else "of scalars write a*b"
+            return _expected(part, index, (left, right), "a vector", context, hint)
+    u, v = columns
+    if u is None or v is None or context.fit(v, u.shape, part.args[-1]) is None:
+        return None
+    return ex.MatMul(ex.Transpose(u, context.shape(u).transposed), v, SCALAR)
+
+
+def _outer(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    u, v = (as_column(arg, context) for arg in args)
+    if u is None or v is None:
+        return _expected(part, 0 if u is None else 1, args, "a vector", context)
+    return ex.Apply("outer", (u, v), Shape(context.shape(u).rows, context.shape(v).rows))
+
+
+def _kron(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    sizes: list[tuple[str | int, str | int]] = []
+    for k, arg in enumerate(args):
+        shape = context.shape(arg)
+        if not (context.unknowns.require(shape.rows) and context.unknowns.require(shape.cols)):
+            return _expected(part, k, args, "a matrix", context)
+        if shape.rows is not None and shape.cols is not None:
+            sizes.append((shape.rows, shape.cols))
+    (a, b), (c, d) = sizes
+    return ex.Apply("kron", args, Shape(product_size(a, c), product_size(b, d)))
+
+
+def _div(part: tree.Call, arg: Formula, block: ex.Symbol, context: Context) -> Formula | None:
+    shape = context.shape(arg)
+    if block.shape.cols is not None:
+        context.fault(part.args[1], f"found a block of shape {block.shape}, expected a scalar or a column")
+        return None
+    if not context.unknowns.same(shape.cols, block.shape.rows):
+        column = shape.rows == block.shape.rows
+        hint = "the divergence of a column v is written div(v.T, b)" if column else ""
+        size = block.shape.rows
+        what = "a scalar or a column" if size is None else f"a matrix or row with {size} columns"
+        return _expected(part, 0, (arg,), what, context, hint)
+    return ex.Apply("div", (arg, block), Shape(context.shape(arg).rows, None))

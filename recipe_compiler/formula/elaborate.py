@@ -1,0 +1,236 @@
+"""Untyped tree to typed formula: names are looked up, shapes checked, and the sizes of `0`, `I` and `ones` found."""
+
+from recipe_compiler.errors import ModelError, Place
+from recipe_compiler.formula import build, tree
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.calls import ARITY, apply_calculus, apply_function
+from recipe_compiler.formula.context import Context, Scope, is_matrix, is_scalar
+from recipe_compiler.formula.declaration import Function
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.names import LANGUAGE, block_named, no_function, resolve_name
+from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.unknowns import is_open
+from recipe_compiler.formula.updates import gradient_estimate, normal_draw, updated_block
+
+__all__ = ["Scope", "elaborate", "elaborate_condition"]
+
+
+def elaborate(formula: tree.Tree, scope: Scope, expected: Shape | None, entry: str, where: Place) -> Formula:
+    """Type a formula against the names in scope.
+
+    `0` fits any place, `I` any square place (1 at scalar places), `ones` any vector; their sizes are found by
+    unification with what stands around them and with `expected`. `norm2(v)` is `v.T @ v`, the squared Euclidean norm.
+    `theta[k]` of a fixed size is checked; of a symbolic size d it is accepted, and the document's sizes then have to
+    satisfy d >= k + 1.
+
+    Args:
+        formula: The tree to type; a comparison only if nothing is `expected`.
+        scope: The names in scope. Declared names win over those of the language.
+        expected: The shape of the place it stands at; None if any will do.
+        entry: The entry of the document, for faults.
+        where: The place of the first character of the formula's text.
+
+    Returns:
+        The typed formula, every size resolved. Numbers are folded exactly; nothing else is simplified.
+
+    Raises:
+        ModelError: Undeclared names, shapes that do not fit, sizes that nothing determines: all that were found.
+    """
+    context = Context(scope, entry, where)
+    if isinstance(formula, tree.Comparison):
+        typed = _comparison(formula, context)
+        if expected is not None:
+            context.fault(formula, f"found a comparison, expected a {expected}")
+    else:
+        typed = _infer(formula, context, expected)
+    _settle(context)
+    if typed is None or context.faults:
+        raise ModelError(context.faults)
+    return _resolved(typed, context)
+
+
+def elaborate_condition(formula: tree.Tree, scope: Scope, entry: str, where: Place) -> ex.Compare:
+    """Type an assumption, a comparison of two formulas.
+
+    Raises:
+        ModelError: It is no comparison, or has the faults that `elaborate` names.
+    """
+    typed = elaborate(formula, scope, None, entry, where)
+    if isinstance(typed, ex.Compare):
+        return typed
+    context = Context(scope, entry, where)
+    context.fault(formula, "found a value, expected a comparison", "write for example a*c - b**2 >= 0")
+    raise ModelError(context.faults)
+
+
+def _infer(part: tree.Tree, context: Context, expected: Shape | None = None) -> Formula | None:
+    """Type a part, its shape made the expected one; None if a fault was noted."""
+    match part:
+        case tree.Sum():
+            return _sum(part, context, expected)
+        case tree.Negate(arg):
+            inner = _infer(arg, context, expected)
+            return None if inner is None else build.negate(inner)
+        case tree.Transposed(arg):
+            inner = _infer(arg, context, None if expected is None else expected.transposed)
+            return None if inner is None else ex.Transpose(inner, context.shape(inner).transposed)
+        case _:
+            typed = _infer_one(part, context)
+            return typed if typed is None or expected is None else context.fit(typed, expected, part)
+
+
+def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
+    match part:
+        case tree.Literal(value):
+            return _zero(part, context) if value == 0 else ex.Number(value)
+        case tree.Name():
+            return resolve_name(part, context)
+        case tree.Call():
+            return _call(part, context)
+        case tree.Product():
+            return _product(part, context)
+        case tree.Power(base, exponent):
+            typed = _value(base, context), _value(exponent, context)
+            return None if typed[0] is None or typed[1] is None else raise_power(part, typed[0], typed[1], context)
+        case tree.Subscript():
+            return _subscript(part, context)
+        case _:
+            context.fault(part, "a comparison can only be an assumption or the first argument of where()")
+            return None
+
+
+def _zero(part: tree.Literal, context: Context) -> Formula:
+    shape = Shape(context.unknowns.fresh(), context.unknowns.fresh())
+    context.opened.append((part, "0", shape))
+    return ex.Filled(0, shape)
+
+
+def _value(part: tree.Tree, context: Context) -> Formula | None:
+    """Type a part where a 0 is the number, not a zero of any shape."""
+    typed = _infer(part, context)
+    if typed is not None:
+        shape = context.shape(typed)
+        if is_open(shape.rows) and is_open(shape.cols) and shape.rows != shape.cols:
+            context.unknowns.same_shape(shape, SCALAR)
+    return typed
+
+
+def _sum(part: tree.Sum, context: Context, expected: Shape | None) -> Formula | None:
+    typed = [_infer(term, context) for term in part.terms]
+    known = [term for term in typed if term is not None]
+    if expected is None:
+        shapes = [context.shape(term) for term in known]
+        settled = [shape for shape in shapes if not (is_open(shape.rows) or is_open(shape.cols))]
+        # The first term that is no scalar says what the sum is, so that in `1 + theta` the 1 is at fault.
+        expected = next((s for s in [*(s for s in settled if s != SCALAR), *settled, *shapes]), None)
+    if expected is None:
+        return None
+    if len(known) == len(typed) and expected != SCALAR and all(is_scalar(context.shape(term)) for term in known):
+        return context.fit(build.add(known, SCALAR), expected, part)
+    fits = [t is not None and context.fit(t, expected, p) is not None for t, p in zip(typed, part.terms, strict=True)]
+    return build.add(known, context.unknowns.shape(expected)) if all(fits) else None
+
+
+def _product(part: tree.Product, context: Context) -> Formula | None:
+    typed: list[Factor] = []
+    operators = ("*", *part.operators, "*")
+    for k, factor in enumerate(part.factors):
+        beside_matmul = "@" in operators[k : k + 2]
+        formula = _infer(factor, context) if beside_matmul else _value(factor, context)
+        if formula is not None and operators[k] == "/":
+            formula = reciprocal(formula, factor, context)
+        if formula is not None:
+            typed.append((formula, factor))
+    return join_factors(typed, part.operators, context) if len(typed) == len(part.factors) else None
+
+
+def _subscript(part: tree.Subscript, context: Context) -> Formula | None:
+    arg = _infer(part.arg, context)
+    if arg is None:
+        return None
+    shape = context.shape(arg)
+    if len(shape.sizes) != len(part.positions):
+        wanted = ("none: a scalar has no entries", "one position", "two positions")[len(shape.sizes)]
+        context.fault(part, f"found {len(part.positions)} positions in a {context.shown(arg)}, expected {wanted}")
+        return None
+    for size, position in zip(shape.sizes, part.positions, strict=True):
+        if isinstance(size, int) and position >= size:
+            context.fault(part, f"found position {position}, expected 0 to {size - 1} in a {shape}", "count from 0")
+            return None
+        context.unknowns.require(size)
+    return ex.Entry(arg, part.positions)
+
+
+def _comparison(part: tree.Comparison, context: Context) -> Formula | None:
+    left, right = _infer(part.left, context), _infer(part.right, context)
+    if left is None or right is None or context.fit(right, left.shape, part.right) is None:
+        return None
+    shape = context.shape(left)
+    if is_matrix(shape) and not is_open(shape.rows):
+        hint = "that a matrix is positive definite is declared: {is: positive definite}"
+        context.fault(part, "found a comparison of matrices, expected scalars or vectors", hint)
+        return None
+    return ex.Compare(part.op, left, right, shape)
+
+
+def _call(part: tree.Call, context: Context) -> Formula | None:
+    name, scope = part.name, context.scope
+    declared = scope.declarations.find(name)
+    if isinstance(declared, Function):
+        return _declared_function(part, declared, context)
+    known = name in LANGUAGE or (scope.update and name in ex.UPDATE_FUNCTIONS)
+    if declared is not None or not known or any(block.name == name for block in scope.noise):
+        return no_function(part, context)
+    if len(part.args) != ARITY[name]:
+        context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}")
+        return None
+    match name:
+        case "grad" | "div" | "hessian":
+            arg, block = _value(part.args[0], context), block_named(part.args[1], context)
+            return None if arg is None or block is None else apply_calculus(part, arg, block, context)
+        case "N":
+            cov = _infer(part.args[1], context)
+            return None if cov is None else normal_draw(part, cov, context)
+        case "next":
+            return updated_block(part, context)
+        case "grad_tilde":
+            return gradient_estimate(part, context)
+        case _:
+            args = [_argument(arg, name, context) for arg in part.args]
+            typed = tuple(arg for arg in args if arg is not None)
+            return apply_function(part, typed, context) if len(typed) == len(args) else None
+
+
+def _argument(arg: tree.Tree, function: str, context: Context) -> Formula | None:
+    if isinstance(arg, tree.Comparison):
+        return _comparison(arg, context)
+    return _value(arg, context) if function in ex.ELEMENTWISE else _infer(arg, context)
+
+
+def _declared_function(part: tree.Call, declared: Function, context: Context) -> Formula | None:
+    given = tuple(arg.name if isinstance(arg, tree.Name) else "..." for arg in part.args)
+    if given == declared.of:
+        return ex.FunctionAt(declared.name, declared.of, declared.shape)
+    call = f"{declared.name}({', '.join(declared.of)})"
+    context.fault(part, f"found {declared.name}({', '.join(given)}), expected {call}, as declared")
+    return None
+
+
+def _settle(context: Context) -> None:
+    """Let a zero that nothing determines be the number 0; note every other size that is left open."""
+    for _, written, shape in context.opened:
+        known = context.unknowns.shape(shape)
+        if written == "0" and is_open(known.rows) and is_open(known.cols):
+            context.unknowns.same_shape(known, SCALAR)
+    if context.faults:
+        return
+    for part, written, shape in context.opened:
+        known = context.unknowns.shape(shape)
+        if is_open(known.rows) or is_open(known.cols):
+            context.fault(part, f"nothing determines the size of this {written}", "put it beside a declared name")
+
+
+def _resolved(formula: Formula, context: Context) -> Formula:
+    new = [_resolved(part, context) for part in build.parts(formula)]
+    return build.rebuild(formula, new, context.unknowns.shape)

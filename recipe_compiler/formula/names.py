@@ -1,0 +1,107 @@
+"""What a name means: what the document declares wins over every constant and function of the language."""
+
+import difflib
+
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.context import Context
+from recipe_compiler.formula.declaration import Block, Datum, Function, Parameter
+from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.shapes import SCALAR, Shape
+
+CONSTANTS = ("I", "ones", "pi")
+LANGUAGE = ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where"}
+"""Functions of the language that every formula may use."""
+_NOT_NUMBERS = frozenset({"oo", "inf", "infinity", "nan", "zoo"})
+
+
+def resolve_name(part: tree.Name, context: Context) -> Formula | None:
+    """Return the typed formula of a bare name; a function's stands for the function at its declared blocks."""
+    scope, name = context.scope, part.name
+    match scope.declarations.find(name):
+        case Block(shape=shape):
+            return ex.Symbol(name, shape, Role.BLOCK)
+        case Parameter(shape=shape):
+            return ex.Symbol(name, shape, Role.PARAMETER)
+        case Datum(shape=shape):
+            return ex.Symbol(name, shape, Role.DATUM)
+        case Function(of=of, shape=shape):
+            return ex.FunctionAt(name, of, shape)
+        case None:
+            pass
+    for block in scope.noise:
+        if block.name == name:
+            return ex.Symbol(name, block.shape, Role.NOISE)
+    if name in scope.declarations.sizes:
+        return ex.Symbol(name, SCALAR, Role.SIZE)
+    if scope.update and name == "eps":
+        return ex.Symbol(name, SCALAR, Role.STEP)
+    return _constant(part, context)
+
+
+def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
+    """Return the block that an argument names, or note the fault."""
+    blocks = tuple(block.name for block in context.scope.declarations.blocks)
+    found, hint = "an expression", ""
+    if isinstance(part, tree.Name):
+        declared = context.scope.declarations.find(part.name)
+        if isinstance(declared, Block):
+            return ex.Symbol(declared.name, declared.shape, Role.BLOCK)
+        found, hint = f"'{part.name}'", nearest(part.name, blocks)
+    listed = ", ".join(blocks) or "none is declared"
+    context.fault(part, f"found {found}, expected the name of a block of the state ({listed})", hint)
+    return None
+
+
+def no_function(part: tree.Call, context: Context) -> None:
+    """Note the fault of a call of what is no function here."""
+    name, declared = part.name, declared_names(context)
+    only_a_size = name not in [n for n in declared if n not in context.scope.declarations.sizes]
+    if name in ex.UPDATE_FUNCTIONS and only_a_size:
+        context.fault(part, f"{name}() is not a function here", "it belongs to claims.update")
+    elif name in declared or name in CONSTANTS:
+        context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
+    else:
+        hint = nearest(name, (*sorted(LANGUAGE), *declared))
+        context.fault(part, f"'{name}' is neither declared nor a function of the language", hint)
+
+
+def declared_names(context: Context) -> tuple[str, ...]:
+    """Return every name that the document brings into scope."""
+    scope = context.scope
+    groups = (scope.declarations.blocks, scope.declarations.parameters, scope.declarations.functions)
+    named = [item.name for group in groups for item in group]
+    unnamed = (*scope.declarations.data, *scope.noise)
+    return (*named, *(item.name for item in unnamed), *scope.declarations.sizes)
+
+
+def nearest(name: str, known: tuple[str, ...]) -> str:
+    """Return the hint `did you mean ...?`, or nothing if no known name is near."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    folded = [other for other in known if other.lower() == name.lower()]
+    best = (folded or close or [""])[0]
+    return f"did you mean {best}?" if best else ""
+
+
+def _constant(part: tree.Name, context: Context) -> Formula | None:
+    name = part.name
+    if name == "pi":
+        return ex.Pi()
+    if name == "I":
+        size = context.unknowns.fresh()
+        context.opened.append((part, "I", Shape(size, size)))
+        return ex.Identity(size)
+    if name == "ones":
+        shape = Shape(context.unknowns.fresh(present=True), None)
+        context.opened.append((part, "ones", shape))
+        return ex.Filled(1, shape)
+    if name.lower() in _NOT_NUMBERS:
+        context.fault(part, f"'{name}' is not a number", "formulas are finite everywhere on their domain")
+    elif name in LANGUAGE:
+        context.fault(part, f"'{name}' is a function of the language, expected its arguments", f"write {name}(...)")
+    elif name == "eps" or name in ex.UPDATE_FUNCTIONS:
+        context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning of its own in claims.update only")
+    else:
+        hint = nearest(name, (*declared_names(context), *CONSTANTS))
+        context.fault(part, f"'{name}' is not declared", hint or "declare it under state, parameters or functions")
+    return None

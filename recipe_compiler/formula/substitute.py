@@ -1,0 +1,107 @@
+"""Substitution: declared names replaced by formulas of the same shape, sizes by sizes, all at once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.formula.tidy import tidy
+from recipe_compiler.formula.unknowns import product_size
+
+MAX_WEIGHT = 200_000
+"""Nodes of a formula after substitution, shared ones counted as often as they occur."""
+
+
+def substitute(formula: Formula, replacements: Mapping[str, Formula]) -> Formula:
+    """Replace declared names in a formula.
+
+    A parameter, datum or block is replaced where it stands as a symbol, a function where it stands at its blocks. A
+    size is replaced by an integer or by another size, in shapes as well as in formulas, and in the replacements too;
+    otherwise replacements are not substituted into again. Nodes that change are tidied (`I @ A` is A, `0 + A` is A,
+    the inverse of I is I); the others stay as they are.
+
+    Raises:
+        ModelError: A block is replaced that the formula differentiates by or that a function is of; the result is
+            too large.
+        CompilerError: A replacement has another shape than the name.
+    """
+    sizes = {name: size for name, new in replacements.items() if (size := _as_size(new)) is not None}
+    shape_of = _resizer(sizes)
+    resized = {name: _map(new, {n: replacements[n] for n in sizes}, shape_of) for name, new in replacements.items()}
+    result = _map(formula, resized, shape_of)
+    if weight(result) > MAX_WEIGHT:
+        raise _refused(replacements, f"the formula grows beyond {MAX_WEIGHT:,} operations", "bind smaller formulas")
+    return result
+
+
+def weight(formula: Formula) -> int:
+    """Return the number of nodes of a formula, shared ones counted as often as they occur."""
+    known: dict[int, int] = {}
+
+    def count(node: Formula) -> int:
+        if id(node) not in known:
+            known[id(node)] = 1 + sum(count(part) for part in parts(node))
+        return known[id(node)]
+
+    return count(formula)
+
+
+def _as_size(formula: Formula) -> Size | None:
+    """Return the size that a replacement of a size says; a Number may as well replace a scalar parameter."""
+    match formula:
+        case ex.Symbol(name, _, Role.SIZE):
+            return name
+        case ex.Number(value) if value.denominator == 1 and value > 0:
+            return int(value)
+        case _:
+            return None
+
+
+def _resizer(sizes: Mapping[str, Size]) -> Callable[[Shape], Shape]:
+    def new(size: Size | None) -> Size | None:
+        if not isinstance(size, str):
+            return size
+        product: Size = 1
+        for factor in size.split("*"):
+            product = product_size(product, int(factor) if factor.isdigit() else sizes.get(factor, factor))
+        return product
+
+    return lambda shape: Shape(new(shape.rows), new(shape.cols)) if sizes else shape
+
+
+def _map(formula: Formula, replacements: Mapping[str, Formula], shape_of: Callable[[Shape], Shape]) -> Formula:
+    match formula:
+        case ex.Symbol(name, shape) | ex.FunctionAt(name, _, shape) if name in replacements:
+            return _fitted(name, replacements[name], shape_of(shape))
+        case ex.FunctionAt(name, of):
+            _refuse_blocks(of, replacements, f"{name}({', '.join(of)}) is a function of it")
+            return replace(formula, shape=shape_of(formula.shape))
+        case ex.Apply(fn, (arg, ex.Symbol(block) as by), shape) if fn in ex.CALCULUS:
+            _refuse_blocks((block,), replacements, f"{fn}(..., {block}) differentiates by it")
+            new: list[Formula] = [_map(arg, replacements, shape_of), replace(by, shape=shape_of(by.shape))]
+            return tidy(formula, new, shape_of)
+        case ex.Next(block) | ex.GradTilde(_, block):
+            _refuse_blocks((block,), replacements, "an update names it")
+            return replace(formula, shape=shape_of(formula.shape))
+        case _:
+            old = parts(formula)
+            return tidy(formula, [_map(part, replacements, shape_of) for part in old], shape_of)
+
+
+def _fitted(name: str, new: Formula, shape: Shape) -> Formula:
+    if new.shape != shape:
+        raise CompilerError(f"{name} is a {shape}, its replacement a {new.shape}")
+    return new
+
+
+def _refuse_blocks(blocks: tuple[str, ...], replacements: Mapping[str, Formula], why: str) -> None:
+    for block in blocks:
+        if block in replacements:
+            raise _refused({block: replacements[block]}, f"the block {block} cannot be replaced: {why}", "")
+
+
+def _refused(replacements: Mapping[str, Formula], problem: str, hint: str) -> ModelError:
+    return ModelError([Fault(Place(""), "bind." + ", ".join(replacements), problem, hint)])

@@ -1,0 +1,153 @@
+"""What has to fit together in a build: names, target and potential, scheme, run."""
+
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.declaration import Block, Parameter
+from recipe_compiler.formula.expression import Entry, Formula
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.spec.schema import BuildDocument
+
+MAX_DRAW_BYTES = 8 * 2**30
+
+
+def known_sizes(document: BuildDocument) -> dict[str, int]:
+    """Return the sizes the build fixes."""
+    return dict(document.sizes)
+
+
+def potential_blocks(dynamics: Dynamics) -> tuple[Block, ...]:
+    """Return the blocks that the target samples."""
+    function = next((f for f in dynamics.declarations.functions if f.role == "potential"), None)
+    return tuple(b for b in dynamics.declarations.blocks if function is not None and b.name in function.of)
+
+
+def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]) -> None:
+    """Add a fault for each name that two of the three documents use for different things; sizes are shared."""
+    shared = {block.name for block in potential_blocks(dynamics)}
+    mine, theirs = dynamics.declarations, target.declarations
+    owners = dict.fromkeys(mine.sizes, "a size of the dynamics")
+    for items in (mine.blocks, mine.parameters, mine.functions):
+        owners |= {item.name: "declared in the dynamics" for item in items if item.name not in shared}
+    for items in (theirs.blocks, theirs.parameters, theirs.data):
+        for item in items:
+            if item.name in owners or (item.name in shared and items is not theirs.blocks):
+                owner = owners.get(item.name, "declared in the dynamics")
+                problem = f"found the name `{item.name}` of the target, which is {owner}; expected different names"
+                page.fault(("target",), "target", problem, f"rename it in one of the two: `{item.name}_`")
+    for size in theirs.sizes:
+        if size not in mine.sizes and size in owners:
+            problem = f"found the size `{size}` of the target, which is {owners[size]}; expected different names"
+            page.fault(("target",), "target", problem, "rename it in one of the two")
+    taken = {*owners, *shared, *theirs.sizes, *(i.name for g in (theirs.blocks, theirs.data) for i in g)}
+    for parameter in parameters:
+        if parameter.name in taken:
+            path = ("parameters", parameter.name)
+            problem = f"found the new parameter `{parameter.name}`, a name that dynamics or target use already"
+            page.fault(path, ".".join(path), f"{problem}; expected another", "rename it")
+
+
+def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> None:
+    """Add a fault unless the target's blocks together are the one block of the dynamics' potential."""
+    blocks = potential_blocks(dynamics)
+    if len(blocks) != 1:
+        found = "no potential" if not blocks else "a potential of several blocks"
+        hint = "declare `functions: {U: {of: theta, role: potential}}`, with one block"
+        page.fault(("dynamics",), "dynamics", f"found {found} in the dynamics, expected one of one block", hint)
+        return
+    sizes = known_sizes(document)
+    wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), _total(target.declarations.blocks, sizes)
+    if wanted != found:
+        names = ", ".join(block.name for block in target.declarations.blocks)
+        problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
+        hint = "use the same name for the size in both, or fix the sizes of both under `sizes`"
+        page.fault(("target",), "target", problem, hint)
+    for block in target.declarations.blocks:
+        if block.domain != blocks[0].domain:
+            has, needs = block.domain.name.value, blocks[0].domain.name.value
+            problem = f"found the domain {has} of the target's `{block.name}`, expected {needs} as {blocks[0].name} has"
+            page.fault(("target",), "target", f"{problem} in the dynamics", "use dynamics made for that domain")
+
+
+def _fixed(size: Size, sizes: dict[str, int]) -> Size:
+    return sizes.get(size, size) if isinstance(size, str) else size
+
+
+def _total(blocks: tuple[Block, ...], sizes: dict[str, int]) -> Size:
+    """Return the coordinates of all blocks together, as a number or in words."""
+    number, symbols = 0, list[str]()
+    for block in blocks:
+        factors = [_fixed(size, sizes) for size in block.shape.sizes]
+        whole = 1
+        for factor in factors:
+            whole *= factor if isinstance(factor, int) else 1
+        letters = [factor for factor in factors if isinstance(factor, str)]
+        if letters:
+            symbols.append("*".join([*([str(whole)] if whole != 1 else []), *letters]))
+        else:
+            number += whole
+    return number if not symbols else " + ".join([*symbols, *([str(number)] if number else [])])
+
+
+def check_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> None:
+    """Add a fault unless a sequential scheme orders every block once, and the simultaneous one none."""
+    names = tuple(block.name for block in dynamics.declarations.blocks)
+    order = tuple(document.scheme.order)
+    if document.scheme.name == "euler" and order:
+        hint = "leave it out, or use sequential_euler"
+        page.fault(
+            ("scheme", "order"), "scheme.order", "found an order, expected none: euler updates all at once", hint
+        )
+    if document.scheme.name == "sequential_euler" and sorted(order) != sorted(names):
+        found = ", ".join(order) or "nothing"
+        problem = f"found the order {found}, expected each block once: {', '.join(names)}"
+        page.fault(("scheme", "order"), "scheme.order", problem, "momenta first is the more accurate order")
+
+
+def check_positions(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> None:
+    """Add a fault for each `theta[k]` of a size that the build fixes at k or less."""
+    sizes = known_sizes(document)
+    stack: list[Formula] = [
+        dynamics.H,
+        *(entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row),
+    ]
+    stack += [f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None]
+    while stack:
+        node = stack.pop()
+        stack += parts(node)
+        if not isinstance(node, Entry):
+            continue
+        for size, at in zip(node.arg.shape.sizes, node.at, strict=True):
+            if isinstance(size, str) and at >= sizes.get(size, at + 1):
+                problem = f"found {size} = {sizes[size]} with a formula that uses position {at}, counted from 0"
+                page.fault(("sizes", size), f"sizes.{size}", f"{problem}; expected {size} >= {at + 1}")
+
+
+def check_run(page: Page, document: BuildDocument, target: Target) -> None:
+    """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
+    run, sizes = document.run, known_sizes(document)
+    if document.variant == "minibatch":
+        if not target.declarations.data:
+            page.fault(("variant",), "variant", "found minibatch for a target without data, expected full")
+        elif run.batch_size is None:
+            page.fault(("run",), "run.batch_size", "found no `batch_size`, expected one for the minibatch variant")
+    else:
+        if run.batch_size is not None:
+            hint = "remove it, or use variant: minibatch"
+            page.fault(
+                ("run", "batch_size"), "run.batch_size", "found a batch size, expected none: full uses all", hint
+            )
+        if document.minibatch is not None:
+            page.fault(("minibatch",), "minibatch", "found `minibatch`, expected none: full uses all data")
+    for datum in target.declarations.data[:1]:
+        count = _fixed(datum.size, sizes)
+        if isinstance(count, int) and run.batch_size is not None and run.batch_size > count:
+            problem = f"found a batch of {run.batch_size} from {count} data, expected at most {count}"
+            page.fault(("run", "batch_size"), "run.batch_size", problem)
+    total = _total(target.declarations.blocks, sizes)
+    needed = 8 * run.chains * run.draws * (total if isinstance(total, int) else 1)
+    if needed > MAX_DRAW_BYTES:
+        problem = (
+            f"found {run.chains} chains of {run.draws} draws, about {needed / 2**30:.1f} GiB, expected at most 8 GiB"
+        )
+        page.fault(("run", "draws"), "run.draws", problem, "raise thin and lower draws")

@@ -1,0 +1,185 @@
+"""Blocks, parameters and functions as declared: their names are unique and their kinds fit their shapes."""
+
+from collections.abc import Mapping as Table
+from dataclasses import dataclass, replace
+
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.formulas import Entry
+from recipe_compiler.spec.names import shown
+from recipe_compiler.spec.schema import BlockEntry, FunctionEntry, ParameterEntry
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, place_of
+
+MAX_BLOCKS = 100
+
+_SQUARE = frozenset({Kind.SYMMETRIC, Kind.SKEW, Kind.PSD, Kind.PD, Kind.DIAGONAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document being read: its nodes, and where its faults go."""
+
+    root: Mapping
+    faults: Faults
+
+    def node(self, *path: str | int) -> Node | None:
+        """Return the node at a path, None if there is none."""
+        node: Node | None = self.root
+        for step in path:
+            if isinstance(node, Mapping) and isinstance(step, str):
+                node = node.get(step)
+            else:
+                items = getattr(node, "items", ())
+                node = items[step] if isinstance(step, int) and step < len(items) else None
+        return node
+
+    def entry(self, name: str, *path: str | int) -> Entry | None:
+        """Return the formula entry at a path, None if no scalar stands there."""
+        node = self.node(*path)
+        return Entry(name, node) if isinstance(node, Scalar) else None
+
+    def formula(self, name: str, scope: Scope, expected: Shape | None, *path: str | int) -> Formula | None:
+        """Return the formula at a path; None if there is none, or if a fault was added."""
+        entry = self.entry(name, *path)
+        return None if entry is None else self.faults.catch(lambda: entry.formula(scope, expected))
+
+    def fault(self, path: tuple[str | int, ...], entry: str, problem: str, hint: str = "") -> None:
+        """Add a fault of the meaning at a path."""
+        self.faults.meaningless_at(place_of(self.root, path), entry, problem, hint)
+
+
+def parameter_declarations(page: Page, entries: Table[str, ParameterEntry]) -> tuple[Parameter, ...]:
+    """Return the parameters; their defaults are read by `with_defaults`, when all sizes are known."""
+    for name, entry in entries.items():
+        check_kinds(page, ("parameters", name), f"parameters.{name}", entry.shape, entry.is_)
+    return tuple(Parameter(name, entry.shape, entry.is_) for name, entry in entries.items())
+
+
+def with_defaults(page: Page, declarations: Declarations) -> Declarations:
+    """Return the declarations, the parameters with their defaults: formulas of numbers and sizes alone."""
+    parameters: list[Parameter] = []
+    for parameter in declarations.parameters:
+        path = ("parameters", parameter.name, "default")
+        entry = ".".join(path)
+        default = page.formula(entry, Scope(declarations), parameter.shape, *path)
+        if default is not None and (used := dependence(default).names):
+            page.fault(path, entry, f"found `{used[0]}` in a default, expected numbers and sizes alone")
+        parameters.append(replace(parameter, default=default))
+    return replace(declarations, parameters=tuple(parameters))
+
+
+def function_declarations(
+    page: Page, entries: Table[str, FunctionEntry], blocks: tuple[str, ...]
+) -> tuple[Function, ...]:
+    """Return the functions, of declared blocks; at most one is the potential, and it is a scalar."""
+    functions: list[Function] = []
+    for name, entry in entries.items():
+        path, label = ("functions", name), f"functions.{name}"
+        for block in entry.of:
+            if block not in blocks:
+                expected = f"found `{block}`, expected a block of the state ({', '.join(blocks)})"
+                page.fault((*path, "of"), f"{label}.of", expected, nearest(block, blocks))
+        check_kinds(page, path, label, entry.shape, entry.is_)
+        if entry.role and entry.shape != SCALAR:
+            page.fault(
+                (*path, "shape"), f"{label}.shape", f"found a {entry.shape}, expected a scalar: it is the potential"
+            )
+        if entry.role and any(function.role for function in functions):
+            page.fault((*path, "role"), f"{label}.role", "found a second potential, expected one", "a target binds one")
+        functions.append(Function(name, tuple(entry.of), entry.shape, entry.is_, entry.role))
+    return tuple(functions)
+
+
+def block_declarations(page: Page, entries: Table[str, BlockEntry]) -> tuple[Block, ...]:
+    """Return the blocks in the order of z, their domains still real: `with_domains` reads those."""
+    if len(entries) > MAX_BLOCKS:
+        hint = "give blocks a shape: `theta: {shape: d}` is d coordinates at once"
+        page.fault(("state",), "state", too_many_blocks(len(entries)), hint)
+        return ()
+    return tuple(Block(name, entry.shape) for name, entry in entries.items())
+
+
+def too_many_blocks(count: int) -> str:
+    """Return what is said of a state of more blocks than D may have rows."""
+    size = f"{count:,} x {count:,}"
+    return f"found a dense symbolic D of size {size}, which exceeds the limit of {MAX_BLOCKS} x {MAX_BLOCKS} blocks"
+
+
+def with_domains(page: Page, declarations: Declarations) -> Declarations:
+    """Return the declarations, the blocks with their domains."""
+    blocks = [replace(block, domain=_domain(page, declarations, block)) for block in declarations.blocks]
+    return replace(declarations, blocks=tuple(blocks))
+
+
+def _domain(page: Page, declarations: Declarations, block: Block) -> Domain:
+    path = ("state", block.name, "domain")
+    label = ".".join(path)
+    entry = page.entry(label, *path)
+    if entry is None:
+        return Domain()
+    parsed = page.faults.catch(entry.tree)
+    known = tuple(name.value for name in DomainName)
+    match parsed:
+        case tree.Name(name) if name in known and name != DomainName.INTERVAL:
+            texts: tuple[tree.Tree, ...] = ()
+        case tree.Call(name, arguments) if name in (DomainName.INTERVAL, DomainName.CIRCLE) and len(arguments) == 2:
+            texts = arguments
+        case None:
+            return Domain()
+        case _:
+            expected = "real, positive, nonnegative, interval(a, b), circle, circle(a, b) or simplex"
+            problem = f"found `{shown(entry.scalar.text)}`, expected {expected}"
+            page.fault(path, label, problem, nearest(entry.scalar.text, known))
+            return Domain()
+    bounds = tuple(_bound(page, entry, part, Scope(declarations)) for part in texts)
+    return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))
+
+
+def _bound(page: Page, entry: Entry, part: tree.Tree, scope: Scope) -> Formula | None:
+    bound = page.faults.catch(lambda: entry.elaborated(part, scope, SCALAR))
+    blocks = () if bound is None else dependence(bound).blocks
+    if blocks:
+        problem = f"found the block `{blocks[0]}` in a bound, expected numbers and parameters"
+        page.faults.meaningless_at(entry.scalar.place, entry.name, problem)
+    return bound
+
+
+def read_assumptions(page: Page, declarations: Declarations) -> tuple[Compare, ...]:
+    """Return the comparisons under `assume`."""
+    scope, node = Scope(declarations), page.node("assume")
+    entries = [page.entry(f"assume[{number}]", "assume", number) for number in range(len(getattr(node, "items", ())))]
+    read = [page.faults.catch(lambda entry=entry: entry.condition(scope)) for entry in entries if entry is not None]
+    return tuple(condition for condition in read if condition is not None)
+
+
+def check_kinds(page: Page, path: tuple[str, ...], entry: str, shape: Shape, kinds: tuple[Kind, ...]) -> None:
+    """Add a fault where a kind of square matrices is declared of something else."""
+    square = shape.rows is not None and shape.rows == shape.cols
+    for kind in kinds:
+        if kind in _SQUARE and not square:
+            hint = "a number is `positive` or `nonnegative`" if shape == SCALAR else "give it the shape [d, d]"
+            page.fault(
+                (*path, "is"), f"{entry}.is", f"found `{kind.value}` of a {shape}, expected a square matrix", hint
+            )
+
+
+def check_unique(page: Page, declarations: Declarations) -> None:
+    """Add a fault for each name declared twice, sizes included."""
+    sections = (
+        ("state", declarations.blocks),
+        ("parameters", declarations.parameters),
+        ("functions", declarations.functions),
+        ("data", declarations.data),
+    )
+    seen = dict.fromkeys(declarations.sizes, "a size")
+    for section, items in sections:
+        for item in items:
+            if item.name in seen:
+                problem = f"found the name `{item.name}` under {section}, which is already {seen[item.name]}"
+                page.fault((section, item.name), f"{section}.{item.name}", f"{problem}; expected different names")
+            seen[item.name] = f"declared under {section}"

@@ -1,0 +1,51 @@
+"""Gathering the faults of a document, so that all of them are reported at once."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TypeVar
+
+from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
+
+T = TypeVar("T")
+
+
+class Faults:
+    """The faults found so far while one document is read; `finish` raises them together."""
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+        self.malformed = False
+
+    def malformed_at(self, where: Place, entry: str, problem: str, hint: str = "") -> None:
+        """Add a fault of the language: keys, names, grammar."""
+        self.malformed = True
+        self.found.append(Fault(where, entry, problem, hint))
+
+    def meaningless_at(self, where: Place, entry: str, problem: str, hint: str = "") -> None:
+        """Add a fault of the meaning: an unknown name, a shape, a missing value."""
+        self.found.append(Fault(where, entry, problem, hint))
+
+    def catch(self, attempt: Callable[[], T]) -> T | None:
+        """Return what `attempt` returns; None and its faults added if it finds some."""
+        try:
+            return attempt()
+        except DocumentError as error:
+            self.malformed = self.malformed or isinstance(error, SpecError)
+            self.found += error.faults
+            return None
+
+    def finish(self) -> None:
+        """Raise everything found, in the order of the document; nothing if all is well."""
+        if not self.found:
+            return
+        unique = tuple(dict.fromkeys(self.found))
+        ordered = sorted(unique, key=lambda fault: (fault.where.file, fault.where.line, fault.where.column))
+        raise (SpecError if self.malformed else ModelError)(ordered)
+
+
+def nearest(name: str, known: tuple[str, ...]) -> str:
+    """Return the hint `did you mean ...`, or the empty string when nothing is near."""
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or get_close_matches(
+        name.lower(), [k for k in known if k.islower()], n=1, cutoff=0.6
+    )
+    return f"did you mean `{close[0]}`?" if close else ""

@@ -1,0 +1,68 @@
+"""Documents from files: YAML, where the kind is seen from the keys, or Python."""
+
+from pathlib import Path
+
+from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.python_file import load_python
+from recipe_compiler.spec.read_build import read_build
+from recipe_compiler.spec.read_dynamics import read_dynamics
+from recipe_compiler.spec.read_target import read_target
+from recipe_compiler.spec.yaml_nodes import Mapping
+from recipe_compiler.spec.yaml_reader import read_yaml
+from recipe_compiler.spec.yaml_text import MAX_BYTES
+
+_BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
+_DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
+_TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
+
+
+def load(path: Path, name: str | None = None) -> Dynamics | Target | Build:
+    """Return the document in a file.
+
+    Args:
+        path: A YAML file, or a Python file (a Python specification is code and runs as code).
+        name: The object to take from a Python file.
+
+    Raises:
+        SpecError: The document is malformed; holds every fault found, of the documents it names too.
+        ModelError: It is well formed but means nothing.
+    """
+    if path.suffix == ".py":
+        return load_python(path, name)
+    root = read_yaml(_read_bytes(path), str(path))
+    faults = Faults()
+    document = _read(root, path, faults)
+    faults.finish()
+    if document is None:
+        raise SpecError([Fault(Place(str(path)), "document", "found no document of this language, expected one")])
+    return document
+
+
+def _read(root: Mapping, path: Path, faults: Faults) -> Dynamics | Target | Build | None:
+    keys = {key.text for key, _ in root.entries}
+    counts = {kind: len(keys & own) for kind, own in (("build", _BUILD), ("dynamics", _DYNAMICS), ("target", _TARGET))}
+    kind = max(counts, key=lambda kind: counts[kind])
+    if not counts[kind]:
+        problem = "found none of H, potential, log_likelihood, dynamics: expected dynamics, a target or a build"
+        hint = "dynamics have H, D and Q; a target has log_likelihood or potential; a build has dynamics and target"
+        faults.malformed_at(root.place, "document", problem, hint)
+        return None
+    match kind:
+        case "build":
+            return read_build(root, str(path), load, faults)
+        case "dynamics":
+            return read_dynamics(root, str(path), faults)
+        case _:
+            return read_target(root, str(path), faults)
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise SpecError([Fault(Place(str(path)), "document", f"found no file that can be read: {reason}")]) from None

@@ -1,0 +1,47 @@
+"""The documents' entries and where they stand; the canonical form a digest is made of."""
+
+import json
+
+from recipe_compiler.errors import Place
+from recipe_compiler.spec.model import Source
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
+
+_ORDERED = frozenset({"state", "parameters", "functions", "data"})
+"""Sections whose order is meant: that of z, of arguments, of fields."""
+
+
+def source_of(root: Mapping, file: str, more: tuple[tuple[str, Place], ...] = ()) -> Source:
+    """Return file, canonical JSON and places of a document; `more` are places with names of their own (`D[r,r]`)."""
+    return Source(file, canonical(root), (*_places(root, ""), *more))
+
+
+def canonical(root: Mapping) -> str:
+    """Return the document as JSON: keys sorted but for those whose order counts, no spaces, scalars as text."""
+    document: dict[str, object] = {}
+    for key, node in root.entries:
+        if key.text in _ORDERED and isinstance(node, Mapping):
+            document[key.text] = [[name.text, plain(value)] for name, value in node.entries]
+        else:
+            document[key.text] = plain(node)
+    return canonical_json(document)
+
+
+def canonical_json(document: dict[str, object] | Plain) -> str:
+    """Return JSON with sorted keys and without spaces, ASCII only."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _places(node: Node, prefix: str) -> list[tuple[str, Place]]:
+    """Return entry and place of every key, and of the items of lists outside of block matrices."""
+    match node:
+        case Mapping(entries=entries):
+            found: list[tuple[str, Place]] = []
+            for key, value in entries:
+                entry = f"{prefix}.{key.text}" if prefix else key.text
+                found.append((entry, value.place if isinstance(value, Scalar) and value.text else key.place))
+                found += _places(value, entry)
+            return found
+        case Sequence(items=items) if not any(isinstance(item, Sequence) for item in items):
+            return [(f"{prefix}[{number}]", item.place) for number, item in enumerate(items)]
+        case _:
+            return []

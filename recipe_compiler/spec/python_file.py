@@ -1,0 +1,51 @@
+"""Dynamics from a Python file. Such a file is code and runs as code."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.model import Dynamics
+
+
+def load_python(path: Path, name: str | None) -> Dynamics:
+    """Run a Python file and return the dynamics it calls `name` (the only ones, if no name is given).
+
+    Raises SpecError if there is no such file or object, or the file raises.
+    """
+    file = str(path)
+    if not path.is_file():
+        raise SpecError([Fault(Place(file), "document", "found no such file, expected one")])
+    spec = importlib.util.spec_from_file_location(f"_recipe_spec_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise SpecError([Fault(Place(file), "document", "found a file that Python cannot import, expected one")])
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except DocumentError:
+        raise
+    except Exception as error:  # the user's own code may raise anything
+        line = _line_in(file)
+        problem = f"found {type(error).__name__} when the file ran: {error}"
+        raise SpecError([Fault(Place(file, line), "document", problem)]) from error
+    stated = {key: value for key, value in vars(module).items() if isinstance(value, Dynamics)}
+    if name is None and len(stated) == 1:
+        return next(iter(stated.values()))
+    if name in stated:
+        return stated[name]
+    wanted = f"dynamics called `{name}`" if name else "the name of one"
+    hint = nearest(name, tuple(stated)) if name else f"write {path.name}:NAME"
+    problem = f"found the dynamics {', '.join(stated) or 'none'}, expected {wanted}"
+    raise SpecError([Fault(Place(file), name or "document", problem, hint)])
+
+
+def _line_in(file: str) -> int:
+    """Return the last line of `file` in the traceback of the error being handled."""
+    traceback = sys.exc_info()[2]
+    line = 0
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == file:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

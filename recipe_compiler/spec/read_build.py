@@ -1,0 +1,216 @@
+"""Builds from YAML: dynamics, target, what is bound, the values, the scheme and the run."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.binding import read_bindings, unbound
+from recipe_compiler.spec.build_checks import (
+    check_positions,
+    check_run,
+    check_scheme,
+    check_target_fits,
+    check_unique_names,
+    known_sizes,
+)
+from recipe_compiler.spec.build_data import read_data
+from recipe_compiler.spec.declarations import Page, check_kinds
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Target, Value
+from recipe_compiler.spec.names import shown
+from recipe_compiler.spec.places import source_of
+from recipe_compiler.spec.schema import BuildDocument
+from recipe_compiler.spec.validate import check_names, validate
+from recipe_compiler.spec.values import read_value
+from recipe_compiler.spec.yaml_nodes import Mapping, place_of
+
+Part = Dynamics | Target | Build
+LoadPart = Callable[[Path], Part]
+
+
+def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) -> Build | None:
+    """Return the build a document states, its dynamics and target read with `load_part`.
+
+    Every fault of the three documents is added to `faults`, and None returned if there is one.
+    """
+    before = len(faults.found)
+    check_names(root, ("bind", "parameters", "sizes", "init"), faults)
+    document = validate(root, BuildDocument, faults)
+    page = Page(root, faults)
+    folder = Path(file).parent
+    dynamics = _part(page, "dynamics", folder, load_part)
+    target = _part(page, "target", folder, load_part)
+    if document is None or not isinstance(dynamics, Dynamics) or not isinstance(target, Target):
+        return None
+    parameters = _new_parameters(page, document, dynamics, target)
+    check_unique_names(page, dynamics, target, parameters)
+    check_target_fits(page, document, dynamics, target)
+    check_scheme(page, document, dynamics)
+    check_positions(page, document, dynamics, target)
+    _check_sizes(page, document, dynamics, target, parameters)
+    scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
+    bind = read_bindings(page, tuple(document.bind), dynamics, scope)
+    V = _gradient_noise(page, document, dynamics, scope)
+    init = _initial(page, document, dynamics, target, scope)
+    values = _values(page, document, dynamics, target, parameters, folder)
+    data = read_data(page, document, target, folder)
+    check_run(page, document, target)
+    if len(faults.found) > before or V is None:
+        return None
+    return Build(
+        name=document.name,
+        dynamics=dynamics,
+        target=target,
+        bind=bind,
+        parameters=parameters,
+        values=values,
+        scheme=document.scheme.name,
+        order=tuple(document.scheme.order),
+        variant=document.variant,
+        replacement=document.minibatch is not None and document.minibatch.replacement,
+        V=V,
+        sizes=tuple(document.sizes.items()),
+        data=data,
+        init=init,
+        run=RunSettings(**document.run.model_dump()),
+        source=source_of(root, file),
+    )
+
+
+def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Part | None:
+    """Return the dynamics or target of a build; None where a fault was added."""
+    entry = page.entry(key, key)
+    if entry is None or not entry.scalar.text:
+        return None
+    name = entry.scalar.text
+    if not name.endswith((".yaml", ".yml")):
+        hint = "a Python specification is code; a build is data and runs nothing when it is read"
+        page.fault((key,), key, f"found `{shown(name)}`, expected the name of a YAML file", hint)
+        return None
+    path = folder / name
+    if "\0" in name or not path.is_file():
+        page.fault(
+            (key,), key, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"
+        )
+        return None
+    part = page.faults.catch(lambda: load_part(path))
+    wanted = Dynamics if key == "dynamics" else Target
+    if part is not None and not isinstance(part, wanted):
+        words = {Dynamics: "dynamics", Target: "a target", Build: "a build"}
+        page.fault((key,), key, f"found {words[type(part)]} in `{name}`, expected {words[wanted]}")
+        return None
+    return part
+
+
+def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:
+    """Return the parameters the build declares itself: those that neither dynamics nor target have."""
+    declared = (*dynamics.declarations.parameters, *target.declarations.parameters)
+    owned = {parameter.name for parameter in declared}
+    new: list[Parameter] = []
+    for name, entry in document.parameters.items():
+        path, label = ("parameters", name), f"parameters.{name}"
+        if name in owned:
+            for key, stated in (("shape", entry.shape), ("is", entry.is_)):
+                if stated is not None:
+                    problem = f"found `{key}` of `{name}`, which is declared already; expected its value alone"
+                    page.fault(
+                        (*path, key), f"{label}.{key}", problem, f"rename it if a new parameter is meant: `{name}_`"
+                    )
+            continue
+        parameter = Parameter(name, entry.shape or SCALAR, entry.is_ or (Kind.REAL,))
+        check_kinds(page, path, label, parameter.shape, parameter.kinds)
+        new.append(parameter)
+    return tuple(new)
+
+
+def _check_sizes(
+    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]
+) -> None:
+    known = (*dynamics.declarations.sizes, *target.declarations.sizes, *Declarations((), parameters).sizes)
+    for size in document.sizes:
+        if size not in known:
+            problem = (
+                f"found the size `{size}`, expected one of {', '.join(dict.fromkeys(known)) or 'none: all are fixed'}"
+            )
+            page.fault(("sizes", size), f"sizes.{size}", problem, nearest(size, known))
+
+
+def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, scope: Scope) -> Formula | None:
+    """Return V, of the potential block's square shape; zero where the build says nothing."""
+    function = next((f for f in dynamics.declarations.functions if f.role == "potential"), None)
+    blocks = [block for block in dynamics.declarations.blocks if function is not None and block.name in function.of]
+    if len(blocks) != 1:
+        return None
+    rows = blocks[0].shape.rows
+    shape = Shape(rows, rows)
+    path = ("gradient_noise", "V")
+    if page.node(*path) is None:
+        return Number(Fraction(0)) if shape == SCALAR else Filled(0, shape)
+    V = page.formula("gradient_noise.V", scope, shape, *path)
+    if V is not None and document.variant == "full" and V not in (Number(Fraction(0)), Filled(0, shape)):
+        page.fault(
+            path, ".".join(path), "found gradient noise of a full gradient, expected 0", "use variant: minibatch"
+        )
+    return V
+
+
+def _initial(
+    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope
+) -> tuple[tuple[str, Formula], ...]:
+    """Return where blocks start: formulas of parameters and draws."""
+    blocks = {block.name: block for block in dynamics.declarations.blocks}
+    visible = scope.declarations
+    parameters = (*visible.parameters, *target.declarations.parameters)
+    inner = Scope(Declarations(visible.blocks, parameters, visible.functions), update=True)
+    found: list[tuple[str, Formula]] = []
+    for name in document.init:
+        path, label = ("init", name), f"init.{name}"
+        if name not in blocks:
+            problem = f"found `{name}`, expected a block of the dynamics ({', '.join(blocks)})"
+            page.fault(path, label, problem, nearest(name, tuple(blocks)))
+            continue
+        formula = page.formula(label, inner, blocks[name].shape, *path)
+        if formula is None:
+            continue
+        uses = dependence(formula)
+        if uses.blocks or uses.functions or uses.step:
+            used = (*uses.blocks, *uses.functions, "eps")[0]
+            page.fault(path, label, f"found `{used}` in a start, expected numbers, parameters and N(0, cov)")
+        found.append((name, formula))
+    return tuple(found)
+
+
+def _values(
+    page: Page,
+    document: BuildDocument,
+    dynamics: Dynamics,
+    target: Target,
+    parameters: tuple[Parameter, ...],
+    folder: Path,
+) -> tuple[tuple[str, Value], ...]:
+    """Return the value of every parameter that is not bound: the build's, else a default that is a number."""
+    sizes = known_sizes(document)
+    found: list[tuple[str, Value]] = []
+    for parameter in (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters):
+        name = parameter.name
+        path, label = ("parameters", name, "value"), f"parameters.{name}.value"
+        node = page.node(*path)
+        if name in document.bind:
+            if node is not None:
+                page.fault(path, label, f"found a value of `{name}`, which is bound", "remove it, or the binding")
+            continue
+        if node is not None:
+            value = read_value(node, parameter, label, sizes, folder, page.faults)
+            found += [] if value is None else [(name, value)]
+        elif isinstance(parameter.default, Number):
+            found.append((name, Value(((parameter.default.value,),))))
+        elif parameter.default is None:
+            hint = f"write under parameters: `{name}: {{value: ...}}`, or bind it"
+            where = place_of(page.root, path[:2])
+            page.faults.meaningless_at(where, f"parameters.{name}", f"found no value of `{name}`, expected one", hint)
+    return tuple(found)

@@ -1,0 +1,159 @@
+"""Dynamics from YAML: state, H, D, Q and claims, elaborated at their places."""
+
+from dataclasses import replace
+
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.spec.declarations import (
+    Page,
+    block_declarations,
+    check_unique,
+    function_declarations,
+    parameter_declarations,
+    read_assumptions,
+    with_defaults,
+    with_domains,
+)
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.formulas import Entry
+from recipe_compiler.spec.model import Claims, Dynamics
+from recipe_compiler.spec.places import source_of
+from recipe_compiler.spec.rows import block_rows
+from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
+from recipe_compiler.spec.validate import check_names, validate
+from recipe_compiler.spec.yaml_nodes import Mapping
+
+Blocks = tuple[tuple[Formula, ...], ...]
+
+
+def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
+    """Return the dynamics a document states; every fault is added to `faults`, and None returned if there is one."""
+    before = len(faults.found)
+    check_names(root, ("state", "parameters", "functions"), faults)
+    document = validate(root, DynamicsDocument, faults)
+    if document is None:
+        return None
+    page = Page(root, faults)
+    declarations = _declarations(page, document)
+    if not declarations.blocks:
+        return None
+    declarations = with_defaults(page, with_domains(page, declarations))
+    declarations = replace(declarations, assume=read_assumptions(page, declarations))
+    scope = Scope(declarations)
+    H = page.formula("H", scope, SCALAR, "H")
+    places: list[tuple[str, Place]] = []
+    D = read_matrix(page, "D", scope, places, "D")
+    Q = read_matrix(page, "Q", scope, places, "Q")
+    claims = _claims(page, document.claims, scope, places)
+    _check_given(page, document)
+    if len(faults.found) > before or H is None:
+        return None
+    source = source_of(root, file, tuple(places))
+    titles = document.title, tuple(document.references)
+    return Dynamics(document.name, declarations, H, D, Q, claims, *titles, source)
+
+
+def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
+    blocks = block_declarations(page, document.state)
+    for block in blocks:
+        if block.shape.cols is not None:
+            hint = "declare it as a column, for example `shape: p` with p = K d"
+            entry = f"state.{block.name}.shape"
+            page.fault(
+                ("state", block.name, "shape"), entry, f"found a {block.shape}, expected a scalar or a column", hint
+            )
+    parameters = parameter_declarations(page, document.parameters)
+    functions = function_declarations(page, document.functions, tuple(document.state))
+    declarations = Declarations(blocks, parameters, functions)
+    check_unique(page, declarations)
+    return declarations
+
+
+def place_shape(row: Block, col: Block) -> Shape:
+    """Return the shape of the place of a block matrix: size(row) x size(col)."""
+    return Shape(row.shape.rows, col.shape.rows)
+
+
+def read_matrix(page: Page, name: str, scope: Scope, places: list[tuple[str, Place]], *path: str) -> Blocks | None:
+    """Return a block matrix, None if it is left out or faulty; the places of its entries are added to `places`."""
+    node, blocks = page.node(*path), scope.declarations.blocks
+    if node is None:
+        return None
+    rows = block_rows(node, name, tuple(block.name for block in blocks), page.faults)
+    matrix: list[tuple[Formula | None, ...]] = []
+    for row, texts in zip(blocks, rows or (), strict=rows is not None):
+        line: list[Formula | None] = []
+        for col, text in zip(blocks, texts, strict=True):
+            entry = Entry(f"{name}[{row.name},{col.name}]", text)
+            places.append((entry.name, text.place))
+            shape = place_shape(row, col)
+            line.append(page.faults.catch(lambda entry=entry, shape=shape: entry.formula(scope, shape)))
+        matrix.append(tuple(line))
+    known = tuple(tuple(entry for entry in line if entry is not None) for line in matrix)
+    return known if known and known == tuple(matrix) else None
+
+
+def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[str, Place]]) -> Claims:
+    declared = scope.declarations
+    noise = tuple(Block(name, entry.shape) for name, entry in stated.noise.items())
+    for draw in noise:
+        if declared.find(draw.name) is not None or draw.name in declared.sizes:
+            page.fault(
+                ("claims", "noise", draw.name), f"claims.noise.{draw.name}", "found a name that is already declared"
+            )
+    known = set(declared.sizes)
+    for draw in noise:
+        for size in draw.shape.sizes:
+            if isinstance(size, str) and size not in known:
+                path = ("claims", "noise", draw.name, "shape")
+                page.fault(path, ".".join(path), f"found the size `{size}`, expected one of the state's", "")
+    drift = _by_block(page, "drift", stated.drift, scope)
+    if stated.drift is not None:
+        for block in declared.blocks:
+            if block.name not in stated.drift:
+                hint = "a block at rest has the drift 0"
+                page.fault(
+                    ("claims", "drift"), "claims.drift", f"found no drift of `{block.name}`, expected every block", hint
+                )
+    return Claims(
+        drift=drift,
+        diffusion=read_matrix(page, "claims.diffusion", scope, places, "claims", "diffusion"),
+        stratonovich=stated.interpretation == "stratonovich",
+        marginal=_by_block(page, "marginal", stated.marginal, scope, energy=True),
+        update=_by_block(page, "update", stated.update, Scope(declared, True, noise)),
+    )
+
+
+def _by_block(
+    page: Page, section: str, stated: dict[str, str] | None, scope: Scope, *, energy: bool = False
+) -> tuple[tuple[str, Formula], ...] | None:
+    """Return block to formula, in the order of z: of the block's shape, or a scalar energy."""
+    if stated is None:
+        return None
+    blocks = {block.name: block for block in scope.declarations.blocks}
+    for name in stated:
+        if name not in blocks:
+            problem = f"found `{name}`, expected a block of the state ({', '.join(blocks)})"
+            page.fault(("claims", section, name), f"claims.{section}.{name}", problem, nearest(name, tuple(blocks)))
+    found: list[tuple[str, Formula]] = []
+    for name, block in blocks.items():
+        shape = SCALAR if energy else block.shape
+        formula = page.formula(f"claims.{section}.{name}", scope, shape, "claims", section, name)
+        if formula is not None:
+            found.append((name, formula))
+    return tuple(found)
+
+
+def _check_given(page: Page, document: DynamicsDocument) -> None:
+    """Add a fault where what is left out cannot be found from what is claimed."""
+    claims = document.claims
+    drift_known = claims.drift is not None or claims.update is not None
+    if page.node("D") is None and page.node("claims", "diffusion") is None and claims.update is None:
+        hint = "write D, or claims.drift and claims.diffusion (zeros for a system without noise)"
+        page.fault((), "D", "found no `D`, expected D or a claimed diffusion", hint)
+    if (page.node("D") is None or page.node("Q") is None) and not drift_known:
+        missing = "Q" if page.node("D") is not None else "D"
+        page.fault((), missing, f"found no `{missing}` and no claims.drift to find it from", f"write {missing}")

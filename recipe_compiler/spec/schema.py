@@ -1,0 +1,253 @@
+"""The three kinds of document: which keys there are and what may stand under them, and their JSON Schema.
+
+Texts that are formulas stay text here; the readers (`read_dynamics`, `read_target`, `read_build`) elaborate them.
+"""
+
+import json
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.spec.fields import (
+    Chains,
+    Count,
+    CountOrZero,
+    FilePath,
+    Format,
+    FormulaText,
+    Kinds,
+    LeftOut,
+    Matrix,
+    Name,
+    Numbers,
+    OneOrMore,
+    Seed,
+    ShapeField,
+    SizeNumber,
+    StepSize,
+    Text,
+    Truth,
+    WholeNumber,
+)
+
+
+class Part(BaseModel):
+    """A mapping whose keys are all known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class BlockEntry(Part):
+    """A block of the state."""
+
+    shape: ShapeField = SCALAR
+    domain: Annotated[
+        FormulaText, Field(description="real, positive, nonnegative, interval(a, b), circle, simplex")
+    ] = "real"
+
+
+class TargetBlockEntry(BlockEntry):
+    """A block of a target's state."""
+
+    transform: Literal["log", "logit", "stick_breaking"] | None = None
+
+
+class ParameterEntry(Part):
+    """A constant of the chain."""
+
+    shape: ShapeField = SCALAR
+    is_: Annotated[Kinds, Field(alias="is")] = (Kind.REAL,)
+    default: FormulaText | None = None
+
+
+class FunctionEntry(Part):
+    """A function of blocks, abstract until it is bound."""
+
+    of: Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})]
+    shape: ShapeField = SCALAR
+    is_: Annotated[Kinds, Field(alias="is")] = (Kind.REAL,)
+    role: Literal["potential", ""] = ""
+
+
+class DatumEntry(Part):
+    """A field of the data; the first size counts the data."""
+
+    shape: ShapeField
+    in_: Annotated[list[WholeNumber] | None, Field(alias="in")] = None
+
+
+class NoiseEntry(Part):
+    """A standard normal draw that several blocks of a claimed update share."""
+
+    shape: ShapeField = SCALAR
+
+
+class ClaimsEntry(Part):
+    """What an author states; each is decided apart."""
+
+    drift: dict[Name, FormulaText] | None = None
+    diffusion: Matrix = None
+    interpretation: Literal["ito", "stratonovich"] = "ito"
+    marginal: dict[Name, FormulaText] | None = None
+    update: dict[Name, FormulaText] | None = None
+    noise: dict[Name, Annotated[NoiseEntry, LeftOut]] = {}
+
+
+class Document(Part):
+    """What every document may say about itself."""
+
+    format: Format = 1
+    name: Name
+    title: Text = ""
+    references: Annotated[list[Text], Field(description="keys of docs/references.bib")] = []
+
+
+class DynamicsDocument(Document):
+    """The mathematics of a sampler: state, energy H, diffusion D, curl Q, and what its author claims."""
+
+    state: Annotated[dict[Name, Annotated[BlockEntry, LeftOut]], Field(min_length=1)]
+    parameters: dict[Name, Annotated[ParameterEntry, LeftOut]] = {}
+    functions: dict[Name, FunctionEntry] = {}
+    assume: list[FormulaText] = []
+    H: FormulaText
+    D: Matrix = None
+    Q: Matrix = None
+    claims: Annotated[ClaimsEntry, LeftOut] = ClaimsEntry()
+
+
+class TargetDocument(Document):
+    """A statistical model: log_prior and log_likelihood of one datum, or a potential alone."""
+
+    state: Annotated[dict[Name, Annotated[TargetBlockEntry, LeftOut]], Field(min_length=1)]
+    data: dict[Name, DatumEntry] = {}
+    parameters: dict[Name, Annotated[ParameterEntry, LeftOut]] = {}
+    assume: list[FormulaText] = []
+    potential: FormulaText | None = None
+    log_prior: FormulaText | None = None
+    log_likelihood: FormulaText | None = None
+    gradient: Text | None = None
+
+
+class BuildParameterEntry(Part):
+    """A new parameter with its value, or the value alone of one that dynamics or target declare."""
+
+    shape: ShapeField | None = None
+    is_: Annotated[Kinds | None, Field(alias="is")] = None
+    value: Numbers = None
+
+
+class SchemeEntry(Part):
+    """The rule that makes one step of a chain."""
+
+    name: Literal["euler", "sequential_euler"]
+    order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
+
+
+class GradientNoiseEntry(Part):
+    """Covariance of the minibatch gradient."""
+
+    V: FormulaText = "0"
+
+
+class MinibatchEntry(Part):
+    """How a minibatch is drawn."""
+
+    replacement: Annotated[Truth, Field(description="draw data with replacement; false: all of a batch differ")] = False
+
+
+class DataEntry(BaseModel):
+    """The data file; every other key is a field of the target with the columns that make it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    file: FilePath
+    standardise: Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})] = []
+    intercept: Truth = False
+
+
+class RunEntry(Part):
+    """How long to run; warmup counts draws, thin is the steps per kept draw."""
+
+    step_size: StepSize
+    draws: Count = 1000
+    warmup: CountOrZero = 1000
+    thin: Count = 1
+    chains: Chains = 4
+    seed: Seed = 0
+    batch_size: Count | None = None
+
+
+class BuildDocument(Document):
+    """Everything one emitted module needs."""
+
+    dynamics: Annotated[FilePath, Field(description="relative to this file")]
+    target: Annotated[FilePath, Field(description="relative to this file")]
+    bind: dict[Name, FormulaText] = {}
+    parameters: dict[Name, BuildParameterEntry] = {}
+    scheme: SchemeEntry
+    variant: Literal["full", "minibatch"]
+    gradient_noise: GradientNoiseEntry = GradientNoiseEntry()
+    minibatch: MinibatchEntry | None = None
+    sizes: dict[Name, SizeNumber] = {}
+    data: DataEntry | None = None
+    init: dict[Name, FormulaText] = {}
+    run: RunEntry
+
+
+DOCUMENTS = {"dynamics": DynamicsDocument, "target": TargetDocument, "build": BuildDocument}
+SHIPPED = "document.schema.json"
+"""The file beside this module with the schema of all three; a test keeps it equal to `json_schema()`."""
+
+
+def json_schema(kind: str | None = None) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of one kind of document, or of any: a build has `dynamics`, dynamics `H`.
+
+    Formulas are text or numbers. Raises KeyError for a kind that is none.
+    """
+    wanted = DOCUMENTS if kind is None else {kind: DOCUMENTS[kind]}
+    definitions: dict[str, Any] = {}
+    for model in wanted.values():
+        schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+        definitions |= schema.pop("$defs", {})
+        definitions[model.__name__] = schema
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
+    whole |= _by_keys() if kind is None else {"$ref": f"#/$defs/{DOCUMENTS[kind].__name__}"}
+    return {**whole, "$defs": {name: _cleaned(definitions[name]) for name in sorted(definitions)}}
+
+
+def json_schema_text() -> str:
+    """Return the schema of all documents as the text that ships."""
+    return json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
+
+
+def shipped_schema() -> str:
+    """Return the text of the file that ships."""
+    return files("recipe_compiler.spec").joinpath(SHIPPED).read_text(encoding="utf-8")
+
+
+def _by_keys() -> dict[str, Any]:
+    """Return the choice by the keys that are there: what an editor then says is about one kind."""
+    dynamics_or_target = {
+        "if": {"required": ["H"]},
+        "then": {"$ref": "#/$defs/DynamicsDocument"},
+        "else": {"$ref": "#/$defs/TargetDocument"},
+    }
+    return {"if": {"required": ["dynamics"]}, "then": {"$ref": "#/$defs/BuildDocument"}, "else": dynamics_or_target}
+
+
+def _cleaned(schema: Any) -> Any:
+    """Return a schema without the titles and defaults of Python; mappings from names are closed, parts may be empty."""
+    if isinstance(schema, list):
+        return [_cleaned(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts: dict[str, Any] = {str(key): part for key, part in schema.items()}
+    if {"type", "anyOf", "$ref"} & parts.keys():
+        parts = {key: part for key, part in parts.items() if key not in ("title", "default")}
+    if "patternProperties" in parts and "properties" not in parts:
+        parts["additionalProperties"] = False
+        entries = parts["patternProperties"].items()
+        parts["patternProperties"] = {k: {"anyOf": [v, {"type": "null"}]} if "$ref" in v else v for k, v in entries}
+    return {key: _cleaned(part) for key, part in parts.items()}

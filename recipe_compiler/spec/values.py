@@ -1,0 +1,128 @@
+"""Values of parameters: exact numbers whose shape and kind are checked exactly, or array files."""
+
+from collections.abc import Mapping as Table
+from fractions import Fraction
+from pathlib import Path
+
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.fields import found
+from recipe_compiler.spec.model import Value
+from recipe_compiler.spec.npy import npy_problem
+from recipe_compiler.spec.numbers import exact
+from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
+
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+def read_value(
+    node: Node, parameter: Parameter, entry: str, sizes: Table[str, int], folder: Path, faults: Faults
+) -> Value | None:
+    """Return the value at a node; None where a fault was added."""
+    if isinstance(node, Scalar) and node.text.endswith(".npy"):
+        file = folder / node.text
+        problem = npy_problem(file, parameter.shape, sizes)
+        if problem is None:
+            return Value(file=file)
+        faults.meaningless_at(node.place, entry, problem, "save it with numpy.save, as float64, without objects")
+        return None
+    rows = _rows(node, parameter.shape, entry, faults)
+    if rows is None:
+        return None
+    problem = shape_problem(rows, parameter.shape, sizes) or kind_problem(rows, parameter)
+    if problem:
+        faults.meaningless_at(node.place, entry, problem)
+        return None
+    return Value(rows)
+
+
+def _rows(node: Node, shape: Shape, entry: str, faults: Faults) -> Rows | None:
+    """Return the numbers row by row: a scalar is 1 x 1, a list a column."""
+    match node:
+        case Scalar():
+            lines: list[tuple[Node, ...]] = [(node,)]
+        case Sequence(items=items) if items and all(isinstance(item, Sequence) for item in items):
+            lines = [item.items for item in items if isinstance(item, Sequence)]
+        case Sequence(items=items) if items:
+            lines = [(item,) for item in items]
+        case _:
+            lines = []
+    if not lines or len({len(line) for line in lines}) != 1 or not lines[0]:
+        problem = f"found {found(plain(node))}, expected a {shape}: a number, a list, or rows of equal length"
+        faults.malformed_at(node.place, entry, problem)
+        return None
+    numbers = [[exact(item.text) if isinstance(item, Scalar) else None for item in line] for line in lines]
+    for number, item in (
+        (n, i) for row, line in zip(numbers, lines, strict=True) for n, i in zip(row, line, strict=True)
+    ):
+        if number is None:
+            hint = "write 2, 0.5, 1e-3 or 1/3, or the name of a .npy file"
+            faults.malformed_at(item.place, entry, f"found {found(plain(item))}, expected a number", hint)
+    rows = tuple(tuple(number for number in row if number is not None) for row in numbers)
+    return rows if all(len(row) == len(line) for row, line in zip(rows, lines, strict=True)) else None
+
+
+def shape_problem(rows: Rows, shape: Shape, sizes: Table[str, int]) -> str:
+    """Return what is wrong with the shape of a value, the empty string if nothing is."""
+    got = (len(rows), len(rows[0]))
+    known = [sizes.get(size, size) if isinstance(size, str) else size for size in (shape.rows, shape.cols)]
+    wanted = tuple(1 if size is None else size for size in known)
+    fits = all(isinstance(want, str) or have == want for have, want in zip(got, wanted, strict=True))
+    if wanted[0] == wanted[1] and got[0] != got[1]:
+        fits = False
+    return "" if fits else f"found {got[0]} x {got[1]} numbers, expected {wanted[0]} x {wanted[1]}: a {shape}"
+
+
+def kind_problem(rows: Rows, parameter: Parameter) -> str:
+    """Return why a value is not of the kinds declared, the empty string if it is; decided exactly."""
+    for kind in parameter.kinds:
+        problem = _not_of_kind(rows, kind, parameter.name)
+        if problem:
+            return f"{problem}, expected {parameter.name} {kind.value}"
+    return ""
+
+
+def _not_of_kind(rows: Rows, kind: Kind, name: str) -> str:
+    entries = [(i, j, value) for i, row in enumerate(rows) for j, value in enumerate(row)]
+    match kind:
+        case Kind.REAL:
+            return ""
+        case Kind.POSITIVE:
+            bad = [entry for entry in entries if entry[2] <= 0]
+        case Kind.NONNEGATIVE:
+            bad = [entry for entry in entries if entry[2] < 0]
+        case Kind.NONZERO:
+            bad = [entry for entry in entries if entry[2] == 0]
+        case Kind.DIAGONAL:
+            bad = [entry for entry in entries if entry[0] != entry[1] and entry[2] != 0]
+        case Kind.SKEW:
+            bad = [(i, j, value) for i, j, value in entries if value != -rows[j][i]]
+        case Kind.SYMMETRIC | Kind.PSD | Kind.PD:
+            bad = [(i, j, value) for i, j, value in entries if value != rows[j][i]]
+    if bad:
+        i, j, value = bad[0]
+        at = name if len(entries) == 1 else f"{name}[{i}]" if len(rows[0]) == 1 else f"{name}[{i},{j}]"
+        across = (
+            f" and {name}[{j},{i}] = {rows[j][i]}" if kind in (Kind.SKEW, Kind.SYMMETRIC, Kind.PSD, Kind.PD) else ""
+        )
+        return f"found {at} = {value}{across}"
+    return _indefinite(rows, kind, name) if kind in (Kind.PSD, Kind.PD) else ""
+
+
+def _indefinite(rows: Rows, kind: Kind, name: str) -> str:
+    """Return what shows that a symmetric matrix is not definite: a pivot of its exact L D L^T factorisation."""
+    left = [list(row) for row in rows]
+    for k, row in enumerate(left):
+        pivot = row[k]
+        if pivot < 0 or (kind is Kind.PD and pivot == 0):
+            return f"found the pivot {pivot} at {name}[{k},{k}] of L D L^T"
+        if pivot == 0:
+            below = next((j for j in range(k + 1, len(left)) if row[j] != 0), None)
+            if below is not None:
+                return f"found the pivot 0 at {name}[{k},{k}] of L D L^T with {row[below]} beside it"
+            continue
+        for i in range(k + 1, len(left)):
+            factor = left[i][k] / pivot
+            left[i] = [value - factor * above for value, above in zip(left[i], row, strict=True)]
+    return ""

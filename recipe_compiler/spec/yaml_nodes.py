@@ -1,0 +1,180 @@
+"""The one door from YAML: bytes to nodes whose scalars are raw text with their places.
+
+Read from parse events, not from a loader: nothing is constructed, resolved or recursed into. `1e-3`, `010`, `no` stay
+text until the schema decides what they mean.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from recipe_compiler.errors import Fault, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar as written: its text and where each part of the text stands."""
+
+    text: str
+    place: Place
+    plain: bool = True
+    """Written without quotes and without `|` or `>`."""
+    pieces: tuple[tuple[int, Place], ...] = ()
+    """Offsets in the text to their places, where the file holds the text word for word."""
+    comment: str = ""
+    """What follows ` #` on the same line."""
+
+    def locate(self, offset: int) -> Place:
+        """Return the place of the character at `offset`."""
+        for start, place in reversed(self.pieces):
+            if start <= offset:
+                return Place(place.file, place.line, place.column + offset - start)
+        return self.place
+
+    def part(self, start: int, stop: int) -> "Scalar":
+        """Return the text from `start` to `stop`, without the spaces around it, as a scalar of its own."""
+        text = self.text[start:stop]
+        start += len(text) - len(text.lstrip())
+        text = text.strip()
+        inner = [(offset - start, place) for offset, place in self.pieces if start < offset < start + len(text)]
+        first = [(0, self.locate(start))] if self.pieces else []
+        return Scalar(text, self.locate(start), False, (*first, *inner), self.comment)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    items: tuple["Node", ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys, each with its node, in the order written."""
+
+    entries: tuple[tuple[Scalar, "Node"], ...]
+    place: Place
+
+    def get(self, key: str) -> "Node | None":
+        """Return the node under `key`, or None."""
+        return next((node for name, node in self.entries if name.text == key), None)
+
+    def key(self, key: str) -> Scalar | None:
+        """Return the key itself, with its place."""
+        return next((name for name, _ in self.entries if name.text == key), None)
+
+
+Node = Scalar | Sequence | Mapping
+
+Plain = str | list["Plain"] | dict[str, "Plain"] | None
+"""What the schema sees: text, lists and dictionaries; None where nothing is written."""
+
+
+def plain(node: Node) -> Plain:
+    """Return a node as text, lists and dictionaries."""
+    match node:
+        case Scalar(text=text):
+            return None if node.plain and not text else text
+        case Sequence(items=items):
+            return [plain(item) for item in items]
+        case Mapping(entries=entries):
+            return {key.text: plain(value) for key, value in entries}
+
+
+def descend(node: Node, path: tuple[str | int, ...]) -> Iterator[Place]:
+    """Yield the places along a path into a node: of each key and item as far as the path leads."""
+    yield node.place
+    for step in path:
+        match node:
+            case Mapping() if isinstance(step, str) and (key := node.key(step)) is not None:
+                yield key.place
+                following = node.get(step)
+                if following is None:
+                    return
+                node = following
+            case Sequence(items=items) if isinstance(step, int) and step < len(items):
+                node = items[step]
+                yield node.place
+            case _:
+                return
+
+
+def place_of(node: Node, path: tuple[str | int, ...]) -> Place:
+    """Return the deepest place on a path."""
+    *_, last = descend(node, path)
+    return last
+
+
+@dataclass(slots=True)
+class OpenNode:
+    """A list or mapping whose end has not been read yet."""
+
+    place: Place
+    is_mapping: bool
+    in_flow: bool
+    nodes: list[Node] = field(default_factory=list["Node"])
+    """Items, or keys and values in turn."""
+
+    def closed(self) -> tuple[Node, tuple[Fault, ...]]:
+        """Return the finished node, and faults of its keys."""
+        if not self.is_mapping:
+            return Sequence(_rejoined_items(self.nodes) if self.in_flow else tuple(self.nodes), self.place), ()
+        pairs = list(zip(self.nodes[::2], self.nodes[1::2], strict=True))
+        faults: list[Fault] = []
+        entries: list[tuple[Scalar, Node]] = []
+        seen: dict[str, Place] = {}
+        for key, value in _rejoined_values(pairs) if self.in_flow else pairs:
+            if not isinstance(key, Scalar):
+                faults.append(Fault(key.place, "document", "found a list or mapping as a key, expected a name"))
+            elif key.text in seen:
+                both = f"found the key `{key.text}` twice, on lines {seen[key.text].line} and {key.place.line}"
+                faults.append(Fault(key.place, key.text, f"{both}, expected it once", "remove one of them"))
+            else:
+                seen[key.text] = key.place
+                entries.append((key, value))
+        return Mapping(tuple(entries), self.place), tuple(faults)
+
+
+def _unclosed(text: str) -> int:
+    return text.count("(") - text.count(")")
+
+
+def _join(parts: list[Scalar]) -> Scalar:
+    """Return one scalar for text that YAML cut at the commas inside parentheses: `[minimum(x, y), 0]`."""
+    text = ""
+    pieces: list[tuple[int, Place]] = []
+    for part in parts:
+        text += ", " if text else ""
+        pieces += [(len(text) + start, place) for start, place in part.pieces]
+        text += part.text
+    return Scalar(text, parts[0].place, True, tuple(pieces), parts[-1].comment)
+
+
+def _rejoined_items(nodes: list[Node]) -> tuple[Node, ...]:
+    """Undo the cuts at commas inside parentheses. No formula has an unclosed parenthesis, so none changes meaning."""
+    items: list[Node] = []
+    waiting: list[Scalar] = []
+    for node in nodes:
+        if not isinstance(node, Scalar) or not node.plain or not (waiting or _unclosed(node.text) > 0):
+            items += [*waiting, node]
+            waiting = []
+            continue
+        waiting.append(node)
+        if _unclosed("".join(part.text for part in waiting)) == 0:
+            items.append(_join(waiting))
+            waiting = []
+    return (*items, *waiting)
+
+
+def _rejoined_values(pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+    """Undo the same cuts in `{theta: N(0, I)}`, which YAML reads as `theta: N(0` and a key ` I)` without a value."""
+    joined: list[tuple[Node, Node]] = []
+    for key, value in pairs:
+        empty = isinstance(value, Scalar) and value.plain and not value.text
+        if joined and empty and isinstance(key, Scalar) and key.plain:
+            name, before = joined[-1]
+            if isinstance(before, Scalar) and before.plain and _unclosed(before.text) > 0:
+                joined[-1] = (name, _join([before, key]))
+                continue
+        joined.append((key, value))
+    return joined

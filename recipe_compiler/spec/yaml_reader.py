@@ -1,0 +1,182 @@
+"""YAML parse events to nodes, with a bound on everything that can grow."""
+
+from collections.abc import Iterator
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, OpenNode, Scalar
+from recipe_compiler.spec.yaml_text import document_text
+from recipe_compiler.spec.yaml_traps import explain
+
+MAX_NESTING = 50
+MAX_NODES = 25_000
+MAX_ENTRIES = 1_000
+"""Keys of one mapping: a state of more blocks has a D too large for any formula."""
+
+
+def read_yaml(data: bytes, file: str) -> Mapping:
+    """Return the one mapping a document consists of.
+
+    Raises SpecError with every fault of the YAML itself: tags, anchors, aliases, duplicate keys (both lines named),
+    more than one document, nesting deeper than 50, more than 25,000 values, more than 1,000 keys in one mapping.
+    """
+    text = document_text(data, file)
+    reader = _Reader(text, file)
+    try:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            reader.take(event)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = Place(file) if mark is None else Place(file, mark.line + 1, mark.column + 1)
+        reader.fault(where, *explain(" ".join(str(error.problem or error.context).split())))
+    except YAMLError as error:
+        reader.fault(Place(file), *explain(" ".join(str(error).split())))
+    if reader.faults:
+        raise SpecError(reader.faults)
+    return _mapping(reader.root, file)
+
+
+def _mapping(root: Node | None, file: str) -> Mapping:
+    hint = "start with `name: ...`; `recipe new NAME` writes a commented document"
+    match root:
+        case None:
+            found, where = "an empty file", Place(file)
+        case Mapping():
+            return root
+        case Scalar(text=text, place=where):
+            found = "nothing" if text in ("", "null", "~") else "a bare text"
+        case _:
+            found, where = "a list", root.place
+    raise SpecError([Fault(where, "document", f"found {found}, expected keys with values", hint)])
+
+
+class _Reader:
+    """Builds nodes from events, with a stack in place of recursion."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self.lines = text.split("\n")
+        self.faults: list[Fault] = []
+        self.root: Node | None = None
+        self.stack: list[OpenNode] = []
+        self.nodes = 0
+        self.documents = 0
+
+    def fault(self, where: Place, problem: str, hint: str = "") -> None:
+        self.faults.append(Fault(where, self.entry(), problem, hint))
+
+    def entry(self) -> str:
+        """Return the keys that lead to where the reader stands."""
+        keys = [node.nodes[-1] for node in self.stack if node.is_mapping and len(node.nodes) % 2]
+        return ".".join(key.text for key in keys if isinstance(key, Scalar)) or "document"
+
+    def take(self, event: Event) -> None:
+        """Add what one event says."""
+        match event:
+            case DocumentStartEvent():
+                self.documents += 1
+                if self.documents > 1:
+                    self.fault(self.place(event), "found a second document after `---`, expected one", "split the file")
+                    self.stop()
+            case AliasEvent():
+                self.check(event)
+                self.add(Scalar("", self.place(event), plain=False))
+            case ScalarEvent():
+                self.check(event)
+                self.add(self.scalar(event))
+            case MappingStartEvent() | SequenceStartEvent():
+                self.check(event)
+                is_mapping, flow = isinstance(event, MappingStartEvent), bool(event.flow_style)
+                self.stack.append(OpenNode(self.place(event), is_mapping, flow))
+            case MappingEndEvent() | SequenceEndEvent():
+                node, faults = self.stack.pop().closed()
+                self.faults += faults
+                self.add(node)
+            case _:
+                pass
+
+    def add(self, node: Node) -> None:
+        """Hang a finished node where it belongs."""
+        if not self.stack:
+            self.root = node
+            return
+        parent = self.stack[-1]
+        parent.nodes.append(node)
+        if parent.is_mapping and len(parent.nodes) > 2 * MAX_ENTRIES:
+            parent.nodes.pop()
+            problem = f"found more than {MAX_ENTRIES:,} entries, expected at most that"
+            hint = "blocks have a shape: `theta: {shape: d}` is d coordinates at once, and D of any size stays short"
+            self.fault(parent.place, problem, hint)
+            self.stop()
+
+    def check(self, event: Event) -> None:
+        """Refuse what a specification has no use for, and what would exhaust the reader."""
+        where = self.place(event)
+        self.nodes += 1
+        if len(self.stack) >= MAX_NESTING:
+            self.fault(where, f"found nesting deeper than {MAX_NESTING}, expected a flat document", "")
+            self.stop()
+        if self.nodes > MAX_NODES:
+            found = f"found more than {MAX_NODES:,} values, expected at most that"
+            self.fault(where, found, "put large arrays into .npy files")
+            self.stop()
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        if isinstance(event, AliasEvent):
+            hint = f"quote the value if `*{anchor}` belongs to a formula, else write it out"
+            self.fault(where, f"found `*{anchor}`, an alias of YAML, expected a value", hint)
+        elif anchor is not None:
+            hint = f"quote the value if `&{anchor}` belongs to a formula, else remove it"
+            self.fault(where, f"found `&{anchor}`, an anchor of YAML, expected a value", hint)
+        if tag is not None and not isinstance(event, AliasEvent):
+            shown = self.lines[where.line - 1][where.column - 1 :].split(" ")[0][:60]
+            self.fault(
+                where, f"found the tag `{shown}`, expected a value without a tag", "remove it: nothing is constructed"
+            )
+        if len(self.faults) >= 20:
+            self.stop()
+
+    def stop(self) -> None:
+        raise SpecError(self.faults)
+
+    def place(self, event: Event) -> Place:
+        return Place(self.file, event.start_mark.line + 1, event.start_mark.column + 1)
+
+    def scalar(self, event: ScalarEvent) -> Scalar:
+        where, style = self.place(event), event.style
+        text = event.value.removesuffix("\n") if style in ("|", ">") else event.value
+        comment = self.comment(event) if style is None else ""
+        return Scalar(text, where, style is None, tuple(self.pieces(event, text)), comment)
+
+    def comment(self, event: ScalarEvent) -> str:
+        """Return the comment right after a plain scalar, on its last line."""
+        rest = self.lines[event.end_mark.line][event.end_mark.column :] if event.end_mark.line < len(self.lines) else ""
+        return rest.strip() if rest.lstrip(" ").startswith("#") and rest != rest.lstrip(" ") else ""
+
+    def pieces(self, event: ScalarEvent, text: str) -> Iterator[tuple[int, Place]]:
+        """Yield where the text of a scalar stands in the file, line by line."""
+        first, last = event.start_mark, event.end_mark
+        cursor = 0
+        for number in range(first.line, min(last.line, len(self.lines) - 1) + 1):
+            if number == first.line and event.style in ("|", ">"):
+                continue
+            begin = first.column + (event.style is not None) if number == first.line else 0
+            line = self.lines[number][begin : last.column if number == last.line else None]
+            piece = line.strip()
+            if event.style in ("'", '"') and number == last.line:
+                piece = piece[:-1].rstrip()
+            at = text.find(piece, cursor) if piece else -1
+            if at >= 0:
+                yield at, Place(self.file, number + 1, begin + len(line) - len(line.lstrip()) + 1)
+                cursor = at + len(piece)

@@ -1,0 +1,176 @@
+"""Tensors at fixed sizes as SymPy scalars: sums written out, deltas evaluated."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any, cast
+
+import sympy
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.atoms import Factor, indices, moved
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+Scalar = Any
+"""A SymPy expression; SymPy ships no types."""
+
+Leaf = Callable[[Atom], Scalar | None]
+"""Gives a coordinate or component (slots are integers) its expression. It is asked about entries of inverses and
+determinants too, and may answer None: then they are computed from the entries of their matrix.
+"""
+
+_SYMPY: dict[str, Callable[..., Scalar]] = {
+    "exp": sympy.exp,
+    "log": sympy.log,
+    "abs": sympy.Abs,
+    "sign": sympy.sign,
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tan": sympy.tan,
+    "tanh": sympy.tanh,
+    "atan": sympy.atan,
+    "cosh": sympy.cosh,
+    "sinh": sympy.sinh,
+    "erf": sympy.erf,
+    "gamma": sympy.gamma,
+    "loggamma": sympy.loggamma,
+    "digamma": sympy.digamma,
+    "minimum": sympy.Min,
+    "maximum": sympy.Max,
+}
+_RELATIONS: dict[str, Callable[..., Scalar]] = {
+    ">": sympy.Gt,
+    ">=": sympy.Ge,
+    "<": sympy.Lt,
+    "<=": sympy.Le,
+    "==": sympy.Eq,
+}
+
+
+def scalarise(tensor: Tensor, sizes: Mapping[str, int], at: Mapping[Index, int], leaf: Leaf) -> Scalar:
+    """Return the entry of a tensor at `at` (every free index to a position from 0), sums running over 0 .. size-1.
+
+    Sizes of which a fixed or literal position is out of range are a CompilerError.
+    """
+    return _Evaluation(sizes, leaf).tensor(tensor, at)
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    sizes: Mapping[str, int]
+    leaf: Leaf
+    matrices: dict[tuple[Grid, bool], Scalar] = field(default_factory=dict[tuple[Grid, bool], Scalar])
+    """Grids, and their inverses where True."""
+
+    def size(self, size: Size) -> int:
+        return size if isinstance(size, int) else self.sizes[size]
+
+    def tensor(self, tensor: Tensor, at: Mapping[Index, int]) -> Scalar:
+        missing = [index for index in tensor.free if index not in at]
+        if missing:
+            raise CompilerError(f"no position for the free index {missing[0].label}")
+        return cast(Scalar, sympy.Add(*(self.term(term, at) for term in tensor.terms)))
+
+    def term(self, term: Term, at: Mapping[Index, int]) -> Scalar:
+        bound = sorted(indices(term.factors) - at.keys(), key=lambda index: index.label)
+        parts: list[Scalar] = []
+        for places in product(*(range(self.size(index.size)) for index in bound)):
+            here = {**at, **dict(zip(bound, places, strict=True))}
+            if self.deltas_hold(term.factors, here):
+                others = [factor for factor in term.factors if not isinstance(factor[0], Delta)]
+                parts.append(sympy.Mul(*(self.power(factor, here) for factor in others)))
+        return rational(term.coefficient) * sympy.Add(*parts)
+
+    def deltas_hold(self, factors: tuple[Factor, ...], at: Mapping[Index, int]) -> bool:
+        deltas = [atom for atom, _ in factors if isinstance(atom, Delta)]
+        return all(_place(delta.left, at) == _place(delta.right, at) for delta in deltas)
+
+    def power(self, factor: Factor, at: Mapping[Index, int]) -> Scalar:
+        return self.atom(factor[0], at) ** rational(factor[1])
+
+    def atom(self, atom: Atom, at: Mapping[Index, int]) -> Scalar:
+        match atom:
+            case SizeNumber(name):
+                return sympy.Integer(self.sizes[name])
+            case Circle():
+                return sympy.pi
+            case Applied(fn, args):
+                return function(fn, *(self.tensor(arg, at) for arg in args))
+            case Base(arg):
+                return self.tensor(arg, at)
+            case Delta(left, right):
+                return sympy.Integer(_place(left, at) == _place(right, at))
+            case Coordinate() | Component():
+                known = self.leaf(moved(atom, at))
+                if known is None:
+                    raise CompilerError(f"no value for {atom}")
+                return known
+            case Inverse(of, (row, col)):
+                known = self.leaf(moved(atom, at))
+                return self.matrix(of, inverse=True)[_place(row, at), _place(col, at)] if known is None else known
+            case Determinant(of, log):
+                known = self.leaf(atom)
+                if known is not None:
+                    return known
+                det = self.matrix(of, inverse=False).det(method="berkowitz")
+                return sympy.log(det) if log else det
+
+    def matrix(self, grid: Grid, *, inverse: bool) -> Scalar:
+        key = (grid, inverse)
+        if key not in self.matrices:
+            if inverse:
+                self.matrices[key] = self.matrix(grid, inverse=False).inv(method="ADJ")
+            else:
+                rows, cols = self.size(grid.row.size), self.size(grid.col.size)
+                entries = [
+                    [self.tensor(grid.entry, {grid.row: i, grid.col: j}) for j in range(cols)] for i in range(rows)
+                ]
+                self.matrices[key] = sympy.Matrix(entries)
+        return self.matrices[key]
+
+
+def function(fn: str, *args: Scalar) -> Scalar:
+    """Return a scalar function of the language as SymPy's; `where >` and the like become Piecewise."""
+    match fn.split(" "):
+        case ["where", op]:
+            left, right, yes, no = args
+            return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
+        case ["log1p"]:
+            return sympy.log(1 + args[0])
+        case ["expm1"]:
+            return sympy.exp(args[0]) - 1
+        case ["softplus"]:
+            return sympy.log(1 + sympy.exp(args[0]))
+        case ["sigmoid"]:
+            return 1 / (1 + sympy.exp(-args[0]))
+        case ["trigamma"]:
+            return sympy.polygamma(1, args[0])
+        case _:
+            return _SYMPY[fn](*args)
+
+
+def rational(value: Fraction) -> Scalar:
+    """Return a fraction as SymPy's exact rational."""
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def _place(slot: Slot, at: Mapping[Index, int]) -> int:
+    return at[slot] if isinstance(slot, Index) else slot

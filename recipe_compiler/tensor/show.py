@@ -1,0 +1,175 @@
+"""Tensors as text and LaTeX: in matrix notation where that says the same, else with indices and explicit sums."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from recipe_compiler.tensor.atoms import Factor, indices, slots
+from recipe_compiler.tensor.style import LATEX, PLAIN, Style
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Circle,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Grid,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+_LETTERS = "ijklmnpqstuvwabcefgh"
+
+Letters = Mapping[Index, str]
+"""How indices are written."""
+
+
+def text(tensor: Tensor) -> str:
+    """Write a tensor in index notation: `-sum_jk C[i,j] inv(M)[j,k] r[k] - d_theta[i] U`."""
+    return write(PLAIN, tensor, {index: index.label for index in tensor.free})
+
+
+def latex(tensor: Tensor) -> str:
+    """Write a tensor in index notation as LaTeX."""
+    return write(LATEX, tensor, {index: index.label for index in tensor.free})
+
+
+def write(style: Style, tensor: Tensor, letters: Letters) -> str:
+    """Write a sum of terms; numbers alone come last."""
+    ordered = sorted(tensor.terms, key=lambda term: not term.factors)
+    return join_terms([_term(style, term, letters) for term in ordered])
+
+
+def join_terms(terms: Sequence[tuple[bool, str]]) -> str:
+    """Join terms (whether negative, and what follows the sign) to a sum."""
+    if not terms:
+        return "0"
+    first, *others = terms
+    return ("-" if first[0] else "") + first[1] + "".join(f" {'-' if neg else '+'} {body}" for neg, body in others)
+
+
+def fraction(
+    style: Style,
+    prefix: str,
+    coefficient: Fraction,
+    above: Sequence[str],
+    below: Sequence[str],
+    *,
+    between: str | None = None,
+) -> str:
+    """Write `|coefficient| * above / below`, with `prefix` (a sum's sign) before what it sums."""
+    times = style.times if between is None else between
+    number = abs(coefficient)
+    over = [*([str(number.numerator)] if number.numerator != 1 else []), *above]
+    under = [*([str(number.denominator)] if number.denominator != 1 else []), *below]
+    if not under:
+        return prefix + (times.join(over) or "1")
+    if style is LATEX and above and (prefix or not below):
+        return style.ratio(str(number.numerator), times.join(under), compound=False) + f" {prefix}{times.join(above)}"
+    return prefix + style.ratio(times.join(over) or "1", times.join(under), compound=len(under) > 1)
+
+
+def _term(style: Style, term: Term, letters: Letters) -> tuple[bool, str]:
+    bound = [index for index in _appearing(term, letters) if index not in letters]
+    inner = {**letters, **_names(bound, term, letters)}
+    above: list[str] = []
+    below: list[str] = []
+    for atom, exponent in chained(term.factors, tuple(letters)):
+        (below if exponent < 0 else above).append(_power(style, atom, abs(exponent), inner))
+    prefix = style.total([inner[index] for index in bound]) if bound else ""
+    return term.coefficient < 0, fraction(style, prefix, term.coefficient, above, below)
+
+
+def _names(bound: Sequence[Index], term: Term, letters: Letters) -> dict[Index, str]:
+    """Return letters for bound indices that nothing around them uses."""
+    used = set(letters.values()) | names_in(term)
+    letters_left = [letter for letter in _LETTERS if letter not in used]
+    spare = [f"i{n}" for n in range(len(bound))]
+    return dict(zip(bound, [*letters_left, *spare], strict=False))
+
+
+def names_in(term: Term) -> set[str]:
+    """Return the names of one letter that a term holds outside its arguments, which indices must not take."""
+    found: set[str] = set()
+    for atom, _ in term.factors:
+        match atom:
+            case Coordinate(name, _) | Component(name, _, _) | SizeNumber(name):
+                found.add(name)
+            case _:
+                pass
+        found |= {str(index.size) for index in indices(((atom, Fraction(1)),))}
+    return found
+
+
+def _appearing(term: Term, letters: Letters) -> list[Index]:
+    """Return the indices of a term in the order in which they will be read."""
+    factors = chained(term.factors, tuple(letters))
+    return list(dict.fromkeys(slot for atom, _ in factors for slot in slots(atom) if isinstance(slot, Index)))
+
+
+def chained(factors: Sequence[Factor], start: Sequence[Index]) -> list[Factor]:
+    """Return factors in reading order: scalars, then those with indices, each beside one it shares an index with."""
+    scalars = [factor for factor in factors if not slots(factor[0])]
+    waiting = [factor for factor in factors if slots(factor[0])]
+    ends: set[Slot] = set(start)
+    ordered: list[Factor] = []
+    while waiting:
+        follows = [factor for factor in waiting if ends & set(slots(factor[0]))]
+        chosen = min(follows or waiting, key=lambda factor: len(slots(factor[0])) if not follows else 0)
+        waiting.remove(chosen)
+        ordered.append(chosen)
+        ends = set(slots(chosen[0])) - ends or ends
+    return [*scalars, *ordered]
+
+
+def _power(style: Style, atom: Atom, exponent: Fraction, letters: Letters) -> str:
+    written = _atom(style, atom, letters)
+    if exponent == 1 and not isinstance(atom, Base):
+        return written
+    simple = not (isinstance(atom, Base) or (isinstance(atom, Component) and bool(atom.by)))
+    return style.power(written, exponent, simple=simple)
+
+
+def _atom(style: Style, atom: Atom, letters: Letters) -> str:
+    match atom:
+        case Coordinate(block, at):
+            return style.at(style.symbol(block), _places(at, letters))
+        case Component(name, at, by):
+            partials = "".join(style.partial(x.block, _places(x.at, letters)) for x in by)
+            return partials + style.at(style.symbol(name), _places(at, letters))
+        case SizeNumber(name):
+            return style.symbol(name)
+        case Circle():
+            return style.symbol("pi")
+        case Delta(left, right):
+            return style.delta(_places((left, right), letters))
+        case Applied(fn, args):
+            return style.call(fn, [write(style, arg, letters) for arg in args])
+        case Base(arg):
+            return write(style, arg, letters)
+        case Inverse(of, at):
+            matrix, simple = matrix_of(style, of)
+            return style.at(style.inverse(matrix, simple=simple), _places(at, letters))
+        case Determinant(of, log):
+            return style.call("logdet" if log else "det", [matrix_of(style, of)[0]])
+
+
+def matrix_of(style: Style, grid: Grid) -> tuple[str, bool]:
+    """Write a matrix given entry by entry, and whether it is a single name."""
+    match grid.entry.terms:
+        case (Term(coefficient, ((Component(name, at, ()), exponent),)),) if (
+            coefficient == exponent == 1 and at == (grid.row, grid.col)
+        ):
+            return style.symbol(name), True
+        case _:
+            letters = {grid.row: grid.row.label, grid.col: grid.col.label}
+            return write(style, grid.entry, letters), False
+
+
+def _places(at: Sequence[Slot], letters: Letters) -> list[str]:
+    return [letters[slot] if isinstance(slot, Index) else str(slot) for slot in at]

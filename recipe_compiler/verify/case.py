@@ -1,0 +1,80 @@
+"""The dynamics a check is about, with what every claim needs of it, found once."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.algebra.entries import Setting
+from recipe_compiler.algebra.system import System, system
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.premises import contradiction
+from recipe_compiler.verify.sizes import Sizes, checked_sizes
+
+ZERO = Fraction(0)
+
+Matrix = tuple[tuple[Formula, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A dynamics, its derivation, the sizes the second engine looks at, and what speaks against its declarations."""
+
+    dynamics: Dynamics
+    """As written."""
+    derivation: Derivation | None
+    """With the claimed diffusion where D is not given, and Q = 0 where Q is not given; None without any D."""
+    sizes: tuple[Sizes, ...]
+    contradiction: str
+    """Why no exact point satisfying the declarations is known; empty if one is."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the blocks, in order."""
+        return tuple(block.name for block in self.dynamics.declarations.blocks)
+
+    def place(self, *entries: str) -> Place:
+        """Return the first of the entries that the document has a place for."""
+        known = dict(self.dynamics.source.places)
+        return next((known[entry] for entry in entries if entry in known), Place(self.dynamics.source.file))
+
+    def system(self, sizes: Sizes) -> System:
+        """Return H, D, Q at fixed sizes, by the second engine."""
+        found = self.whole
+        return system(found.declarations, found.H, found.D or (), found.Q or (), sizes)
+
+    def setting(self, sizes: Sizes) -> Setting:
+        """Return what the second engine needs to read formulas of this document."""
+        return Setting(self.dynamics.declarations, sizes)
+
+    @property
+    def whole(self) -> Dynamics:
+        """The dynamics with D and Q filled in as for the derivation."""
+        return self.dynamics if self.derivation is None else self.derivation.dynamics
+
+
+def case_of(dynamics: Dynamics) -> Case:
+    """Return what the claims about a dynamics need.
+
+    Raises:
+        ModelError: a formula that has no meaning in index notation.
+    """
+    D = dynamics.D or dynamics.claims.diffusion
+    Q = dynamics.Q or zeros(dynamics.declarations.blocks)
+    derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))
+    return Case(dynamics, derivation, checked_sizes(dynamics), contradiction(dynamics))
+
+
+def zeros(blocks: tuple[Block, ...]) -> Matrix:
+    """Return the zero block matrix."""
+    return tuple(tuple(zero(row, col) for col in blocks) for row in blocks)
+
+
+def zero(row: Block, col: Block) -> Formula:
+    """Return zero of the shape of a place."""
+    sizes: tuple[Size | None, Size | None] = (row.shape.rows, col.shape.rows)
+    shape = Shape(*sizes)
+    return Filled(0, shape) if shape.sizes else Number(ZERO)

@@ -1,0 +1,79 @@
+"""What a check did not decide: every claim that applies to a document and that this version leaves open, with why."""
+
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verify.premises import depends_on_state
+
+
+def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
+    """Return the claims about a dynamics that were not decided."""
+    found = [
+        _normalisable(dynamics),
+        *_marginal(dynamics),
+        *_regular(dynamics),
+        *_boundary(dynamics),
+        "unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version",
+        "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
+    ]
+    if dynamics.claims.marginal is not None:
+        found.append("claimed_marginal: claimed, and not decided by this version")
+    if dynamics.claims.update is not None:
+        found.append("claimed_update: claimed, and not decided by this version")
+    return tuple(found)
+
+
+def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
+    """Return the claims about a build that were not decided, those about its dynamics included."""
+    noise = (
+        "noise_budget: that 2D - eps B_hat is positive semidefinite depends on the step size: guarded when it runs"
+        if build.variant == "minibatch"
+        else "noise_budget: a full-data build has no gradient noise to subtract; not decided further by this version"
+    )
+    files = [name for name, value in build.values if value.file is not None]
+    checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
+    independence = "independence: that the noise of different draws is independent is not decided by this version"
+    return (*dynamics_caveats(bound), noise, independence, *checked_later)
+
+
+def target_caveats(target: Target) -> tuple[str, ...]:
+    """Return the claims about a target that were not decided."""
+    domains = [b.name for b in target.declarations.blocks if b.domain.name not in {DomainName.REAL, DomainName.CIRCLE}]
+    found = ["normalisable: that the posterior has a finite integral is not decided by this version"]
+    if domains:
+        found.append(f"boundary: {', '.join(domains)} has a boundary; not decided by this version")
+    return tuple(found)
+
+
+def _normalisable(dynamics: Dynamics) -> str:
+    if dynamics.potential is not None:
+        return f"normalisable: that exp(-H) has a finite integral is assumed of {dynamics.potential}, not decided"
+    return "normalisable: that exp(-H) has a finite integral is not decided by this version"
+
+
+def _marginal(dynamics: Dynamics) -> list[str]:
+    """Return the caveat on the marginal where the state has blocks besides the potential's."""
+    potential = next((f for f in dynamics.declarations.functions if f.role == "potential"), None)
+    if potential is None:
+        return []
+    others = [block.name for block in dynamics.declarations.blocks if block.name not in potential.of]
+    if not others:
+        return []
+    of = ", ".join(potential.of)
+    reason = f"that {of} has the law exp(-{potential.name}) once {', '.join(others)} is integrated out"
+    return [f"marginal: {reason} is not decided by this version"]
+
+
+def _regular(dynamics: Dynamics) -> list[str]:
+    places = [p for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for p in row]
+    if not any(depends_on_state(place) for place in places):
+        return []
+    return ["regular: D or Q depends on the state; smoothness beyond what `stationary` used is not decided"]
+
+
+def _boundary(dynamics: Dynamics) -> list[str]:
+    inner = {DomainName.REAL, DomainName.CIRCLE}
+    names = [block.name for block in dynamics.declarations.blocks if block.domain.name not in inner]
+    if not names:
+        return []
+    reason = "that no probability leaves through it, and whether chains reach it, is not decided by this version"
+    return [f"boundary: {', '.join(names)} has a boundary; {reason}"]

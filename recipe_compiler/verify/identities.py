@@ -1,0 +1,153 @@
+"""Deciding that quantities vanish: by the index calculus for every size, and by the second engine at small ones.
+
+Only both together prove. The second engine alone refutes, by an exact admissible point. Where they disagree the
+verdict is undecided, and says so: one of them is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from recipe_compiler.algebra.definedness import Obligations
+from recipe_compiler.algebra.entries import NotScalarisableError
+from recipe_compiler.algebra.evaluate import Value
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.kernels import NoNormalFormError
+from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.witness import Witness, witness
+from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
+from recipe_compiler.verify.sizes import Sizes, written
+
+ENTRIES_TRIED = 6
+
+Scalars = Callable[[Sizes], Sequence[Expr]]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A quantity that should vanish: its name for blame, its index expression, its entries at fixed sizes."""
+
+    says: str
+    where: Place
+    everywhere: Tensor
+    entries: Scalars
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Identities of one document, with what an answer may rest on."""
+
+    identities: tuple[Identity, ...]
+    declarations: Declarations
+    sizes: tuple[Sizes, ...]
+    premises: Obligations
+    contradiction: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A decision, the sizes it is about, the sizes at which the second engine found zero, and the guilty place."""
+
+    decision: Decision
+    for_d: str | tuple[tuple[str, int], ...] = "all"
+    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
+    where: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What the second engine saw."""
+
+    vanished_at: tuple[Sizes, ...]
+    failed: tuple[Identity, Sizes, Witness] | None
+    open: tuple[str, ...]
+
+
+def decide(question: Question) -> Answer:
+    """Decide that all identities hold for every size the document allows."""
+    left = [identity for identity in question.identities if not identity.everywhere.is_zero]
+    seen = _look(question)
+    checked = tuple(tuple(sizes.items()) for sizes in seen.vanished_at)
+    if seen.failed is not None:
+        identity, sizes, found = seen.failed
+        decision = _refuted(identity, found, seen, question, left)
+        return Answer(decision, tuple(sizes.items()) or "all", checked, identity.where)
+    where = left[0].where if left else None
+    fixed = not question.declarations.sizes
+    tried = list(seen.open)
+    if left and not (fixed and not seen.open):
+        tried.append(f"index calculus: {left[0].says} does not reduce to zero")
+        if checked:
+            tried.append(
+                f"second engine: zero at {'; '.join(written(dict(at)) for at in checked) or 'the fixed sizes'}"
+            )
+    tried += [f"not shown: {what}" for what in question.premises.open]
+    if question.contradiction:
+        tried.append(question.contradiction)
+    given = tuple(sorted(question.premises.given))
+    if tried:
+        return Answer(Undecided(tuple(tried), text(left[0].everywhere) if left else "", given), "all", checked, where)
+    method = "normal form at the document's sizes" if left else "index calculus for every size; second engine"
+    return Answer(Proved(method, given), "all", checked)
+
+
+def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Question, left: list[Identity]) -> Decision:
+    """Return a refutation, or undecided if the index calculus says that the very same thing is zero."""
+    at = (*found.text, (identity.says, shown(found.value)))
+    if identity not in left:
+        point = ", ".join(f"{name} = {value}" for name, value in at)
+        return Undecided(
+            (f"the engines disagree on {identity.says}: zero for the index calculus, but {point}; please report this",)
+        )
+    holds = "; ".join(written(sizes) for sizes in seen.vanished_at if sizes)
+    by = "exact witness" + (f" (of the sizes looked at, it holds at {holds} only)" if holds else "")
+    return Refuted(by, at, text(identity.everywhere), tuple(sorted(question.premises.given)))
+
+
+def _look(question: Question) -> _Looked:
+    """Ask the second engine at every size: where all vanishes, and the first certain failure."""
+    vanished: list[Sizes] = []
+    failed: tuple[Identity, Sizes, Witness] | None = None
+    notes: list[str] = []
+    for sizes in question.sizes:
+        at = f" at {written(sizes)}" if sizes else ""
+        try:
+            left = _left(question, sizes)
+            if not left:
+                vanished.append(sizes)
+            elif failed is None:
+                failed = _failure(left, question.declarations, sizes)
+                if failed is None:
+                    notes.append(f"second engine{at}: {left[0][0].says} did not reduce to zero, no witness found")
+        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+            notes.append(f"second engine{at}: {reason}")
+    return _Looked(tuple(vanished), failed, tuple(notes))
+
+
+def _left(question: Question, sizes: Sizes) -> list[tuple[Identity, Expr]]:
+    """Return every identity with every entry whose normal form is not zero."""
+    return [
+        (identity, entry) for identity in question.identities for entry in identity.entries(sizes) if not is_zero(entry)
+    ]
+
+
+def _failure(
+    left: list[tuple[Identity, Expr]], declarations: Declarations, sizes: Sizes
+) -> tuple[Identity, Sizes, Witness] | None:
+    """Return the first identity with a witness, among the first few entries that do not vanish."""
+    for identity, entry in left[:ENTRIES_TRIED]:
+        found = witness(entry, declarations, sizes)
+        if found is not None:
+            return identity, sizes, found
+    return None
+
+
+def shown(value: Value) -> str:
+    """Return an exact value as text, an enclosed one by its ball."""
+    return str(value) if not hasattr(value, "mid") else f"{value} (enclosed)"

@@ -1,0 +1,67 @@
+"""What a verdict rests on: the declarations that were used, and one exact point that satisfies all of them."""
+
+from collections.abc import Iterable
+
+from recipe_compiler.algebra.definedness import Obligations, nodes, obligations
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.witness import points
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.sizes import checked_sizes
+
+ATTEMPTS = 240
+"""Points tried for one that satisfies the assumptions."""
+
+
+def contradiction(dynamics: Dynamics) -> str:
+    """Return why no exact point satisfying all declarations is known; empty if one was found."""
+    declarations = dynamics.declarations
+    sizes = checked_sizes(dynamics)[0]
+    try:
+        for _ in points(declarations, sizes, ATTEMPTS if declarations.assume else 1):
+            return ""
+    except NoInstanceError as reason:
+        return f"the declarations contradict each other, or no instance of them is known: {reason}"
+    return f"no exact point that satisfies the assumptions was found in {ATTEMPTS} tries"
+
+
+def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to be defined and smooth, with the declared facts about their names."""
+    listed = tuple(formulas)
+    found = obligations(listed, declarations)
+    return Obligations(found.given | facts(listed, declarations), found.open)
+
+
+def facts(formulas: Iterable[Formula], declarations: Declarations) -> frozenset[str]:
+    """Return the declared kinds of the names in formulas: what a proof about them may have used."""
+    found: set[str] = set()
+    for formula in formulas:
+        for node in nodes(formula):
+            if isinstance(node, (Symbol, FunctionAt)):
+                found |= _facts_of(declarations.find(node.name))
+    return frozenset(found)
+
+
+def assumptions(declarations: Declarations) -> frozenset[str]:
+    """Return the assumptions as text."""
+    return frozenset(f"{text(c.left)} {c.op} {text(c.right)}" for c in declarations.assume)
+
+
+def _facts_of(item: object) -> set[str]:
+    if isinstance(item, Function):
+        kinds = [f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL]
+        return {f"{item.name} is smooth", *kinds}
+    if isinstance(item, Parameter):
+        return {f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL}
+    return set()
+
+
+def depends_on_state(formula: Formula) -> bool:
+    """Whether a block or a function of blocks occurs in a formula."""
+    return any(
+        isinstance(node, FunctionAt) or (isinstance(node, Symbol) and node.role is Role.BLOCK)
+        for node in nodes(formula)
+    )

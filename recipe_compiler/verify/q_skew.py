@@ -1,0 +1,25 @@
+"""Is Q skew? Q + Q.T = 0, place by place (ma2015recipe, Eq. 3)."""
+
+from recipe_compiler.algebra.definedness import Obligations
+from recipe_compiler.derive.stationarity import skewness_defect
+from recipe_compiler.verdict import Finding, Undecided
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.identities import Question, decide
+from recipe_compiler.verify.places import mirrored
+from recipe_compiler.verify.premises import facts
+
+
+def q_skew(case: Case) -> Finding:
+    """Decide that Q is skew for every size."""
+    says = "Q is skew"
+    Q = case.dynamics.Q
+    if case.derivation is None or Q is None:
+        reason = "Q is not given, and this version does not recover it" if Q is None else "D is not given"
+        return Finding("q_skew", says, True, Undecided((reason,)), where=case.place("Q", "D"))
+    identities = mirrored(case, "Q", Q, skewness_defect(case.derivation), 1)
+    given = facts((place for row in Q for place in row), case.dynamics.declarations)
+    question = Question(identities, case.dynamics.declarations, case.sizes, Obligations(given), case.contradiction)
+    answer = decide(question)
+    return Finding(
+        "q_skew", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or case.place("Q")
+    )

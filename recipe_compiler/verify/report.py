@@ -1,0 +1,80 @@
+"""A document's report: every claim decided or said to be undecided, under a limit, and what was not looked at."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
+from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
+from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
+from recipe_compiler.verify.claims import claims_of
+from recipe_compiler.verify.limits import CLAIM_SECONDS, Job, Jobs, Unfinished, run_all
+from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
+
+Row = tuple[str, str]
+"""Id and words of a claim: what a report says of one that did not end."""
+
+PROVED, REFUTED, UNDECIDED = 0, 1, 3
+
+
+def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -> Report:
+    """Return the report of a document; each claim may take `seconds`.
+
+    Raises:
+        ModelError: a formula that has no meaning in index notation.
+    """
+    match document:
+        case Dynamics():
+            findings = _decided(partial(_dynamics_jobs, document), _dynamics_rows(document), seconds)
+            caveats = dynamics_caveats(document)
+        case Target():
+            findings = _decided(partial(_target_jobs, document), _target_rows(), seconds)
+            caveats = target_caveats(document)
+        case Build():
+            bound = bind(document)
+            rows = (*_dynamics_rows(bound), *_target_rows(), BINDINGS, GRADIENT_NOISE)
+            findings = _decided(partial(_build_jobs, document, bound), rows, seconds)
+            caveats = build_caveats(document, bound)
+    return Report(document.name, document.source.file, digest(document), findings, caveats)
+
+
+def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> int:
+    """Return 1 if a document is refuted, else 3 if one is undecided (unless that is allowed), else 0."""
+    verdicts = [report.verdict for report in reports]
+    if Verdict.REFUTED in verdicts:
+        return REFUTED
+    return UNDECIDED if Verdict.UNDECIDED in verdicts and not allow_undecided else PROVED
+
+
+def _dynamics_rows(dynamics: Dynamics) -> tuple[Row, ...]:
+    return tuple((claim.id, claim.says) for claim in claims_of(dynamics))
+
+
+def _dynamics_jobs(dynamics: Dynamics) -> Sequence[Job]:
+    case = case_of(dynamics)
+    return [partial(claim.decide, case) for claim in claims_of(dynamics)]
+
+
+def _target_rows() -> tuple[Row, ...]:
+    return (DEFINED, GRADIENT)
+
+
+def _target_jobs(target: Target) -> Sequence[Job]:
+    return [partial(defined, target), partial(gradient, target)]
+
+
+def _build_jobs(build: Build, bound: Dynamics) -> Sequence[Job]:
+    own: list[Job] = [partial(bindings, build, bound), partial(gradient_noise, build, bound)]
+    return [*_dynamics_jobs(bound), *_target_jobs(build.target), *own]
+
+
+def _decided(jobs: Jobs, rows: tuple[Row, ...], seconds: float) -> tuple[Finding, ...]:
+    """Return the findings, those that did not end as undecided."""
+    outcomes = run_all(jobs, len(rows), seconds)
+    return tuple(
+        Finding(id, says, True, Undecided((outcome.reason,))) if isinstance(outcome, Unfinished) else outcome
+        for (id, says), outcome in zip(rows, outcomes, strict=True)
+    )

@@ -1,0 +1,62 @@
+"""The Ito drift of an equation stated in Stratonovich's sense, where D alone determines it.
+
+With a noise factor sigma sigma.T = 2 D the Ito drift is f_i + (1/2) sum_jk sigma_jk d_j sigma_ik. D does not determine
+sigma, but it determines that sum where no noisy coordinate enters D (then it is zero), and where the noisy blocks are
+scalars and D is diagonal (then it is d_i D_ii / 2).
+"""
+
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+
+Matrix = tuple[tuple[Formula, ...], ...]
+
+
+class NotConvertedError(Exception):
+    """The Ito drift depends on the noise factor, which D alone does not give."""
+
+
+def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
+    """Return the claimed drift in Ito's sense, block by block.
+
+    Raises:
+        NotConvertedError: the equation is Stratonovich's and D does not determine the correction.
+    """
+    blocks = dynamics.declarations.blocks
+    stated = dict(dynamics.claims.drift or ())
+    drift = tuple(stated[block.name] for block in blocks)
+    if not dynamics.claims.stratonovich:
+        return drift
+    c = calculus(dynamics.declarations)
+    tensors = tuple(
+        tuple(convert(D[a][b], dynamics.declarations, *row_slots(row), *col_slots(col)) for b, col in enumerate(blocks))
+        for a, row in enumerate(blocks)
+    )
+    noisy = [a for a, row in enumerate(tensors) if not all(entry.is_zero for entry in row)]
+    if not any(_depends(c, entry, blocks[a]) for a in noisy for row in tensors for entry in row):
+        return drift
+    diagonal = all(tensors[a][b].is_zero for a in noisy for b in range(len(blocks)) if a != b)
+    if not diagonal or any(blocks[a].shape.sizes for a in noisy):
+        raise NotConvertedError("the Ito drift of this Stratonovich equation depends on the factor of D, not given")
+    return tuple(
+        _corrected(f, D[a][a], block) if a in noisy else f
+        for a, (f, block) in enumerate(zip(drift, blocks, strict=True))
+    )
+
+
+def _depends(c: Calculus, entry: Tensor, block: Block) -> bool:
+    """Whether an entry of D is not shown to be free of a block."""
+    slots = tuple(Index(size, "k") for size in block.shape.sizes)
+    return not c.is_zero(c.diff(entry, Coordinate(block.name, slots)))
+
+
+def _corrected(f: Formula, D: Formula, block: Block) -> Formula:
+    """Return `f + grad(D, block)/2` of a scalar block."""
+    slope = Apply("grad", (D, Symbol(block.name, block.shape, Role.BLOCK)), block.shape)
+    return Add((f, Multiply(Number(Fraction(1, 2)), slope, block.shape)), block.shape)

@@ -1,0 +1,113 @@
+"""`recipe check`: verdicts, evidence, exit codes, JSON, and faults that are told without a traceback."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recipe_compiler.verify.as_json import report_schema
+
+SGHMC = "specs/dynamics/sghmc.yaml"
+NAIVE = {"    [0, C]]": "    [0, 0]]", "H: U": "claims:\n  drift: {theta: r, r: -grad(U, theta) - C @ r}\nH: U"}
+NOT_PSD = {"[0, C]]": "[0, -C]]"}
+NOT_SKEW = {"[I, 0]]": "[-I, 0]]"}
+UNKNOWN_NAME = {"r.T @ r / 2": "r.T @ rr / 2"}
+
+
+def test_a_shipped_spec_is_proved(recipe) -> None:
+    outcome = recipe("check", SGHMC)
+    assert outcome.code == 0
+    assert "sghmc: proved" in outcome.out
+    assert "Q is skew" in outcome.out
+    assert outcome.err == ""
+
+
+def test_the_table_has_no_colours_where_there_is_no_terminal(recipe) -> None:
+    assert "\x1b" not in recipe("check", SGHMC).out
+
+
+@pytest.mark.parametrize(("change", "claim"), [(NOT_PSD, "semidefinite"), (NOT_SKEW, "skew"), (NAIVE, "drift")])
+def test_a_wrong_spec_is_refuted_with_a_witness(recipe, write, change: dict[str, str], claim: str) -> None:
+    outcome = recipe("check", write(replacing=change))
+    assert outcome.code == 1
+    refuted = [line for line in outcome.out.splitlines() if "refuted" in line]
+    assert any(claim in line for line in refuted)
+    assert "at: " in outcome.out
+
+
+def test_a_faulty_document_shows_the_line_and_a_caret(recipe, write) -> None:
+    path = write(replacing=UNKNOWN_NAME)
+    outcome = recipe("check", path)
+    assert outcome.code == 2
+    assert f"{path}:9:" in outcome.err
+    lines = outcome.err.splitlines()
+    carets = [k for k, line in enumerate(lines) if line.strip() == "^"]
+    assert carets
+    assert lines[carets[0] - 1][lines[carets[0]].index("^") :].startswith("rr")
+
+
+def test_a_faulty_file_does_not_keep_others_from_their_verdict(recipe, write) -> None:
+    outcome = recipe("check", write(replacing=UNKNOWN_NAME), SGHMC)
+    assert outcome.code == 2
+    assert "sghmc: proved" in outcome.out
+
+
+def test_of_several_files_a_fault_decides_before_a_refutation(recipe, write) -> None:
+    faulty, refuted = write("a.yaml", UNKNOWN_NAME), write("b.yaml", NOT_PSD)
+    assert recipe("check", refuted, faulty).code == 2
+    assert recipe("check", SGHMC, refuted).code == 1
+
+
+def test_json_is_one_object_with_every_document(recipe, write) -> None:
+    outcome = recipe("check", "--json", SGHMC, write("a.yaml", UNKNOWN_NAME), write("b.yaml", NOT_PSD))
+    found = json.loads(outcome.out)
+    assert outcome.code == 2
+    jsonschema.validate(found, report_schema())
+    assert [document["verdict"] for document in found["documents"]] == ["proved", "refuted", None]
+    assert found["documents"][2]["faults"]
+    claims = {claim["id"]: claim for claim in found["documents"][1]["claims"]}
+    assert claims["d_psd"]["verdict"] == "refuted"
+    assert claims["d_psd"]["witness"]
+
+
+def test_a_target_and_a_build_are_checked_too(recipe) -> None:
+    outcome = recipe("check", "specs/targets/gaussian.yaml", "specs/builds/sghmc_gaussian.yaml")
+    assert outcome.code in (0, 3)
+    assert "gaussian" in outcome.out
+
+
+@pytest.mark.parametrize("name", ["nowhere.yaml", "specs", "nowhere.py:name", "specs/dynamics/sghmc.yaml/x"])
+def test_a_file_that_cannot_be_read_is_one_clear_line(recipe, name: str) -> None:
+    outcome = recipe("check", name)
+    assert outcome.code == 2
+    assert name.split(":")[0] in outcome.err
+
+
+def test_a_document_cannot_speak_to_the_terminal(recipe, write) -> None:
+    outcome = recipe("check", write(replacing={"name: sampler": 'name: "sam\\e[31mpler"'}))
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.err
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    nonsense=st.one_of(st.binary(max_size=300), st.text(max_size=300).map(lambda text: text.encode(errors="replace")))
+)
+def test_nonsense_is_a_faulty_document(recipe, tmp_path: Path, nonsense: bytes) -> None:
+    path = tmp_path / "nonsense.yaml"
+    path.write_bytes(nonsense)
+    outcome = recipe("check", path)
+    assert outcome.code == 2
+    assert outcome.err
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(0, 330), length=st.integers(0, 40), middle=st.text(alphabet=": []{}@*+-/()dru'\"\n", max_size=8))
+def test_a_mangled_spec_ends_in_a_verdict_or_in_faults(recipe, write, at: int, length: int, middle: str) -> None:
+    path = write()
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[:at] + middle + text[at + length :], encoding="utf-8")
+    assert recipe("check", path).code in (0, 1, 2, 3)

@@ -1,0 +1,49 @@
+"""`recipe new` and `recipe schema`."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+
+def test_a_new_spec_is_proved_as_it_stands(recipe, tmp_path: Path) -> None:
+    assert recipe("new", "mine", folder=tmp_path).code == 0
+    assert recipe("check", "mine.yaml", folder=tmp_path).code == 0
+
+
+def test_a_new_spec_leaves_alone_what_is_there(recipe, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("precious")
+    outcome = recipe("new", "mine", folder=tmp_path)
+    assert outcome.code == 2
+    assert "mine.yaml" in outcome.err
+    assert (tmp_path / "mine.yaml").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "lambda", "a b", "-x", "a" * 100, "mine.yaml"])
+def test_a_name_that_is_none_is_refused(recipe, tmp_path: Path, name: str) -> None:
+    outcome = recipe("new", "--", name, folder=tmp_path)
+    assert outcome.code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_schema_of_all_documents_accepts_what_ships(recipe) -> None:
+    schema = json.loads(recipe("schema").out)
+    files = sorted((Path(__file__).parents[2] / "specs").rglob("*.yaml"))
+    assert files
+    for file in files:
+        jsonschema.validate(YAML(typ="safe").load(file), schema)
+
+
+@pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
+def test_the_schemas_accept_what_ships(recipe, kind: str) -> None:
+    schema = json.loads(recipe("schema", kind).out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    folder = (
+        Path(__file__).parents[2] / "specs" / {"dynamics": "dynamics", "target": "targets", "build": "builds"}[kind]
+    )
+    files = sorted(folder.glob("*.yaml"))
+    assert files
+    for file in files:
+        jsonschema.validate(YAML(typ="safe").load(file), schema)

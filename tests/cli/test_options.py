@@ -1,0 +1,51 @@
+"""Options: ranges are named, and other samplers' names are answered with ours."""
+
+import pytest
+
+BUILD = "specs/builds/sghmc_gaussian.yaml"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--draws", "0", "1 to 1000000000"),
+        ("--draws", "99999999999", "1 to 1000000000"),
+        ("--warmup", "-1", "0 to 1000000000"),
+        ("--chains", "0", "1 to 10000"),
+        ("--cores", "0", "1 to 10000"),
+        ("--seed", "-1", "0 to 9223372036854775807"),
+        ("--thin", "0", "1 to 1000000000"),
+        ("--batch-size", "0", "1 to 1000000000"),
+        ("--step-size", "0", "> 0"),
+        ("--step-size", "nan", "> 0"),
+        ("--step-size", "inf", "finite"),
+    ],
+)
+def test_what_is_out_of_range_names_the_range(recipe, option: str, value: str, expected: str) -> None:
+    outcome = recipe("run", BUILD, option, value)
+    assert outcome.code == 2
+    assert expected in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("foreign", "ours"),
+    [("--tune", "--warmup"), ("--num-samples=5", "--draws"), ("--num_warmup", "--warmup"), ("--eps", "--step-size"),
+     ("--random_seed", "--seed"), ("--batch_size", "--batch-size"), ("--step_size", "--step-size")],
+)  # fmt: skip
+def test_another_samplers_option_is_answered_with_ours(recipe, foreign: str, ours: str) -> None:
+    outcome = recipe("run", BUILD, foreign, "5")
+    assert outcome.code == 2
+    assert f"here it is called {ours}" in outcome.err
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("compile",), ("run",), ("check", "--frobnicate"), ("derive",)])
+def test_wrong_usage_is_told_and_leaves_with_2(recipe, arguments: tuple[str, ...]) -> None:
+    outcome = recipe(*arguments)
+    assert outcome.code == 2
+    assert outcome.err
+
+
+def test_a_full_data_build_has_no_batch_size(recipe) -> None:
+    outcome = recipe("run", BUILD, "--batch-size", "3")
+    assert outcome.code == 2
+    assert "full" in outcome.err

@@ -1,0 +1,43 @@
+"""`recipe run`: a short run from a build to a file, its settings, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+BUILD = "specs/builds/sgld_gaussian.yaml"
+SHORT = ("--draws", "300", "--warmup", "50", "--chains", "2", "--cores", "2", "--thin", "5")
+
+
+def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(recipe, tmp_path: Path) -> None:
+    outcome = recipe("run", BUILD, *SHORT, "-o", tmp_path)
+    assert outcome.code == 0
+    assert "Q is skew" in outcome.out
+    for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "theta[0]"):
+        assert column in outcome.out
+    import xarray
+
+    with xarray.open_datatree(tmp_path / "sgld_gaussian.nc", engine="h5netcdf") as tree:
+        assert tree["posterior"]["theta"].shape == (2, 300, 3)
+
+
+def test_json_is_one_object(recipe, tmp_path: Path) -> None:
+    outcome = recipe("run", BUILD, *SHORT, "--seed", "7", "-o", tmp_path, "--json")
+    found = json.loads(outcome.out)
+    assert outcome.code == 0
+    assert found["verdict"] == "proved"
+    assert found["settings"]["seed"] == 7
+    assert [row["name"] for row in found["summary"]] == ["theta[0]", "theta[1]", "theta[2]"]
+
+
+@pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
+def test_a_run_that_diverges_leaves_with_4(recipe, tmp_path: Path) -> None:
+    outcome = recipe("run", BUILD, *SHORT, "--step-size", "50", "-o", tmp_path)
+    assert outcome.code == 4
+    assert "finite" in outcome.out
+
+
+def test_dynamics_cannot_be_run(recipe) -> None:
+    outcome = recipe("run", "specs/dynamics/sgld.yaml")
+    assert outcome.code == 2
+    assert "expected a build" in outcome.err

@@ -1,0 +1,19 @@
+"""The walkthrough runs, and prints what it says."""
+
+from pathlib import Path
+
+WALKTHROUGH = Path(__file__).parents[2] / "docs/walkthrough.md"
+
+
+def test_the_walkthrough_prints_what_it_says(golden, with_run_programs) -> None:
+    golden(WALKTHROUGH, with_run_programs(WALKTHROUGH.read_text(encoding="utf-8")))
+
+
+def test_a_changed_output_is_found(with_run_programs) -> None:
+    text = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    assert with_run_programs(text) == text.replace("3", "2")
+
+
+def test_a_time_is_no_change(with_run_programs) -> None:
+    text = "```python\nprint('done in 12 ms')\n```\n\n```text\ndone in 7 ms\n```\n"
+    assert with_run_programs(text) == text

@@ -1,0 +1,154 @@
+"""Draws as ArviZ reads them, their summary, and the warnings."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sample import Draws, sample
+from recipe_compiler.run.store import save, to_datatree
+from recipe_compiler.run.summary import COLUMNS, summarise
+from recipe_compiler.spec.model import Build, Value
+
+
+@pytest.fixture(scope="session")
+def drawn(full_module: Emitted, build: Build, data: Data) -> Draws:
+    """Return a run long enough for a summary without warnings."""
+    return sample(full_module, build, replace(build.run, draws=2000, thin=20), data)
+
+
+@pytest.fixture(scope="session")
+def tree(drawn: Draws, build: Build, data: Data) -> xarray.DataTree:
+    return to_datatree(drawn, build, data, "abc123", "d_psd: proved")
+
+
+def test_target_and_auxiliary_blocks_are_kept_apart(tree: xarray.DataTree, drawn: Draws) -> None:
+    assert list(tree["posterior"].data_vars) == ["theta"]
+    assert list(tree["auxiliary"].data_vars) == ["r"]
+    np.testing.assert_array_equal(tree["posterior"]["theta"], drawn.block("theta")[:, 10:])
+    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"], drawn.block("theta")[:, :10])
+    np.testing.assert_array_equal(tree["auxiliary"]["r"], drawn.block("r")[:, 10:])
+    assert tree["sample_stats"]["diverging"].dtype == bool
+    assert not tree["sample_stats"]["diverging"].any()
+
+
+def test_coordinates_are_named_after_the_columns_of_the_data(tree: xarray.DataTree) -> None:
+    assert tree["posterior"]["theta"].dims == ("chain", "draw", "d")
+    assert tree["posterior"]["d"].to_numpy().tolist() == ["a", "b", "c"]
+
+
+def test_attributes_say_what_was_run(tree: xarray.DataTree) -> None:
+    expected = {"spec_digest": "abc123", "verdicts": "d_psd: proved", "seed": 1, "thin": 20, "step_size": 0.05}
+    assert expected.items() <= tree.attrs.items()
+    assert {"numba_version", "numpy_version", "recipe_compiler_version"} <= tree.attrs.keys()
+
+
+def test_blocks_of_the_target_get_their_own_shapes(drawn: Draws, build: Build) -> None:
+    blocks = (Block("m"), Block("W", Shape(1, "k")))
+    declarations = replace(build.target.declarations, blocks=blocks, data=())
+    other = replace(build, target=replace(build.target, declarations=declarations))
+    tree = to_datatree(replace(drawn, sizes=(("d", 3), ("k", 2))), other, Data(), "")
+    assert tree["posterior"]["m"].shape == (4, 2000)
+    assert tree["posterior"]["W"].shape == (4, 2000, 1, 2)
+    np.testing.assert_array_equal(tree["posterior"]["W"][:, :, 0], drawn.block("theta")[:, 10:, 1:])
+
+
+def test_files_are_read_back_the_same(tree: xarray.DataTree, tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "draws.nc"
+    save(tree, path)
+    with xarray.open_datatree(path, engine="h5netcdf") as again:
+        xarray.testing.assert_identical(again["posterior"].to_dataset(), tree["posterior"].to_dataset())
+        assert again.attrs["spec_digest"] == "abc123"
+    assert [file.name for file in path.parent.iterdir()] == ["draws.nc"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tree: xarray.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "draws.nc"
+    path.write_text("old")
+
+    def full(self: xarray.DataTree, beside: str, engine: str) -> None:
+        Path(beside).write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xarray.DataTree, "to_netcdf", full)
+    with pytest.raises(OSError, match="No space"):
+        save(tree, path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["draws.nc"]
+
+
+def test_the_summary_agrees_with_the_draws(tree: xarray.DataTree, drawn: Draws) -> None:
+    summary = summarise(tree, drawn)
+    theta = drawn.block("theta")[:, 10:]
+    assert [row.name for row in summary.rows] == ["theta[a]", "theta[b]", "theta[c]"]
+    np.testing.assert_allclose([row.value("mean") for row in summary.rows], theta.mean(axis=(0, 1)))
+    np.testing.assert_allclose([row.value("sd") for row in summary.rows], theta.std(axis=(0, 1)), rtol=1e-3)
+    assert all(len(row.values) == len(COLUMNS) for row in summary.rows)
+    assert summary.warnings == ()
+
+
+def test_chains_that_disagree_are_warned_of(drawn: Draws, build: Build, data: Data) -> None:
+    apart = drawn.block("theta") + np.array([0.0, 0, 0, 1])[:, None, None]
+    moved = replace(drawn, arrays=(apart, drawn.block("r")))
+    warnings = summarise(to_datatree(moved, build, data, ""), moved).warnings
+    assert any("R-hat is" in warning and "above 1.01" in warning for warning in warnings)
+    assert any("ess_bulk is" in warning and "below 100 per chain" in warning for warning in warnings)
+
+
+def test_a_diverged_chain_is_flagged_named_and_left_out(full_module: Emitted, build: Build, data: Data) -> None:
+    limited = replace(build, values=(*build.values, ("limit", Value(((Fraction(385, 100),),)))))
+    draws = sample(full_module, limited, replace(build.run, draws=4000, thin=1), data)
+    tree = to_datatree(draws, limited, data, "")
+    flags = tree["sample_stats"]["diverging"].to_numpy()
+    for k, (kept, diverging) in enumerate(zip(draws.kept, draws.diverging, strict=True)):
+        assert flags[k].sum() == (4010 - max(kept, 10) if diverging else 0)
+    summary = summarise(tree, draws)
+    whole = [k for k in range(4) if not draws.diverging[k]]
+    np.testing.assert_allclose(summary.rows[0].value("mean"), draws.block("theta")[whole, 10:, 0].mean())
+    lost = draws.diverging.index(True)
+    kept = draws.kept[lost]
+    said = (
+        f"chain {lost + 1} left the finite numbers between steps {kept + 1} and {kept + 1}; last state kept: theta = ["
+    )
+    assert summary.warnings[0].startswith(said)
+
+
+def test_a_run_with_no_whole_chain_has_no_numbers(full_module: Emitted, build: Build, data: Data) -> None:
+    limited = replace(build, values=(*build.values, ("limit", Value(((Fraction(1),),)))))
+    draws = sample(full_module, limited, build.run, data)
+    assert all(draws.diverging)
+    summary = summarise(to_datatree(draws, limited, data, ""), draws)
+    assert summary.rows == ()
+    assert "no draw was kept" in summary.warnings[0]
+
+
+def test_an_interrupted_run_says_so_and_is_summarised(drawn: Draws, build: Build, data: Data) -> None:
+    arrays = tuple(array[:, :510] for array in drawn.arrays)
+    cut = replace(drawn, arrays=arrays, kept=(510,) * 4, interrupted=True)
+    tree = to_datatree(cut, build, data, "")
+    assert tree["posterior"].sizes["draw"] == 500
+    summary = summarise(tree, cut)
+    assert summary.warnings[0].startswith("interrupted after 510 of 2010 draws of each chain")
+    assert np.isfinite([row.values for row in summary.rows]).all()
+
+
+def test_an_interrupt_during_warmup_is_stored(drawn: Draws, build: Build, data: Data) -> None:
+    arrays = tuple(array[:, :5] for array in drawn.arrays)
+    cut = replace(drawn, arrays=arrays, kept=(5,) * 4, interrupted=True)
+    tree = to_datatree(cut, build, data, "")
+    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"][:, :5], drawn.block("theta")[:, :5])
+    assert summarise(tree, cut).rows == ()
+
+
+def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) -> None:
+    warnings = summarise(tree, replace(drawn, clipped=(0, 3, 0, 0))).warnings
+    assert "at 3 states" in warnings[0]

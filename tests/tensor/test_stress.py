@@ -1,0 +1,224 @@
+"""Random terms: names and order of what is summed must not matter, and canonical form must not change a value."""
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+
+from recipe_compiler.tensor import inverses, products
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Component,
+    Coordinate,
+    Delta,
+    Grid,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+FREE = (Index("d", "i"), Index("d", "j"))
+ROW, COL = Index("d", "i"), Index("d", "j")
+ONE = Fraction(1)
+
+
+def random_term(draw: random.Random) -> Term:
+    """Return a term over few indices, so that they often meet; what is summed is called t0, t1, ..."""
+    pool: list[Slot] = [Index("d", f"t{n}") for n in range(draw.randint(1, 5))]
+    slots = [*pool, *pool, *draw.sample(FREE, draw.randint(0, 2)), *([0] if draw.random() < 0.2 else [])]
+    factors = [(random_atom(draw, slots), Fraction(draw.choice((1, 1, 1, 2)))) for _ in range(draw.randint(1, 5))]
+    return Term(Fraction(draw.randint(1, 5), draw.randint(1, 3)), tuple(factors))
+
+
+def random_atom(draw: random.Random, slots: list[Slot]) -> Atom:
+    s, t, u = (draw.choice(slots) for _ in range(3))
+    kind = draw.randint(0, 11)
+    match kind:
+        case 0:
+            return Coordinate("r", (s,))
+        case 1:
+            return Coordinate("theta", (s,))
+        case 2 | 3 | 4 | 5:
+            return Component(("A", "S", "W", "M")[kind - 2], (s, t))
+        case 6:
+            return Component("G", (s, t), (Coordinate("theta", (u,)),))
+        case 7:
+            return Component("U", (), (Coordinate("theta", (s,)), Coordinate("theta", (t,))))
+        case 8:
+            return Delta(s, t)
+        case 9:
+            return Inverse(Grid(ROW, COL, entry("M")), (s, t))
+        case 10:
+            return Applied("softplus", (argument(draw, s, t),))
+        case _:
+            return Component("R", (s, t), (Coordinate("theta", (u,)),))
+
+
+def entry(name: str) -> Tensor:
+    return Tensor((ROW, COL), (Term(ONE, ((Component(name, (ROW, COL)), ONE),)),))
+
+
+def argument(draw: random.Random, s: Slot, t: Slot) -> Tensor:
+    """Return `S_st + sum_q A_sq r_q + r_t**2`, not canonical yet: as a user of terms would write it."""
+    inner = Index("d", "_00_000")
+    terms = [
+        Term(ONE, ((Component("S", (s, t)), ONE),)),
+        Term(Fraction(2), ((Component("A", (s, inner)), ONE), (Coordinate("r", (inner,)), ONE))),
+        Term(ONE, ((Coordinate("r", (t,)), Fraction(2)),)),
+    ]
+    free = tuple(dict.fromkeys(slot for slot in (s, t) if isinstance(slot, Index)))
+    return Tensor(free, tuple(draw.sample(terms, 3)))
+
+
+def relabelled(draw: random.Random, term: Term) -> Term:
+    """Return the term with other names for what is summed, other order, swapped symmetric slots."""
+    names = [f"u{n}" for n in range(9)]
+    draw.shuffle(names)
+    moves = {Index("d", f"t{n}"): Index("d", names[n]) for n in range(9)}
+
+    def slot(old: Slot) -> Slot:
+        return moves.get(old, old) if isinstance(old, Index) else old
+
+    def tensor(old: Tensor) -> Tensor:
+        terms = [Term(t.coefficient, tuple((move(a), e) for a, e in t.factors)) for t in old.terms]
+        draw.shuffle(terms)
+        return Tensor(tuple(s for s in map(slot, old.free) if isinstance(s, Index)), tuple(terms))
+
+    def move(atom: Atom) -> Atom:
+        match atom:
+            case Coordinate(block, at):
+                return Coordinate(block, tuple(map(slot, at)))
+            case Component(name, at, by):
+                at = tuple(map(slot, at))
+                if name in ("S", "M", "G") and draw.random() < 0.5:
+                    at = at[::-1]
+                by = tuple(Coordinate(x.block, tuple(map(slot, x.at))) for x in by)
+                return Component(name, at, tuple(draw.sample(by, len(by))))
+            case Delta(left, right):
+                return Delta(slot(right), slot(left))
+            case Inverse(of, (row, col)):
+                return Inverse(of, (slot(col), slot(row)))
+            case Applied(fn, args):
+                return Applied(fn, tuple(map(tensor, args)))
+            case Base(arg):
+                return Base(tensor(arg))
+            case _:
+                return atom
+
+    factors = [(move(atom), exponent) for atom, exponent in term.factors]
+    draw.shuffle(factors)
+    return Term(term.coefficient, tuple(factors))
+
+
+def terms(count: int) -> Iterator[tuple[random.Random, Term]]:
+    for seed in range(count):
+        draw = random.Random(seed)
+        yield draw, random_term(draw)
+
+
+def canonical(c: Calculus, term: Term) -> Tensor:
+    """Return the canonical form; arguments are made canonical first, as every way to make a tensor does."""
+    return c.collect([rebuilt(c, term)], FREE)
+
+
+def rebuilt(c: Calculus, term: Term) -> Term:
+    factors = []
+    for atom, exponent in term.factors:
+        if isinstance(atom, Applied):
+            arg = c.collect(atom.args[0].terms, atom.args[0].free)
+            atom = Applied(atom.fn, (arg,))
+        factors.append((atom, exponent))
+    return Term(term.coefficient, tuple(factors))
+
+
+def test_names_and_order_do_not_matter(c):
+    for draw, term in terms(400):
+        assert canonical(c, relabelled(draw, term)) == canonical(c, term), term
+
+
+def first_wrong_value(c, world, count: int) -> Term | None:
+    """Return the first random term whose canonical form has another value somewhere, at d = 2 or 3."""
+    for draw, term in terms(count):
+        form = canonical(c, term)
+        d = draw.choice((2, 2, 3))
+        values = world(draw.randint(0, 99), {"d": d, "k": 2})
+        at = {FREE[0]: draw.randrange(d), FREE[1]: draw.randrange(d)}
+        if values.value(form, at) != values.term(term, at):
+            return term
+    return None
+
+
+def test_canonical_form_keeps_every_value(c, world):
+    assert first_wrong_value(c, world, 200) is None
+
+
+@pytest.mark.parametrize("fault", ["skew sign", "lost size", "inverse not its own", "delta to one"])
+def test_a_wrong_canonical_form_is_noticed(c, world, monkeypatch, fault):
+    match fault:
+        case "skew sign":
+            monkeypatch.setattr(products, "_component_sign", lambda rules, name, at: len(at) == 2 and name in "SMWRG")
+        case "lost size":
+            monkeypatch.setattr(products, "_with_sizes", lambda product: product)
+        case "inverse not its own":
+            monkeypatch.setattr(inverses, "grid_sign", lambda c, grid: 0)
+            monkeypatch.setattr(
+                products, "contracted", lambda c, factors, free: contract_any(factors, free)
+            )
+        case _:
+            monkeypatch.setattr(products, "identify", lambda deltas, free: products_without(deltas))
+    assert first_wrong_value(c, world, 200) is not None
+
+
+def contract_any(factors, free):
+    """Contract an inverse with any matrix, at its first slot, whatever else the index is in."""
+    for atom, _ in factors:
+        for other, _ in factors:
+            if isinstance(atom, Inverse) and isinstance(other, Component) and len(other.at) == 2 and not other.by:
+                shared = atom.at[1]
+                if shared == other.at[0] and isinstance(shared, Index) and shared not in free:
+                    rest = tuple(factor for factor in factors if factor[0] not in (atom, other))
+                    return (*rest, (Delta(atom.at[0], other.at[1]), ONE)), shared
+    return None
+
+
+def products_without(deltas):
+    from recipe_compiler.tensor.deltas import Identification
+
+    return Identification({}, ())
+
+
+def test_scalarise_agrees_with_the_sum_written_out(c, world):
+    for draw, term in terms(60):
+        if any(isinstance(atom, Applied) for atom, _ in term.factors):
+            continue
+        values = world(draw.randint(0, 99), {"d": 3, "k": 2})
+        at = {FREE[0]: 2, FREE[1]: 1}
+        expected = values.term(term, at)
+        found = scalarise(canonical(c, term), values.sizes, at, values.leaf)
+        assert Fraction(int(found.p), int(found.q)) == expected
+
+
+def test_sizes_and_bases_keep_their_values(c, world):
+    """Sums of powers of sums, with sizes in them, over common denominators."""
+    i = Index("d", "i")
+    s = c.add(c.coordinate("xi"), c.total(c.power(c.coordinate("r", i), 2), i))
+    t = c.add(c.multiply(c.size("d"), c.power(s, -2)), c.power(c.add(s, c.constant(1)), 3))
+    values = world(7, {"d": 3, "k": 2})
+    raw = sum((values.component("r", (n,)) ** 2 for n in range(3)), values.component("xi", ()))
+    assert values.value(t, {}) == 3 / raw**2 + (raw + 1) ** 3
+
+
+def test_terms_are_not_all_zero_or_alike(c):
+    """The generator makes enough that is different, or the tests above say nothing."""
+    forms = {canonical(c, term) for _, term in terms(150)}
+    assert len(forms) > 100
+    assert sum(form.is_zero for form in forms) <= 1
+    assert any(isinstance(atom, SizeNumber) for form in forms for term in form.terms for atom, _ in term.factors)
