@@ -103,7 +103,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U_tilde, theta, prior_variance, x, y, batch):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
@@ -123,7 +123,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch):
         grad_U_tilde[i] = theta[i] / prior_variance + N * grad_U_tilde[i] / batch_size
 
 
-@njit(cache=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def step(theta_new, r_new, theta, r, c, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde):
     """Write one step (sequential euler) into theta_new, r_new; draw nothing."""
     gradient(grad_U_tilde, theta, prior_variance, x, y, batch)
@@ -141,7 +141,7 @@ def prepare(c, prior_variance, eps):
     return (scale_r,)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
     theta,
     r,
@@ -161,33 +161,34 @@ def run(
 ):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
-    State and random states are updated in place. A chain that leaves the finite numbers stops: fewer draws
-    are kept than asked for, and the state is the last one kept.
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
     """
     theta_new = np.empty(30)
     r_new = np.empty(30)
     grad_U_tilde = np.empty(30)
     noise_r = np.empty(30)
-    theta_kept = np.empty(theta.shape[0])
-    _copy(theta, theta_kept)
-    r_kept = np.empty(r.shape[0])
-    _copy(r, r_kept)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _shuffle_indices(batch_state, permutation, batch)
             _fill_normals(noise_state, noise_r)
             step(theta_new, r_new, theta, r, c, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde)
-            _copy(theta_new, theta)
-            _copy(r_new, r)
-        if not (_all_finite(theta) and _all_finite(r)):
-            _copy(theta_kept, theta)
-            _copy(r_kept, r)
+            for entry in range(30):
+                theta[entry] = theta_new[entry]
+            for entry in range(30):
+                r[entry] = r_new[entry]
+        finite = True
+        for entry in range(30):
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+        for entry in range(30):
+            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
+        if not finite:
             return kept
-        _copy(theta, theta_kept)
-        _copy(theta, theta_draws[kept])
-        _copy(r, r_kept)
-        _copy(r, r_draws[kept])
+        for entry in range(30):
+            theta_draws[kept, entry] = theta[entry]
+        for entry in range(30):
+            r_draws[kept, entry] = r[entry]
     return theta_draws.shape[0]
 
 
@@ -224,22 +225,6 @@ def _sigmoid(x):
     """Return 1/(1 + exp(-x)), as e/(1 + e) with e = exp(-|x|) for x < 0: no overflow, small values kept."""
     e = _exp(-abs(x))
     return (e if x < 0.0 else 1.0) / (1.0 + e)
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
-def _copy(source, target):
-    """Copy one array into another of the same length."""
-    for k in range(source.shape[0]):
-        target[k] = source[k]
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
-def _all_finite(array):
-    """Whether no entry is infinite or NaN, by a comparison that no flag of the jit removes."""
-    finite = True
-    for k in range(array.shape[0]):
-        finite = finite and abs(array[k]) <= 1.7976931348623157e308
-    return finite
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -1,6 +1,6 @@
-"""The command line: what can be asked, and the exit codes. What is done stands in `commands.py`.
+"""The command line: what can be asked, and the exit codes. What is done stands in `commands/`.
 
-Nothing heavy is imported here: `recipe --help` must answer at once.
+Nothing heavy is imported at the top: `recipe --help` must answer at once.
 """
 
 import errno
@@ -17,7 +17,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from recipe_compiler import commands
+from recipe_compiler.commands.asked import Asked
+from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import complain, show_faults
 from recipe_compiler.errors import CompilerError, DocumentError, RecipeError
 
@@ -84,13 +85,17 @@ FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 @app.command()
 def check(files: Files, json: AsJson = False, allow_undecided: AllowUndecided = False) -> None:
     """Decide whether documents are right, for every size."""
-    _leave(partial(commands.check_files, tuple(files), as_json=json, allow_undecided=allow_undecided))
+    from recipe_compiler.commands.check import check_files
+
+    _leave(partial(check_files, tuple(files), as_json=json, allow_undecided=allow_undecided))
 
 
 @app.command()
 def derive(file: OneFile, latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False) -> None:
     """Print grad H, Gamma, drift, noise and the SDE."""
-    _leave(partial(commands.derive_file, file, latex=latex))
+    from recipe_compiler.commands.derive import derive_file
+
+    _leave(partial(derive_file, file, latex=latex))
 
 
 @app.command("compile")
@@ -101,7 +106,9 @@ def compile_(
     allow_undecided: AllowUndecided = False,
 ) -> None:
     """Verify builds, emit and read back their modules."""
-    _leave(partial(commands.compile_files, tuple(builds), folder, compare=compare, allow_undecided=allow_undecided))
+    from recipe_compiler.commands.compile import compile_files
+
+    _leave(partial(compile_files, tuple(builds), folder, compare=compare, allow_undecided=allow_undecided))
 
 
 @app.command()
@@ -125,8 +132,10 @@ def run(
 
     The draws are stored as netCDF. Options take the place of the build's `run:` section.
     """
-    asked = commands.Asked(draws, warmup, chains, seed, step_size, batch_size, thin)
-    _leave(partial(commands.run_build, build, folder, asked, cores, as_json=json, allow_undecided=allow_undecided))
+    from recipe_compiler.commands.run import run_build
+
+    asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin)
+    _leave(partial(run_build, build, folder, asked, cores, as_json=json, allow_undecided=allow_undecided))
 
 
 @app.command()
@@ -134,42 +143,49 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the dynamics; the file is NAME.yaml.")],
 ) -> None:
     """Write NAME.yaml: a commented spec to start from."""
-    _leave(partial(commands.write_starting_spec, name))
+    from recipe_compiler.commands.new import write_starting_spec
+
+    _leave(partial(write_starting_spec, name))
 
 
 @app.command()
 def schema(kind: Annotated[Kind | None, typer.Argument(help="Which document; by default all.")] = None) -> None:
     """Print the JSON Schema of documents."""
-    _leave(partial(commands.print_schema, None if kind is None else kind.value))
+    from recipe_compiler.commands.schema import print_schema
+
+    _leave(partial(print_schema, None if kind is None else kind.value))
 
 
-def _leave(action: Callable[[], int]) -> NoReturn:
+def _leave(action: Callable[[], ExitCode]) -> NoReturn:
     """Do what was asked and leave with its exit code; whatever goes wrong ends in a few clear lines."""
     try:
         code = action()
         sys.stdout.flush()
     except DocumentError as error:
         show_faults(error.faults)
-        code = 2
+        code = ExitCode.FAULTY
     except CompilerError as error:
         code = _own_fault(error)
     except RecipeError as error:
         complain(str(error))
-        code = 2
+        code = ExitCode.FAULTY
     except OSError as error:
         code = _system_refused(error)
     except MemoryError:
         complain("out of memory: ask for fewer --draws, --warmup or --chains")
-        code = 2
+        code = ExitCode.FAULTY
     except KeyboardInterrupt:
         complain("interrupted")
-        code = 130
+        code = ExitCode.INTERRUPTED
+    except SystemExit as end:  # only a Python spec can have raised it, and its code is no verdict
+        complain(f"the Python spec ended the program with code {end.code}: it must define dynamics and go on")
+        code = ExitCode.FAULTY
     except Exception as error:  # a traceback is of no use to a user: what it means is that we have a bug
         code = _own_fault(error)
     raise typer.Exit(code)
 
 
-def _own_fault(error: Exception) -> int:
+def _own_fault(error: Exception) -> ExitCode:
     if os.environ.get("RECIPE_TRACEBACK"):
         traceback.print_exception(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -178,19 +194,19 @@ def _own_fault(error: Exception) -> int:
     complain(
         "    please report it, with the document; RECIPE_TRACEBACK=1 in the environment prints the whole traceback"
     )
-    return 70
+    return ExitCode.OWN_FAULT
 
 
-def _system_refused(error: OSError) -> int:
+def _system_refused(error: OSError) -> ExitCode:
     """Say in one line which file the system refused, and why."""
     if error.errno == errno.EPIPE:  # whoever read our output has gone: nobody is left to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 2
+        return ExitCode.FAULTY
     what = f"{error.filename}: " if error.filename else ""
     complain(f"{what}{error.strerror or error}")
     if error.filename is None:  # perhaps stdout itself: the interpreter would try once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 2
+    return ExitCode.FAULTY
 
 
 def _foreign(arguments: Sequence[str]) -> tuple[str, str] | None:
@@ -214,5 +230,5 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and (foreign := _foreign(arguments)) is not None:
         complain(f"found {foreign[0]}, expected an option of `recipe run`: here it is called {foreign[1]}")
-        sys.exit(2)
+        sys.exit(ExitCode.FAULTY)
     app(args=arguments, prog_name="recipe")

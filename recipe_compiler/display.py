@@ -30,8 +30,9 @@ def plain(text: str) -> str:
 
 
 def say(line: str) -> None:
-    """Print one line of a result on stdout."""
+    """Print one line of a result on stdout, at once: what comes next may take long."""
     sys.stdout.write(plain(line) + "\n")
+    sys.stdout.flush()
 
 
 def complain(line: str) -> None:

@@ -33,8 +33,8 @@ EVALUATORS = {
     "parse_latex",
     "exec_module",
 }
-DOORS = {"run/load_module.py", "spec/python_file.py", "verify/reader.py"}
-"""Where code runs: an emitted module that is loaded, and a Python spec, which is code and is said to be."""
+DOORS = {"run/load_module.py", "spec/python_file.py"}
+"""Where code is imported: an emitted module to run it, and a Python spec, which is code and is said to be."""
 MAX_FILE, MAX_FUNCTION = 300, 60
 
 
@@ -134,6 +134,10 @@ def test_only_the_command_line_prints() -> None:
 
 def test_nothing_evaluates_text() -> None:
     assert [place for file, text in sources().items() if file not in DOORS for place in evaluations(file, text)] == []
+
+
+def test_the_doors_for_code_are_in_use() -> None:
+    assert [file for file in sorted(DOORS) if not evaluations(file, sources()[file])] == []
 
 
 def test_files_are_short() -> None:

@@ -4,8 +4,6 @@ Rows are tuples. SymPy's own matrix classes are not used on the way: every opera
 reader can follow.
 """
 
-from functools import reduce
-
 import sympy
 from sympy import Expr
 
@@ -93,11 +91,9 @@ def kronecker(a: Rows, b: Rows) -> Rows:
 
 def add(terms: tuple[Rows, ...]) -> Rows:
     """Return the sum of matrices of one shape."""
-    return reduce(_add_two, terms)
-
-
-def _add_two(a: Rows, b: Rows) -> Rows:
-    return tuple(tuple(x + y for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+    if len(terms) == 1:
+        return terms[0]
+    return tuple(tuple(total(list(entry)) for entry in zip(*lines, strict=True)) for lines in zip(*terms, strict=True))
 
 
 def _without(a: Rows, row: int, column: int) -> Rows:

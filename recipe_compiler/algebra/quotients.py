@@ -116,10 +116,15 @@ def power(a: Quotient, n: int, of: Ring) -> Quotient:
     """Return a**n for an integer n."""
     if n < 0:
         return power(inverse(a, of), -n, of)
-    terms = len(a.top)
-    if terms > 1 and n * math.comb(n + terms - 1, n) > LARGEST_PRODUCT:
-        raise NoNormalFormError(f"power {n} of a sum of {terms} terms is too large")
+    if n > 1 and is_large_power(a, n):
+        raise NoNormalFormError(f"power {n} of a sum of {len(a.top)} terms is too large")
     return reduced(Quotient(a.top**n, tuple((factor, n * k) for factor, k in a.bottom if n)), of)
+
+
+def is_large_power(a: Quotient, n: int) -> bool:
+    """Whether a**n is too large to write out."""
+    terms = len(a.top)
+    return terms > 1 and abs(n) * math.comb(abs(n) + terms - 1, abs(n)) > LARGEST_PRODUCT
 
 
 def reduced(a: Quotient, of: Ring) -> Quotient:

@@ -71,7 +71,7 @@ class _Reading:
             case sympy.Mul():
                 return self._product([self.of(x) for x in e.args])
             case sympy.Pow() if e.exp.is_Integer:
-                return quotients.power(self.of(e.base), int(e.exp), ring)
+                return self._integer_power(e.base, int(e.exp))
             case sympy.Pow() | sympy.exp():
                 return self._product([self._power(*part) for part in powers(e)])
             case sympy.log():
@@ -88,6 +88,13 @@ class _Reading:
                 return quotients.generator(e, ring)[0]
             case _:
                 raise NoNormalFormError(f"{type(e).__name__} is not known to the normal form")
+
+    def _integer_power(self, base: Expr, n: int) -> Quotient:
+        """Return a power written out, or of its base as one generator where that would be too large."""
+        value = self.of(base)
+        if quotients.is_large_power(value, n):
+            value, _ = quotients.generator(("base", quotients.key(value)), self.ring)
+        return quotients.power(value, n, self.ring)
 
     def _product(self, factors: list[Quotient]) -> Quotient:
         found = quotients.constant(1, 1, self.ring)

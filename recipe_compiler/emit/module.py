@@ -103,6 +103,6 @@ def _called(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the support functions that the module calls."""
     text = "\n".join(line for lines in _kernel(program, kernel) for line in lines)
     text += "\n".join(print_run(program, kernel))
-    known = ("_sigmoid", "_softplus", "_fill_normals", "_fill_indices", "_shuffle_indices", "_copy", "_all_finite")
+    known = ("_sigmoid", "_softplus", "_fill_normals", "_fill_indices", "_shuffle_indices")
     used = [name for name in (*known, "_noise_scale", "_noise_factor") if f"{name}(" in text]
     return (*used, "seed_streams")

@@ -8,9 +8,9 @@ from recipe_compiler.program.program import Program
 # fmt: off
 OWN = frozenset((
     "math", "np", "njit", "gradient", "step", "prepare", "run", "seed_streams", "eps", "thin", "batch",
-    "batch_size", "row", "kept", "clipped", "total", "weight", "noise_state", "batch_state", "permutation", "FORMAT",
-    "SPEC_DIGEST", "VARIANT", "REPLACEMENT", "BLOCKS", "SIZES", "PARAMETERS", "CONSTANTS", "DATA", "ARGUMENTS",
-    "POTENTIAL_BLOCK",
+    "batch_size", "row", "kept", "entry", "finite", "clipped", "total", "weight", "noise_state", "batch_state",
+    "permutation", "FORMAT", "SPEC_DIGEST", "VARIANT", "REPLACEMENT", "BLOCKS", "SIZES", "PARAMETERS", "CONSTANTS",
+    "DATA", "ARGUMENTS", "POTENTIAL_BLOCK",
 ))
 # fmt: on
 """Names that every emitted module has for itself."""
@@ -21,7 +21,7 @@ def renames(program: Program) -> dict[str, str]:
     items = (*program.blocks, *program.parameters, *program.data)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
-    made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_kept", "_draws")}
+    made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_draws",)}
     found: dict[str, str] = {}
     for name in names:
         new = name

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import shape_text, size_lines
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
-RUN = '@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FASTMATH)'
+RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
 
 
 def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -34,14 +35,13 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
 def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `run`."""
     step = kernel.step
-    names = [block.name for block in program.blocks]
-    first = f"{names[0]}_draws"
+    first = f"{program.blocks[0].name}_draws"
     yield RUN
     yield from call("def run", run_arguments(program, kernel), 0, ":")
     yield '    """Advance a chain and keep every thin-th state; return how many draws were kept.'
     yield ""
-    yield "    State and random states are updated in place. A chain that leaves the finite numbers stops: fewer draws"
-    yield "    are kept than asked for, and the state is the last one kept."
+    yield "    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer"
+    yield "    draws are kept than asked for, the last of them its last finite state."
     yield '    """'
     work = tuple(array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
     wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
@@ -49,18 +49,17 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from size_lines(sources, wanted, 4)
     for array in work:
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
-    for name in names:
-        yield f"    {name}_kept = np.empty({name}.shape[0])"
-        yield f"    _copy({name}, {name}_kept)"
     if program.variant == "minibatch":
         yield "    batch = np.empty(batch_size, np.uint64)"
     yield f"    for kept in range({first}.shape[0]):"
     yield "        for _ in range(thin):"
     yield from _draws(program, kernel)
     yield from call("            step", tuple(a.name for a in (*step.outputs, *step.inputs, *step.work)), 12)
-    for output, name in zip(step.outputs, names, strict=True):
-        yield f"            _copy({output.name}, {name})"
-    yield from _keep(names)
+    for output, block in zip(step.outputs, program.blocks, strict=True):
+        for loop, place in _entries(block):
+            yield f"            {loop}"
+            yield f"                {block.name}[{place}] = {output.name}[{place}]"
+    yield from _keep(program)
     yield f"    return {first}.shape[0]"
 
 
@@ -80,13 +79,22 @@ def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
         yield f"{pad}_fill_normals(noise_state, {array.name})"
 
 
-def _keep(names: list[str]) -> Iterator[str]:
+def _keep(program: Program) -> Iterator[str]:
+    """Yield the end of a turn: a state that is not finite ends the chain, another is kept."""
     pad = " " * 8
-    checks = " and ".join(f"_all_finite({name})" for name in names)
-    yield f"{pad}if not ({checks}):" if len(names) > 1 else f"{pad}if not {checks}:"
-    for name in names:
-        yield f"{pad}    _copy({name}_kept, {name})"
+    yield f"{pad}finite = True"
+    for block in program.blocks:
+        for loop, place in _entries(block):
+            yield f"{pad}{loop}"
+            yield f"{pad}    finite = finite and abs({block.name}[{place}]) <= 1.7976931348623157e308"
+    yield f"{pad}if not finite:"
     yield f"{pad}    return kept"
-    for name in names:
-        yield f"{pad}_copy({name}, {name}_kept)"
-        yield f"{pad}_copy({name}, {name}_draws[kept])"
+    for block in program.blocks:
+        for loop, place in _entries(block):
+            yield f"{pad}{loop}"
+            yield f"{pad}    {block.name}_draws[kept, {place}] = {block.name}[{place}]"
+
+
+def _entries(block: Block) -> Iterator[tuple[str, str]]:
+    count = block.shape.sizes[0] if block.shape.sizes else 1
+    yield f"for entry in range({count}):", "entry"

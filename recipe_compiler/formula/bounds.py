@@ -20,6 +20,8 @@ MAX_STACK = 8
 """Powers within exponents of powers."""
 MAX_DEPTH = 120
 """Depth of the typed formula; long sums are one deep, long runs of `*` a logarithm of their length."""
+MAX_LEVELS = 250
+"""Depth of the syntax tree."""
 MAX_PARTS = 30_000
 """Parts of a formula, with those of a repeated argument counted twice."""
 
@@ -67,13 +69,21 @@ class _Bounds:
 
 def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
     """Raise SpecError at the smallest part that is out of bounds, or that divides by a constant 0."""
-    _measure(formula, _Bounds(entry, where))
+    bounds = _Bounds(entry, where)
+    level: tuple[tree.Tree, ...] = (formula,)
+    for _ in range(MAX_LEVELS):  # trees made in Python may be deeper than Python's own stack
+        level = tuple(child for part in level for child in tree.children(part))
+        if not level:
+            break
+    else:
+        raise bounds.error(formula, f"nested more than {MAX_LEVELS} deep", "name a part, or split the formula")
+    _measure(formula, bounds)
 
 
 def _measure(part: tree.Tree, bounds: _Bounds) -> Measure:
     if isinstance(part, tree.Literal):
         return bounds.exact(part, part.value)
-    if isinstance(part, tree.Name):
+    if isinstance(part, tree.Name | tree.Constant):
         return Measure(reach=(1.652, 0.0) if part.name == "pi" else None)
     measures = [_measure(child, bounds) for child in tree.children(part)]
     own = _combine(part, measures, bounds)
@@ -141,7 +151,8 @@ def _sum(part: tree.Sum, measures: list[Measure], bounds: _Bounds) -> Measure:
     total = Fraction(0)
     for measure in measures:
         if measure.value is None:
-            return bounds.inexact(part, (reach[0] + log2(len(measures)), reach[1]))
+            largest = sum(2 ** (m.reach[0] - reach[0]) for m in measures if m.reach is not None and m.value != 0)
+            return bounds.inexact(part, (reach[0] + max(log2(largest), 0.0), reach[1]))
         total += measure.value
         bounds.exact(part, total)
     return bounds.exact(part, total)

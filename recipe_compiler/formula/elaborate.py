@@ -7,7 +7,7 @@ from recipe_compiler.formula.calls import ARITY, apply_calculus, apply_function
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_scalar
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.names import LANGUAGE, block_named, no_function, resolve_name
+from recipe_compiler.formula.names import LANGUAGE, block_named, language_constant, no_function, resolve_name
 from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.unknowns import is_open
@@ -86,6 +86,8 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
             return _zero(part, context) if value == 0 else ex.Number(value)
         case tree.Name():
             return resolve_name(part, context)
+        case tree.Constant():
+            return language_constant(part, context)
         case tree.Call():
             return _call(part, context)
         case tree.Product():
@@ -136,8 +138,8 @@ def _product(part: tree.Product, context: Context) -> Formula | None:
     typed: list[Factor] = []
     operators = ("*", *part.operators, "*")
     for k, factor in enumerate(part.factors):
-        beside_matmul = "@" in operators[k : k + 2]
-        formula = _infer(factor, context) if beside_matmul else _value(factor, context)
+        operand_of_matmul = operators[k] == "@" or (k == 0 and operators[1] == "@")
+        formula = _infer(factor, context) if operand_of_matmul else _value(factor, context)
         if formula is not None and operators[k] == "/":
             formula = reciprocal(formula, factor, context)
         if formula is not None:
@@ -176,11 +178,12 @@ def _comparison(part: tree.Comparison, context: Context) -> Formula | None:
 
 def _call(part: tree.Call, context: Context) -> Formula | None:
     name, scope = part.name, context.scope
-    declared = scope.declarations.find(name)
+    declared = None if part.language else scope.declarations.find(name)
     if isinstance(declared, Function):
         return _declared_function(part, declared, context)
     known = name in LANGUAGE or (scope.update and name in ex.UPDATE_FUNCTIONS)
-    if declared is not None or not known or any(block.name == name for block in scope.noise):
+    shadowed = not part.language and any(block.name == name for block in scope.noise)
+    if declared is not None or shadowed or not known:
         return no_function(part, context)
     if len(part.args) != ARITY[name]:
         context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}")

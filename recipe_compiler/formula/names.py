@@ -36,7 +36,7 @@ def resolve_name(part: tree.Name, context: Context) -> Formula | None:
         return ex.Symbol(name, SCALAR, Role.SIZE)
     if scope.update and name == "eps":
         return ex.Symbol(name, SCALAR, Role.STEP)
-    return _constant(part, context)
+    return language_constant(part, context) or _undeclared(part, context)
 
 
 def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
@@ -83,18 +83,25 @@ def nearest(name: str, known: tuple[str, ...]) -> str:
     return f"did you mean {best}?" if best else ""
 
 
-def _constant(part: tree.Name, context: Context) -> Formula | None:
+def language_constant(part: tree.Name | tree.Constant, context: Context) -> Formula | None:
+    """Return `I`, `ones` or `pi`, None for another name."""
+    match part.name:
+        case "pi":
+            return ex.Pi()
+        case "I":
+            size = context.unknowns.fresh()
+            context.opened.append((part, "I", Shape(size, size)))
+            return ex.Identity(size)
+        case "ones":
+            shape = Shape(context.unknowns.fresh(present=True), None)
+            context.opened.append((part, "ones", shape))
+            return ex.Filled(1, shape)
+        case _:
+            return None
+
+
+def _undeclared(part: tree.Name, context: Context) -> None:
     name = part.name
-    if name == "pi":
-        return ex.Pi()
-    if name == "I":
-        size = context.unknowns.fresh()
-        context.opened.append((part, "I", Shape(size, size)))
-        return ex.Identity(size)
-    if name == "ones":
-        shape = Shape(context.unknowns.fresh(present=True), None)
-        context.opened.append((part, "ones", shape))
-        return ex.Filled(1, shape)
     if name.lower() in _NOT_NUMBERS:
         context.fault(part, f"'{name}' is not a number", "formulas are finite everywhere on their domain")
     elif name in LANGUAGE:
@@ -104,4 +111,3 @@ def _constant(part: tree.Name, context: Context) -> Formula | None:
     else:
         hint = nearest(name, (*declared_names(context), *CONSTANTS))
         context.fault(part, f"'{name}' is not declared", hint or "declare it under state, parameters or functions")
-    return None

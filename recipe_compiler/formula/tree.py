@@ -37,12 +37,22 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """`I`, `ones` or `pi` from Python, where it is known to be the language's, whatever names are declared."""
+
+    name: str
+    at: At = None
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """`name(args)`."""
 
     name: str
     args: tuple["Tree", ...]
     at: At = None
+    language: bool = False
+    """From Python: known to be the language's function, whatever names are declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +116,13 @@ class Comparison:
     at: At = None
 
 
-Tree = Literal | Name | Call | Negate | Sum | Product | Power | Transposed | Subscript | Comparison
+Tree = Literal | Name | Constant | Call | Negate | Sum | Product | Power | Transposed | Subscript | Comparison
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
     """Return the parts of a tree, from left to right."""
     match tree:
-        case Literal() | Name():
+        case Literal() | Name() | Constant():
             return ()
         case Call(_, args):
             return args

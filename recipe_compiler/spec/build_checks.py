@@ -1,9 +1,13 @@
 """What has to fit together in a build: names, target and potential, scheme, run."""
 
+from collections.abc import Mapping
+
 from recipe_compiler.formula.build import parts
-from recipe_compiler.formula.declaration import Block, Parameter
+from recipe_compiler.formula.declaration import Block, Domain, Parameter
 from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.schema import BuildDocument
@@ -62,11 +66,23 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
         hint = "use the same name for the size in both, or fix the sizes of both under `sizes`"
         page.fault(("target",), "target", problem, hint)
-    for block in target.declarations.blocks:
-        if block.domain != blocks[0].domain:
-            has, needs = block.domain.name.value, blocks[0].domain.name.value
-            problem = f"found the domain {has} of the target's `{block.name}`, expected {needs} as {blocks[0].name} has"
-            page.fault(("target",), "target", f"{problem} in the dynamics", "use dynamics made for that domain")
+
+
+def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[str, Formula]) -> None:
+    """Add a fault for each block of the target whose domain is not that of the potential's block, bindings put in."""
+    for wanted in potential_blocks(dynamics)[:1]:
+        bounds = tuple(substitute(bound, bind) if bind else bound for bound in wanted.domain.bounds)
+        domain = Domain(wanted.domain.name, bounds)
+        for block in target.declarations.blocks:
+            if block.domain != domain:
+                problem = f"found the domain {_domain(block.domain)} of the target's `{block.name}`"
+                expected = f"expected {_domain(domain)} as {wanted.name} has in the dynamics"
+                page.fault(("target",), "target", f"{problem}, {expected}", "use dynamics made for that domain")
+
+
+def _domain(domain: Domain) -> str:
+    bounds = ", ".join(text(bound) for bound in domain.bounds)
+    return f"{domain.name.value}({bounds})" if bounds else domain.name.value
 
 
 def _fixed(size: Size, sizes: dict[str, int]) -> Size:
@@ -129,7 +145,7 @@ def check_run(page: Page, document: BuildDocument, target: Target) -> None:
     if document.variant == "minibatch":
         if not target.declarations.data:
             page.fault(("variant",), "variant", "found minibatch for a target without data, expected full")
-        elif run.batch_size is None:
+        elif page.node("run", "batch_size") is None:
             page.fault(("run",), "run.batch_size", "found no `batch_size`, expected one for the minibatch variant")
     else:
         if run.batch_size is not None:

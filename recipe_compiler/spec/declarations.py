@@ -120,21 +120,22 @@ def _domain(page: Page, declarations: Declarations, block: Block) -> Domain:
     path = ("state", block.name, "domain")
     label = ".".join(path)
     entry = page.entry(label, *path)
-    if entry is None:
-        return Domain()
-    parsed = page.faults.catch(entry.tree)
+    parsed = None if entry is None else page.faults.catch(entry.tree)
+    return Domain() if entry is None or parsed is None else domain_of(page, entry, parsed, declarations)
+
+
+def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declarations) -> Domain:
+    """Return the domain that a formula of domains says; the real line where a fault was added."""
     known = tuple(name.value for name in DomainName)
     match parsed:
         case tree.Name(name) if name in known and name != DomainName.INTERVAL:
             texts: tuple[tree.Tree, ...] = ()
         case tree.Call(name, arguments) if name in (DomainName.INTERVAL, DomainName.CIRCLE) and len(arguments) == 2:
             texts = arguments
-        case None:
-            return Domain()
         case _:
-            expected = "real, positive, nonnegative, interval(a, b), circle, circle(a, b) or simplex"
-            problem = f"found `{shown(entry.scalar.text)}`, expected {expected}"
-            page.fault(path, label, problem, nearest(entry.scalar.text, known))
+            written = shown(entry.scalar.text) or "a formula"
+            problem = f"found `{written}`, expected real, positive, nonnegative, interval(a, b), circle, circle(a, b)"
+            page.faults.meaningless_at(entry.scalar.place, entry.name, f"{problem} or simplex", nearest(written, known))
             return Domain()
     bounds = tuple(_bound(page, entry, part, Scope(declarations)) for part in texts)
     return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))

@@ -17,7 +17,7 @@ def exact(text: str) -> Fraction | None:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         return None
-    top, bottom = _decimal(match["top"]), _decimal(match["bottom"] or "1")
+    top, bottom = _decimal(match["top"]), _decimal("1" if match["bottom"] is None else match["bottom"])
     return None if top is None or not bottom else top / bottom
 
 

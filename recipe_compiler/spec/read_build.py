@@ -10,6 +10,7 @@ from recipe_compiler.formula.expression import Filled, Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.binding import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
+    check_domains,
     check_positions,
     check_run,
     check_scheme,
@@ -55,6 +56,7 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     bind = read_bindings(page, tuple(document.bind), dynamics, scope)
+    check_domains(page, dynamics, target, dict(bind))
     V = _gradient_noise(page, document, dynamics, scope)
     init = _initial(page, document, dynamics, target, scope)
     values = _values(page, document, dynamics, target, parameters, folder)

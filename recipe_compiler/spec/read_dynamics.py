@@ -1,5 +1,6 @@
 """Dynamics from YAML: state, H, D, Q and claims, elaborated at their places."""
 
+from collections.abc import Set
 from dataclasses import replace
 
 from recipe_compiler.errors import Place
@@ -26,6 +27,7 @@ from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
+CLAIMED = ("drift", "diffusion", "marginal", "update")
 Blocks = tuple[tuple[Formula, ...], ...]
 
 
@@ -48,7 +50,8 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     D = read_matrix(page, "D", scope, places, "D")
     Q = read_matrix(page, "Q", scope, places, "Q")
     claims = _claims(page, document.claims, scope, places)
-    _check_given(page, document)
+    stated = {name for name in ("D", "Q") if page.node(name) is not None}
+    check_given(page, stated | {name for name in CLAIMED if page.node("claims", name) is not None})
     if len(faults.found) > before or H is None:
         return None
     source = source_of(root, file, tuple(places))
@@ -147,13 +150,12 @@ def _by_block(
     return tuple(found)
 
 
-def _check_given(page: Page, document: DynamicsDocument) -> None:
-    """Add a fault where what is left out cannot be found from what is claimed."""
-    claims = document.claims
-    drift_known = claims.drift is not None or claims.update is not None
-    if page.node("D") is None and page.node("claims", "diffusion") is None and claims.update is None:
+def check_given(page: Page, given: Set[str]) -> None:
+    """Add a fault where D or Q is left out and cannot be found from what else is given: D, Q, or claims by name."""
+    if not given & {"D", "diffusion", "update"}:
         hint = "write D, or claims.drift and claims.diffusion (zeros for a system without noise)"
         page.fault((), "D", "found no `D`, expected D or a claimed diffusion", hint)
-    if (page.node("D") is None or page.node("Q") is None) and not drift_known:
-        missing = "Q" if page.node("D") is not None else "D"
-        page.fault((), missing, f"found no `{missing}` and no claims.drift to find it from", f"write {missing}")
+    if not given & {"drift", "update"}:
+        for missing in ("D", "Q"):
+            if missing not in given:
+                page.fault((), missing, f"found no `{missing}` and no claims.drift to find it from", f"write {missing}")

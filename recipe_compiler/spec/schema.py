@@ -1,11 +1,9 @@
-"""The three kinds of document: which keys there are and what may stand under them, and their JSON Schema.
+"""The three kinds of document: which keys there are and what may stand under them.
 
 Texts that are formulas stay text here; the readers (`read_dynamics`, `read_target`, `read_build`) elaborate them.
 """
 
-import json
-from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -194,60 +192,3 @@ class BuildDocument(Document):
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}
     run: RunEntry
-
-
-DOCUMENTS = {"dynamics": DynamicsDocument, "target": TargetDocument, "build": BuildDocument}
-SHIPPED = "document.schema.json"
-"""The file beside this module with the schema of all three; a test keeps it equal to `json_schema()`."""
-
-
-def json_schema(kind: str | None = None) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of one kind of document, or of any: a build has `dynamics`, dynamics `H`.
-
-    Formulas are text or numbers. Raises KeyError for a kind that is none.
-    """
-    wanted = DOCUMENTS if kind is None else {kind: DOCUMENTS[kind]}
-    definitions: dict[str, Any] = {}
-    for model in wanted.values():
-        schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
-        definitions |= schema.pop("$defs", {})
-        definitions[model.__name__] = schema
-    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
-    whole |= _by_keys() if kind is None else {"$ref": f"#/$defs/{DOCUMENTS[kind].__name__}"}
-    return {**whole, "$defs": {name: _cleaned(definitions[name]) for name in sorted(definitions)}}
-
-
-def json_schema_text() -> str:
-    """Return the schema of all documents as the text that ships."""
-    return json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
-
-
-def shipped_schema() -> str:
-    """Return the text of the file that ships."""
-    return files("recipe_compiler.spec").joinpath(SHIPPED).read_text(encoding="utf-8")
-
-
-def _by_keys() -> dict[str, Any]:
-    """Return the choice by the keys that are there: what an editor then says is about one kind."""
-    dynamics_or_target = {
-        "if": {"required": ["H"]},
-        "then": {"$ref": "#/$defs/DynamicsDocument"},
-        "else": {"$ref": "#/$defs/TargetDocument"},
-    }
-    return {"if": {"required": ["dynamics"]}, "then": {"$ref": "#/$defs/BuildDocument"}, "else": dynamics_or_target}
-
-
-def _cleaned(schema: Any) -> Any:
-    """Return a schema without the titles and defaults of Python; mappings from names are closed, parts may be empty."""
-    if isinstance(schema, list):
-        return [_cleaned(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    parts: dict[str, Any] = {str(key): part for key, part in schema.items()}
-    if {"type", "anyOf", "$ref"} & parts.keys():
-        parts = {key: part for key, part in parts.items() if key not in ("title", "default")}
-    if "patternProperties" in parts and "properties" not in parts:
-        parts["additionalProperties"] = False
-        entries = parts["patternProperties"].items()
-        parts["patternProperties"] = {k: {"anyOf": [v, {"type": "null"}]} if "$ref" in v else v for k, v in entries}
-    return {key: _cleaned(part) for key, part in parts.items()}

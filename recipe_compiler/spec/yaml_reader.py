@@ -1,5 +1,6 @@
 """YAML parse events to nodes, with a bound on everything that can grow."""
 
+import re
 from collections.abc import Iterator
 
 from ruamel.yaml import YAML
@@ -16,9 +17,12 @@ from ruamel.yaml.events import (
 )
 
 from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, OpenNode, Scalar
 from recipe_compiler.spec.yaml_text import document_text
 from recipe_compiler.spec.yaml_traps import explain
+
+_KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:", re.ASCII)
 
 MAX_NESTING = 50
 MAX_NODES = 25_000
@@ -75,12 +79,16 @@ class _Reader:
         self.documents = 0
 
     def fault(self, where: Place, problem: str, hint: str = "") -> None:
-        self.faults.append(Fault(where, self.entry(), problem, hint))
+        self.faults.append(Fault(where, self.entry(where), problem, hint))
 
-    def entry(self) -> str:
-        """Return the keys that lead to where the reader stands."""
+    def entry(self, where: Place) -> str:
+        """Return the keys that lead to where the reader stands; the key on the line, if it has not got that far."""
         keys = [node.nodes[-1] for node in self.stack if node.is_mapping and len(node.nodes) % 2]
-        return ".".join(key.text for key in keys if isinstance(key, Scalar)) or "document"
+        names = [shown(key.text) for key in keys if isinstance(key, Scalar)]
+        if not names and 0 < where.line <= len(self.lines):
+            match = _KEY.match(self.lines[where.line - 1])
+            names = [] if match is None else [match[1]]
+        return ".".join(names) or "document"
 
     def take(self, event: Event) -> None:
         """Add what one event says."""
@@ -140,10 +148,9 @@ class _Reader:
             hint = f"quote the value if `&{anchor}` belongs to a formula, else remove it"
             self.fault(where, f"found `&{anchor}`, an anchor of YAML, expected a value", hint)
         if tag is not None and not isinstance(event, AliasEvent):
-            shown = self.lines[where.line - 1][where.column - 1 :].split(" ")[0][:60]
-            self.fault(
-                where, f"found the tag `{shown}`, expected a value without a tag", "remove it: nothing is constructed"
-            )
+            written = shown(self.lines[where.line - 1][where.column - 1 :].split(" ")[0])
+            hint = "remove it: nothing is constructed"
+            self.fault(where, f"found the tag `{written}`, expected a value without a tag", hint)
         if len(self.faults) >= 20:
             self.stop()
 

@@ -80,17 +80,22 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
     return Tensor((), (Term(ONE, ((Determinant(grid, log), ONE),)),))
 
 
-@lru_cache(maxsize=4096)
 def grid_sign(c: Arithmetic, grid: Grid) -> int:
-    """Return 1 for a symmetric matrix, -1 for a skew one, 0 for any other. Remembered: the same grids come again."""
+    """Return 1 for a symmetric matrix, -1 for a skew one, 0 for any other."""
     match grid.entry.terms:
-        case (Term(_, ((Component(name, (left, right), _), exponent),)),) if left != right and exponent == 1:
+        case (Term(_, ((Component(name, (left, right), ()), exponent),)),) if left != right and exponent == 1:
             return declared_symmetry(c.rules, name)
         case _:
-            swapped = _swapped(c, grid)
-            if swapped == grid.entry:
-                return 1
-            return -1 if c.scale(swapped, -1) == grid.entry else 0
+            return _computed_sign(c, grid)
+
+
+@lru_cache(maxsize=4096)
+def _computed_sign(c: Arithmetic, grid: Grid) -> int:
+    """Compare a matrix with its transpose. Remembered, since the same matrices come again and again."""
+    swapped = _swapped(c, grid)
+    if swapped == grid.entry:
+        return 1
+    return -1 if c.scale(swapped, -1) == grid.entry else 0
 
 
 def contracted(

@@ -35,7 +35,8 @@ def matrix_form(c: Calculus, style: Style, tensor: Tensor) -> str:
 
     A free index labelled `j` alone is that of a row.
     """
-    return as_matrices(c, style, tensor) or write(style, tensor, {index: index.label for index in tensor.free})
+    letters = {index: index.label for index in tensor.free}
+    return as_matrices(c, style, tensor) or write(style, tensor, letters, c.rules.symmetric)
 
 
 def as_matrices(c: Calculus, style: Style, tensor: Tensor) -> str | None:

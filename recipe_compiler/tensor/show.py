@@ -29,20 +29,29 @@ Letters = Mapping[Index, str]
 """How indices are written."""
 
 
-def text(tensor: Tensor) -> str:
-    """Write a tensor in index notation: `-sum_jk C[i,j] inv(M)[j,k] r[k] - d_theta[i] U`."""
-    return write(PLAIN, tensor, {index: index.label for index in tensor.free})
+Names = frozenset[str]
+"""Names of symmetric matrices, whose slots may be written either way round."""
+
+NONE: Names = frozenset()
 
 
-def latex(tensor: Tensor) -> str:
+def text(tensor: Tensor, symmetric: Names = NONE) -> str:
+    """Write a tensor in index notation: `-sum_jk C[i,j] inv(M)[j,k] r[k] - d_theta[i] U`.
+
+    Matrices known to be `symmetric` are turned so that neighbours share an index.
+    """
+    return write(PLAIN, tensor, {index: index.label for index in tensor.free}, symmetric)
+
+
+def latex(tensor: Tensor, symmetric: Names = NONE) -> str:
     """Write a tensor in index notation as LaTeX."""
-    return write(LATEX, tensor, {index: index.label for index in tensor.free})
+    return write(LATEX, tensor, {index: index.label for index in tensor.free}, symmetric)
 
 
-def write(style: Style, tensor: Tensor, letters: Letters) -> str:
+def write(style: Style, tensor: Tensor, letters: Letters, symmetric: Names = NONE) -> str:
     """Write a sum of terms; numbers alone come last."""
     ordered = sorted(tensor.terms, key=lambda term: not term.factors)
-    return join_terms([_term(style, term, letters) for term in ordered])
+    return join_terms([_term(style, term, letters, symmetric) for term in ordered])
 
 
 def join_terms(terms: Sequence[tuple[bool, str]]) -> str:
@@ -65,6 +74,8 @@ def fraction(
     """Write `|coefficient| * above / below`, with `prefix` (a sum's sign) before what it sums."""
     times = style.times if between is None else between
     number = abs(coefficient)
+    if prefix and number.denominator == 1 and number != 1:
+        prefix, number = f"{number}{style.times}{prefix}", Fraction(1)
     over = [*([str(number.numerator)] if number.numerator != 1 else []), *above]
     under = [*([str(number.denominator)] if number.denominator != 1 else []), *below]
     if not under:
@@ -74,13 +85,15 @@ def fraction(
     return prefix + style.ratio(times.join(over) or "1", times.join(under), compound=len(under) > 1)
 
 
-def _term(style: Style, term: Term, letters: Letters) -> tuple[bool, str]:
-    bound = [index for index in _appearing(term, letters) if index not in letters]
+def _term(style: Style, term: Term, letters: Letters, symmetric: Names) -> tuple[bool, str]:
+    factors = chained(term.factors, tuple(letters), symmetric)
+    appearing = dict.fromkeys(slot for atom, _ in factors for slot in slots(atom) if isinstance(slot, Index))
+    bound = [index for index in appearing if index not in letters]
     inner = {**letters, **_names(bound, term, letters)}
     above: list[str] = []
     below: list[str] = []
-    for atom, exponent in chained(term.factors, tuple(letters)):
-        (below if exponent < 0 else above).append(_power(style, atom, abs(exponent), inner))
+    for atom, exponent in factors:
+        (below if exponent < 0 else above).append(_power(style, atom, abs(exponent), inner, symmetric))
     prefix = style.total([inner[index] for index in bound]) if bound else ""
     return term.coefficient < 0, fraction(style, prefix, term.coefficient, above, below)
 
@@ -106,13 +119,7 @@ def names_in(term: Term) -> set[str]:
     return found
 
 
-def _appearing(term: Term, letters: Letters) -> list[Index]:
-    """Return the indices of a term in the order in which they will be read."""
-    factors = chained(term.factors, tuple(letters))
-    return list(dict.fromkeys(slot for atom, _ in factors for slot in slots(atom) if isinstance(slot, Index)))
-
-
-def chained(factors: Sequence[Factor], start: Sequence[Index]) -> list[Factor]:
+def chained(factors: Sequence[Factor], start: Sequence[Index], symmetric: Names) -> list[Factor]:
     """Return factors in reading order: scalars, then those with indices, each beside one it shares an index with."""
     scalars = [factor for factor in factors if not slots(factor[0])]
     waiting = [factor for factor in factors if slots(factor[0])]
@@ -122,20 +129,42 @@ def chained(factors: Sequence[Factor], start: Sequence[Index]) -> list[Factor]:
         follows = [factor for factor in waiting if ends & set(slots(factor[0]))]
         chosen = min(follows or waiting, key=lambda factor: len(slots(factor[0])) if not follows else 0)
         waiting.remove(chosen)
-        ordered.append(chosen)
+        ordered.append((_turned(chosen[0], ends, symmetric), chosen[1]))
         ends = set(slots(chosen[0])) - ends or ends
     return [*scalars, *ordered]
 
 
-def _power(style: Style, atom: Atom, exponent: Fraction, letters: Letters) -> str:
-    written = _atom(style, atom, letters)
+def _turned(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
+    """Return a symmetric matrix with the slot first that continues what stands before it."""
+    match atom:
+        case Component(name, (left, right), by) if name in symmetric and right in ends and left not in ends:
+            return Component(name, (right, left), by)
+        case Inverse(of, (left, right)) if right in ends and left not in ends and _name_of(of) in symmetric:
+            return Inverse(of, (right, left))
+        case _:
+            return atom
+
+
+def _name_of(grid: Grid) -> str:
+    """Return the name of a matrix that is a component alone, empty for any other."""
+    match grid.entry.terms:
+        case (Term(coefficient, ((Component(name, at, ()), exponent),)),) if (
+            coefficient == exponent == 1 and at == (grid.row, grid.col)
+        ):
+            return name
+        case _:
+            return ""
+
+
+def _power(style: Style, atom: Atom, exponent: Fraction, letters: Letters, symmetric: Names) -> str:
+    written = _atom(style, atom, letters, symmetric)
     if exponent == 1 and not isinstance(atom, Base):
         return written
     simple = not (isinstance(atom, Base) or (isinstance(atom, Component) and bool(atom.by)))
     return style.power(written, exponent, simple=simple)
 
 
-def _atom(style: Style, atom: Atom, letters: Letters) -> str:
+def _atom(style: Style, atom: Atom, letters: Letters, symmetric: Names) -> str:
     match atom:
         case Coordinate(block, at):
             return style.at(style.symbol(block), _places(at, letters))
@@ -149,9 +178,9 @@ def _atom(style: Style, atom: Atom, letters: Letters) -> str:
         case Delta(left, right):
             return style.delta(_places((left, right), letters))
         case Applied(fn, args):
-            return style.call(fn, [write(style, arg, letters) for arg in args])
+            return style.call(fn, [write(style, arg, letters, symmetric) for arg in args])
         case Base(arg):
-            return write(style, arg, letters)
+            return write(style, arg, letters, symmetric)
         case Inverse(of, at):
             matrix, simple = matrix_of(style, of)
             return style.at(style.inverse(matrix, simple=simple), _places(at, letters))
@@ -161,14 +190,10 @@ def _atom(style: Style, atom: Atom, letters: Letters) -> str:
 
 def matrix_of(style: Style, grid: Grid) -> tuple[str, bool]:
     """Write a matrix given entry by entry, and whether it is a single name."""
-    match grid.entry.terms:
-        case (Term(coefficient, ((Component(name, at, ()), exponent),)),) if (
-            coefficient == exponent == 1 and at == (grid.row, grid.col)
-        ):
-            return style.symbol(name), True
-        case _:
-            letters = {grid.row: grid.row.label, grid.col: grid.col.label}
-            return write(style, grid.entry, letters), False
+    name = _name_of(grid)
+    if name:
+        return style.symbol(name), True
+    return write(style, grid.entry, {grid.row: grid.row.label, grid.col: grid.col.label}), False
 
 
 def _places(at: Sequence[Slot], letters: Letters) -> list[str]:

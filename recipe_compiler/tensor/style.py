@@ -208,7 +208,7 @@ class Latex:
 
     def ratio(self, above: str, below: str, *, compound: bool) -> str:
         """Write a fraction."""
-        if below.startswith(r"\left(") and below.endswith(r"\right)") and outermost(below) == r"\left\right":
+        if below.startswith(r"\left(") and below.endswith(r"\right)") and outermost(below) == r"\left":
             below = below.removeprefix(r"\left(").removesuffix(r"\right)")
         return rf"\frac{{{above}}}{{{below}}}"
 

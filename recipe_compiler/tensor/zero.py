@@ -7,7 +7,7 @@ a sum over a fixed size is the sum of its terms.
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from math import floor
+from math import floor, prod
 
 from recipe_compiler.tensor.arithmetic import Arithmetic, as_number
 from recipe_compiler.tensor.atoms import ONE, indices, moved
@@ -18,6 +18,7 @@ _ROUNDS = 4
 _TERMS = 4000
 """Beyond so many terms nothing is shown: the tensor stays as it is."""
 _PLACES = 600
+"""Beyond so many places of fixed sizes they are not gone through one by one: nothing is shown."""
 
 
 def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
@@ -28,28 +29,34 @@ def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
     fixed = tuple(index for index in tensor.free if isinstance(index.size, int) and index.size > 1)
     if not fixed and not any(_fixed_sums(term, tensor.free) for term in tensor.terms):
         return False
+    if prod(index.size for index in fixed if isinstance(index.size, int)) > _PLACES:
+        return False
     return all(not _cleared(c, one).terms for one in _instances(c, tensor, fixed))
 
 
 def _cleared(c: Arithmetic, tensor: Tensor) -> Tensor:
     """Return a multiple of the tensor by a nonzero expression, without sums in denominators where it can be had."""
     for _ in range(_ROUNDS):
-        free = set(tensor.free)
-        bases = {
-            atom: floor(min(dict(term.factors).get(atom, Fraction(0)) for term in tensor.terms))
-            for term in tensor.terms
-            for atom, _ in term.factors
-            if isinstance(atom, Base) and as_number(atom.arg) is None and indices(((atom, ONE),)) <= free
-        }
-        bases = {base: low for base, low in bases.items() if low < 0 or _exceeds_one(tensor, base)}
+        bases = _bases(tensor)
         if not bases or len(tensor.terms) > _TERMS:
             return tensor
         tensor = c.add(*(_lifted(c, term, tensor.free, bases) for term in tensor.terms))
     return tensor
 
 
-def _exceeds_one(tensor: Tensor, base: Base) -> bool:
-    return any(dict(term.factors).get(base, Fraction(0)) > 1 for term in tensor.terms)
+def _bases(tensor: Tensor) -> dict[Base, int]:
+    """Return the sums that are divided by or multiplied with, to the whole exponent that all terms have at least."""
+    free = set(tensor.free)
+    found: dict[Base, list[Fraction]] = {}
+    for term in tensor.terms:
+        for atom, exponent in term.factors:
+            if isinstance(atom, Base) and as_number(atom.arg) is None and indices(((atom, ONE),)) <= free:
+                found.setdefault(atom, []).append(exponent)
+    return {
+        base: min(floor(min(exponents)), 0 if len(exponents) < len(tensor.terms) else floor(min(exponents)))
+        for base, exponents in found.items()
+        if min(exponents) < 0 or max(exponents) >= 1
+    }
 
 
 def _lifted(c: Arithmetic, term: Term, free: tuple[Index, ...], bases: dict[Base, int]) -> Tensor:
@@ -72,7 +79,7 @@ def _fixed_sums(term: Term, free: tuple[Index, ...]) -> tuple[Index, ...]:
 def _instances(c: Arithmetic, tensor: Tensor, fixed: tuple[Index, ...]) -> Iterator[Tensor]:
     """Yield the tensor at every place of its free indices of fixed size, sums over fixed sizes written out."""
     ranges = [range(index.size) for index in fixed if isinstance(index.size, int)]
-    for places in list(product(*ranges))[:_PLACES]:
+    for places in product(*ranges):
         at: dict[Index, Slot] = dict(zip(fixed, places, strict=True))
         one = c.rename(tensor, at)
         yield c.add(Tensor(one.free, ()), *(_written_out(c, term, one.free) for term in one.terms))
@@ -81,11 +88,10 @@ def _instances(c: Arithmetic, tensor: Tensor, fixed: tuple[Index, ...]) -> Itera
 def _written_out(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tensor:
     bound = _fixed_sums(term, free)
     ranges = [range(index.size) for index in bound if isinstance(index.size, int)]
-    places = list(product(*ranges))
-    if len(places) > _PLACES:
+    if prod(len(range_) for range_ in ranges) > _PLACES:
         return Tensor(free, (term,))
     terms: list[Term] = []
-    for at in places:
+    for at in product(*ranges):
         moves: dict[Index, Slot] = dict(zip(bound, at, strict=True))
         terms.append(Term(term.coefficient, tuple((moved(atom, moves), exponent) for atom, exponent in term.factors)))
     return c.collect(terms, free)

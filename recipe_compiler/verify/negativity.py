@@ -23,6 +23,10 @@ MANY, FEW = 120, 8
 """Points looked at where structure says nothing, and where it says that there is nothing to find."""
 
 
+LARGE = 12
+"""Rows of a matrix from which on one point is enough where structure says that there is nothing to find."""
+
+
 @dataclass(frozen=True, slots=True)
 class Negative:
     """Sizes, the point as text, and a direction v with v.T A v < 0 there."""
@@ -37,7 +41,8 @@ def find_negative(matrix: Matrix, case: Case, sizes: Sizes, *, short: bool) -> N
     """Return an exact negative direction of the symmetric part of a block matrix at an admissible point."""
     declarations = case.dynamics.declarations
     a = block_matrix(matrix, case.setting(sizes))
-    for at in points(declarations, sizes, FEW if short else MANY):
+    attempts = MANY if not short else FEW if len(a) <= LARGE else 1
+    for at in points(declarations, sizes, attempts):
         numbers = _rational(a, at)
         if numbers is None:
             continue

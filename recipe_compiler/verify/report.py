@@ -75,6 +75,8 @@ def _decided(jobs: Jobs, rows: tuple[Row, ...], seconds: float) -> tuple[Finding
     """Return the findings, those that did not end as undecided."""
     outcomes = run_all(jobs, len(rows), seconds)
     return tuple(
-        Finding(id, says, True, Undecided((outcome.reason,))) if isinstance(outcome, Unfinished) else outcome
+        Finding(id, says, True, Undecided((outcome.reason,)), seconds=outcome.seconds)
+        if isinstance(outcome, Unfinished)
+        else outcome
         for (id, says), outcome in zip(rows, outcomes, strict=True)
     )

@@ -11,6 +11,14 @@ from hypothesis import strategies as st
 from recipe_compiler.verify.as_json import report_schema
 
 SGHMC = "specs/dynamics/sghmc.yaml"
+PYTHON = """\
+from recipe_compiler import Dynamics, I, function, matrix, vector
+
+theta, r = vector("theta", "d"), vector("r", "d")
+C = matrix("C", "d", "d", is_="positive semidefinite")
+U = function("U", of=theta, role="potential")
+sampler = Dynamics(name="sampler", state=[theta, r], H=U + r.T @ r / 2, D=[[0, 0], [0, C]], Q=[[0, -I], [I, 0]])
+"""
 NAIVE = {"    [0, C]]": "    [0, 0]]", "H: U": "claims:\n  drift: {theta: r, r: -grad(U, theta) - C @ r}\nH: U"}
 NOT_PSD = {"[0, C]]": "[0, -C]]"}
 NOT_SKEW = {"[I, 0]]": "[-I, 0]]"}
@@ -111,3 +119,19 @@ def test_a_mangled_spec_ends_in_a_verdict_or_in_faults(recipe, write, at: int, l
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:at] + middle + text[at + length :], encoding="utf-8")
     assert recipe("check", path).code in (0, 1, 2, 3)
+
+
+def test_a_python_spec_is_found_by_its_name(recipe, write) -> None:
+    path = write("mine.py", text=PYTHON)
+    outcome = recipe("check", f"{path}:sampler")
+    assert outcome.code == 0
+    assert "sampler: proved" in outcome.out
+
+
+@pytest.mark.parametrize(
+    "code", ["import sys\nsys.exit(0)", "raise SystemExit", "1 / 0", "import nothing_of_this_name", "def"]
+)
+def test_a_python_spec_that_does_not_run_is_no_verdict(recipe, write, code: str) -> None:
+    outcome = recipe("check", f"{write('mine.py', text=code)}:sampler")
+    assert outcome.code == 2
+    assert outcome.err

@@ -1,5 +1,7 @@
 """Options: ranges are named, and other samplers' names are answered with ours."""
 
+from pathlib import Path
+
 import pytest
 
 BUILD = "specs/builds/sghmc_gaussian.yaml"
@@ -49,3 +51,10 @@ def test_a_full_data_build_has_no_batch_size(recipe) -> None:
     outcome = recipe("run", BUILD, "--batch-size", "3")
     assert outcome.code == 2
     assert "full" in outcome.err
+
+
+def test_draws_that_do_not_fit_into_memory_are_refused_before_they_are_made(recipe, tmp_path: Path) -> None:
+    outcome = recipe("run", BUILD, "--draws", "1000000000", "--chains", "10000", "-o", tmp_path)
+    assert outcome.code == 2
+    assert "expected at most" in outcome.err
+    assert list(tmp_path.iterdir()) == []

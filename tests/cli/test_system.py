@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler import commands
+from recipe_compiler.commands import schema
 from recipe_compiler.errors import CompilerError
 
 RECIPE = [sys.executable, "-m", "recipe_compiler"]
@@ -53,7 +53,7 @@ def test_a_fault_of_our_own_asks_for_a_report(recipe, monkeypatch: pytest.Monkey
     def broken(kind: str | None) -> int:
         raise CompilerError(f"{kind} is broken")
 
-    monkeypatch.setattr(commands, "print_schema", broken)
+    monkeypatch.setattr(schema, "print_schema", broken)
     outcome = recipe("schema")
     assert outcome.code == 70
     assert "report" in outcome.err
@@ -64,7 +64,7 @@ def test_an_unforeseen_exception_is_a_fault_of_our_own(recipe, monkeypatch: pyte
     def broken(kind: str | None) -> int:
         return {}["missing"]
 
-    monkeypatch.setattr(commands, "print_schema", broken)
+    monkeypatch.setattr(schema, "print_schema", broken)
     outcome = recipe("schema")
     assert outcome.code == 70
     assert "KeyError" in outcome.err
@@ -74,5 +74,5 @@ def test_an_interrupt_leaves_with_130(recipe, monkeypatch: pytest.MonkeyPatch) -
     def interrupted(kind: str | None) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "print_schema", interrupted)
+    monkeypatch.setattr(schema, "print_schema", interrupted)
     assert recipe("schema").code == 130

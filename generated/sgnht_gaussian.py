@@ -1,0 +1,314 @@
+"""sgnht_gaussian: Stochastic gradient Nose-Hoover thermostat.
+
+Emitted by recipe_compiler (format 1) from sgnht and gaussian.
+Spec digest (SHA-256): ac8bb83f9fe250bbf564d9f7d714d1a6b5fe70c20715f45c1a80fed9ec672dcb
+
+State:
+    theta: column [3], real
+    r: column [3], real
+    xi: scalar, real
+
+Energy:
+    H = U(theta) + r.T @ r / 2 + d*(xi - A)**2/2
+    U = (theta - mu).T @ inv(Sigma) @ (theta - mu) / 2
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = A delta[i,j]
+    Q[theta,r] = -delta[i,j]
+    Q[r,theta] = delta[i,j]
+    Q[r,xi] = r[i]/d
+    Q[xi,r] = -r[j]/d
+    Gamma[xi] = -1
+    f[theta] = r[i]
+    f[r] = -d_theta[i] U - xi r[i]
+    f[xi] = sum_i r[i]**2/d - 1
+
+Parameters:
+    A: positive
+    mu: real
+    Sigma: positive definite
+
+Step:
+    sequential Euler: r, then theta, then xi; the noise covariance is that of the old state; order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given A is positive)
+    proved: D is positive semidefinite (by structure of D; given A is positive)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive; U is
+        smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
+        positive; U is smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
+        is positive; U is smooth)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
+        positive definite)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        Sigma is positive definite)
+    proved: what is bound is of the kind declared (by structure, exact values)
+    proved: V is positive semidefinite (by structure of V)
+
+Not checked here:
+    normalisable: that exp(-H) has a finite integral is assumed of U, not decided
+    marginal: that theta has the law exp(-U) once r, xi is integrated out is not decided by this version
+    regular: D or Q depends on the state; smoothness beyond what `stationary` used is not decided
+    unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+    claimed_marginal: claimed, and not decided by this version
+    noise_budget: a full-data build has no gradient noise to subtract; not decided further by this version
+    independence: that the noise of different draws is independent is not decided by this version
+
+References:
+    ding2014sgnht
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "ac8bb83f9fe250bbf564d9f7d714d1a6b5fe70c20715f45c1a80fed9ec672dcb"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3), ("r", 3), ("xi", 0))
+SIZES = ()
+PARAMETERS = ("A", "mu", "Sigma")
+CONSTANTS = ("scale_r", "inv_Sigma", "inv_Sigma_mu")
+DATA = ()
+ARGUMENTS = (
+    "theta",
+    "r",
+    "xi",
+    "A",
+    "mu",
+    "Sigma",
+    "scale_r",
+    "inv_Sigma",
+    "inv_Sigma_mu",
+    "eps",
+    "thin",
+    "noise_state",
+    "theta_draws",
+    "r_draws",
+    "xi_draws",
+)
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta):
+    """Write grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * theta[j]
+        inv_Sigma_theta[i] = total
+    for i in range(3):
+        grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
+
+
+@njit(cache=True, error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_new, r_new, xi_new, theta, r, xi, scale_r, inv_Sigma, inv_Sigma_mu, noise_r, eps, grad_U, inv_Sigma_theta
+):
+    """Write one step (sequential euler) into theta_new, r_new, xi_new; draw nothing."""
+    gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta)
+    # r_new[i] = r[i] + eps*(-grad_U[i] - xi r[i]) + noise
+    for i in range(3):
+        r_new[i] = r[i] + eps * (-grad_U[i] - r[i] * xi[0]) + scale_r * noise_r[i]
+    # theta_new[i] = theta[i] + eps*(r_new[i])
+    for i in range(3):
+        theta_new[i] = theta[i] + eps * r_new[i]
+    r_new_2 = 0.0
+    for i in range(3):
+        r_new_2 += r_new[i] ** 2
+    # xi_new = xi + eps*(sum_i r_new[i]**2/3 - 1)
+    xi_new[0] = xi[0] + eps * (r_new_2 / 3.0 - 1.0)
+
+
+def prepare(A, mu, Sigma, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    inv_Sigma_mu = np.empty(3)
+    scale_r = _noise_scale(2.0 * A, 0.0, eps, "r")
+    inv_Sigma = np.linalg.inv(Sigma)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * mu[j]
+        inv_Sigma_mu[i] = total
+    return (scale_r, inv_Sigma, inv_Sigma_mu)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FASTMATH)
+def run(
+    theta, r, xi, A, mu, Sigma, scale_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state, theta_draws, r_draws, xi_draws
+):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops: fewer draws
+    are kept than asked for, and the state is the last one kept.
+    """
+    theta_new = np.empty(3)
+    r_new = np.empty(3)
+    xi_new = np.empty(1)
+    grad_U = np.empty(3)
+    inv_Sigma_theta = np.empty(3)
+    noise_r = np.empty(3)
+    theta_kept = np.empty(theta.shape[0])
+    _copy(theta, theta_kept)
+    r_kept = np.empty(r.shape[0])
+    _copy(r, r_kept)
+    xi_kept = np.empty(xi.shape[0])
+    _copy(xi, xi_kept)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            _fill_normals(noise_state, noise_r)
+            step(
+                theta_new,
+                r_new,
+                xi_new,
+                theta,
+                r,
+                xi,
+                scale_r,
+                inv_Sigma,
+                inv_Sigma_mu,
+                noise_r,
+                eps,
+                grad_U,
+                inv_Sigma_theta,
+            )
+            _copy(theta_new, theta)
+            _copy(r_new, r)
+            _copy(xi_new, xi)
+        if not (_all_finite(theta) and _all_finite(r) and _all_finite(xi)):
+            _copy(theta_kept, theta)
+            _copy(r_kept, r)
+            _copy(xi_kept, xi)
+            return kept
+        _copy(theta, theta_kept)
+        _copy(theta, theta_draws[kept])
+        _copy(r, r_kept)
+        _copy(r, r_draws[kept])
+        _copy(xi, xi_kept)
+        _copy(xi, xi_draws[kept])
+    return theta_draws.shape[0]
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+def _copy(source, target):
+    """Copy one array into another of the same length."""
+    for k in range(source.shape[0]):
+        target[k] = source[k]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+def _all_finite(array):
+    """Whether no entry is infinite or NaN, by a comparison that no flag of the jit removes."""
+    finite = True
+    for k in range(array.shape[0]):
+        finite = finite and abs(array[k]) <= 1.7976931348623157e308
+    return finite
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, s0, s1, s2, s3):
+    """Return the draw in the rare case that x is not in the sure part of its layer, NaN if it must be drawn again."""
+    while True:
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        u = np.float64(bits >> 11) * 2.0**-53
+        if layer > 0:
+            heights = _HEIGHTS
+            below = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer]) < math.exp(-0.5 * x * x)
+            return x if below else math.nan, s0, s1, s2, s3
+        beyond = math.log1p(-u) / _TAIL
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        u = np.float64(bits >> 11) * 2.0**-53
+        if -2.0 * math.log1p(-u) >= beyond * beyond:
+            return math.copysign(_TAIL - beyond, x), s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        x = math.nan
+        while x != x:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            layer = bits & np.uint64(255)
+            place = bits >> 12
+            x = np.float64(place) * _WIDTHS[layer]
+            x = -x if bits & np.uint64(256) else x
+            if place >= _BOUNDS[layer]:
+                x, s0, s1, s2, s3 = _normal_at_edge(layer, x, s0, s1, s2, s3)
+        out[k] = x
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+def _noise_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
+    variance = eps * (two_D - eps * B_hat)
+    if variance < 0.0:
+        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
+    return np.sqrt(variance)
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and batch streams, uint64 [chains, 4] each; no two streams are the same.
+
+    `SeedSequence(seed).spawn(chains)` gives every chain its own seed, whatever their number, and `.spawn(2)` splits it.
+    """
+    states = np.empty((2, chains, 4), np.uint64)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        for stream, grandchild in enumerate(child.spawn(2)):
+            states[stream, chain] = grandchild.generate_state(4, np.uint64)
+    return states[0], states[1]

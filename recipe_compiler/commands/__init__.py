@@ -1,0 +1,1 @@
+"""What the commands of the command line do, one per file; each is imported when it is asked for."""

@@ -1,0 +1,33 @@
+"""`recipe check`."""
+
+import json
+from collections.abc import Sequence
+
+from recipe_compiler.commands.documents import load_named
+from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
+from recipe_compiler.display import say, show_faults, show_report
+from recipe_compiler.errors import DocumentError, Fault
+from recipe_compiler.pipeline import check
+from recipe_compiler.verdict import Report
+from recipe_compiler.verify.as_json import to_json
+
+
+def check_files(files: Sequence[str], *, as_json: bool, allow_undecided: bool) -> ExitCode:
+    """Decide documents one by one; a faulty one does not keep the others from their verdicts."""
+    reports: list[Report] = []
+    faulty: list[tuple[str, tuple[Fault, ...]]] = []
+    for file in files:
+        try:
+            report = check(load_named(file))
+        except DocumentError as error:
+            faulty.append((file, error.faults))
+            if not as_json:
+                show_faults(error.faults)
+        else:
+            reports.append(report)
+            if not as_json:
+                show_report(report)
+    if as_json:
+        say(json.dumps(to_json(reports, faulty), allow_nan=False))
+    codes = [of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports]
+    return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])

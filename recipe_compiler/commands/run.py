@@ -1,0 +1,114 @@
+"""`recipe run`."""
+
+import json
+import math
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from recipe_compiler.commands.asked import Asked
+from recipe_compiler.commands.documents import load_build
+from recipe_compiler.commands.exit_code import ExitCode, of_verdict
+from recipe_compiler.display import complain, say, show_report, show_summary
+from recipe_compiler.errors import Fault, SpecError
+from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.progress import progress_bars
+from recipe_compiler.run.sample import Draws, sample
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.store import save, to_datatree
+from recipe_compiler.run.summary import COLUMNS, Summary, summarise
+from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.verdict import Report
+
+SCHEMA_VERSION = 1
+
+COPIES = 3
+"""How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
+
+
+def run_build(
+    file: str, folder: Path, asked: Asked, cores: int | None, *, as_json: bool, allow_undecided: bool
+) -> ExitCode:  # fmt: skip
+    """Verify and compile a build, run it, store and summarise the draws."""
+    build = load_build(file)
+    settings = _settings(build, asked)
+    report = check(build)
+    if not as_json:
+        show_report(report)
+    if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+        complain(f"{report.name} is {report.verdict.value}: it is not run")
+        return code
+    data = load_data(build.data, build.target)
+    module = compile_build(build, allow_undecided=allow_undecided)
+    emitted = load_text(module.name, module.text)
+    _demand_room(build, emitted, settings, data)
+    if not as_json:
+        say(f"compiled and read back; {_length(settings)}")
+    with progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
+        draws = sample(emitted, build, settings, data, watch, cores)
+    _conclude(report, draws, build, data, folder / f"{build.name}.nc", as_json=as_json)
+    if draws.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.DIVERGED if any(draws.diverging) else ExitCode.PROVED
+
+
+def _settings(build: Build, asked: Asked) -> RunSettings:
+    if asked.batch_size is not None and build.variant == "full":
+        problem = "found --batch-size, expected none: the variant of this build is full, every step uses all data"
+        raise SpecError([Fault(build.source.place("variant"), "variant", problem)])
+    given = {name: value for name, value in asdict(asked).items() if value is not None}
+    return replace(build.run, **given)
+
+
+def _demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data) -> None:
+    """Refuse draws that this machine has no memory for, before any is made."""
+    sizes = resolve_sizes(build, data)
+    width = sum(extent(size, sizes) or 1 for _, size in module.blocks)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    most = memory // (COPIES * 8 * width * settings.chains)
+    if settings.warmup + settings.draws > most:
+        found = f"draws and warmup: found {settings.warmup + settings.draws} in all"
+        why = f"{settings.chains} chains of {width} coordinates must fit into {memory / 1e9:.0f} GB"
+        raise RunError(f"{found}, expected at most {most}: {why}; take more steps per draw (--thin) instead")
+
+
+def _length(settings: RunSettings) -> str:
+    draws = f"{settings.warmup} draws of warmup and {settings.draws} kept"
+    return f"{settings.chains} chains, {draws}, {settings.thin} steps a draw, step size {settings.step_size}"
+
+
+def _conclude(report: Report, draws: Draws, build: Build, data: Data, path: Path, *, as_json: bool) -> None:
+    """Store the draws, then say what they are worth."""
+    verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in report.findings)
+    tree = to_datatree(draws, build, data, report.digest, verdicts)
+    save(tree, path)
+    summary = summarise(tree, draws)
+    if as_json:
+        say(json.dumps(_as_json(report, draws, summary, path), allow_nan=False))
+        return
+    show_summary(summary, COLUMNS)
+    say(f"{path}: draws in {draws.seconds:.1f} s, open with arviz.from_netcdf")
+
+
+def _as_json(report: Report, draws: Draws, summary: Summary, path: Path) -> dict[str, object]:
+    rows = [
+        {"name": row.name, **{c: v if math.isfinite(v) else None for c, v in zip(COLUMNS, row.values, strict=True)}}
+        for row in summary.rows
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": report.name,
+        "digest": report.digest,
+        "verdict": report.verdict.value,
+        "settings": asdict(draws.settings),
+        "interrupted": draws.interrupted,
+        "diverging": list(draws.diverging),
+        "seconds": draws.seconds,
+        "summary": rows,
+        "warnings": list(summary.warnings),
+        "file": str(path),
+    }

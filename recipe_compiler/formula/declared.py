@@ -1,0 +1,62 @@
+"""What a Python object declares by itself: a name with its shape, kinds and domain, as a document's entry would."""
+
+import re
+from dataclasses import dataclass
+
+from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+
+REAL = tree.Name("real")
+PYTHON = Place("python")
+"""The place of what no file holds."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A name that formulas built in Python use; whether it is a block or a parameter, the dynamics say."""
+
+    name: str
+    shape: Shape = SCALAR
+    kinds: tuple[Kind, ...] = (Kind.REAL,)
+    domain: tree.Tree = REAL
+    """As written in a document: `positive`, `interval(0, 1)`; for blocks."""
+    of: tuple[str, ...] | None = None
+    """The blocks a function is of; None for what is no function."""
+    role: str = ""
+
+
+def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:
+    """Return the error of a Python object that cannot be a formula."""
+    return SpecError([Fault(PYTHON, entry, problem, hint)])
+
+
+def checked_name(name: str) -> str:
+    """Return a name that formulas may use. Raises SpecError."""
+    if not _NAME.fullmatch(name):
+        shown = name.encode("unicode_escape").decode("ascii")[:80]
+        raise refusal(f"found the name '{shown}', expected [A-Za-z][A-Za-z0-9_]{{0,62}} in ASCII")
+    return name
+
+
+def checked_size(size: object) -> Size:
+    """Return a size: a name or a positive integer. Raises SpecError."""
+    if isinstance(size, str):
+        return checked_name(size)
+    if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+        return size
+    raise refusal(f"found the size {size!r}, expected a name or a positive integer")
+
+
+def merged(*groups: tuple[Declared, ...]) -> tuple[Declared, ...]:
+    """Return the names of several parts, each once. Raises SpecError where two of one name differ."""
+    found: dict[str, Declared] = {}
+    for group in groups:
+        for item in group:
+            known = found.setdefault(item.name, item)
+            if known != item:
+                problem = f"found {item.name} as a {known.shape} and as a {item.shape}, or of two kinds"
+                raise refusal(problem, "declare a name once and use that object")
+    return tuple(found.values())

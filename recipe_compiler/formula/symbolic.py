@@ -1,0 +1,236 @@
+"""Python objects to syntax trees: the only door from Python. Names, operators, and SymPy's objects.
+
+`vector("theta", "d")` and its siblings make names that carry their own declaration; operators build trees. Nothing is
+computed: what Python writes is what the text of the same formula would give.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy
+
+from recipe_compiler.errors import Place
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.bounds import check_bounds
+from recipe_compiler.formula.declared import PYTHON, REAL, Declared, checked_name, checked_size, merged, refusal
+from recipe_compiler.formula.exact import exact, literal
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.formula.sympy_names import sympy_names
+from recipe_compiler.formula.sympy_tree import sympy_tree
+from recipe_compiler.formula.syntax import parse
+
+Size = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A formula made in Python: its tree, and the names it uses."""
+
+    tree: tree.Tree
+    names: tuple[Declared, ...] = ()
+
+    __array_ufunc__: ClassVar[None] = None  # else NumPy would take an Expression apart
+    __iter__: ClassVar[None] = None  # __getitem__ alone would make it an endless sequence
+
+    def __add__(self, other: object) -> "Expression":
+        return _sum(self, expression(other))
+
+    def __radd__(self, other: object) -> "Expression":
+        return _sum(expression(other), self)
+
+    def __sub__(self, other: object) -> "Expression":
+        return _sum(self, -expression(other))
+
+    def __rsub__(self, other: object) -> "Expression":
+        return _sum(expression(other), -self)
+
+    def __mul__(self, other: object) -> "Expression":
+        return _product(self, "*", expression(other))
+
+    def __rmul__(self, other: object) -> "Expression":
+        return _product(expression(other), "*", self)
+
+    def __truediv__(self, other: object) -> "Expression":
+        return _product(self, "/", expression(other))
+
+    def __rtruediv__(self, other: object) -> "Expression":
+        return _product(expression(other), "/", self)
+
+    def __matmul__(self, other: object) -> "Expression":
+        return _product(self, "@", expression(other))
+
+    def __rmatmul__(self, other: object) -> "Expression":
+        return _product(expression(other), "@", self)
+
+    def __pow__(self, other: object) -> "Expression":
+        exponent = expression(other)
+        return Expression(tree.Power(self.tree, exponent.tree), merged(self.names, exponent.names))
+
+    def __rpow__(self, other: object) -> "Expression":
+        return expression(other) ** self
+
+    def __neg__(self) -> "Expression":
+        return Expression(tree.Negate(self.tree), self.names)
+
+    def __abs__(self) -> "Expression":
+        return Expression(tree.Call("abs", (self.tree,), language=True), self.names)
+
+    def __gt__(self, other: object) -> "Expression":
+        return _comparison(self, ">", other)
+
+    def __ge__(self, other: object) -> "Expression":
+        return _comparison(self, ">=", other)
+
+    def __lt__(self, other: object) -> "Expression":
+        return _comparison(self, "<", other)
+
+    def __le__(self, other: object) -> "Expression":
+        return _comparison(self, "<=", other)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a formula has no truth value; conditions stand in where() and in assumptions")
+
+    def __getitem__(self, at: int | tuple[int, ...]) -> "Expression":
+        positions = at if isinstance(at, tuple) else (at,)
+        if any(type(k) is not int or k < 0 for k in positions):  # no slices, and True is no position
+            raise refusal(f"found the position {at!r}, expected 0, 1, 2, ...")
+        return Expression(tree.Subscript(self.tree, positions), self.names)
+
+    def __call__(self, *blocks: object) -> "Expression":
+        """Return a declared function at its blocks."""
+        if not (isinstance(self.tree, tree.Name) and self.names and self.names[0].of is not None):
+            raise refusal("found a formula that is called, expected a declared function", "is a * missing?")
+        args = [expression(block) for block in blocks]
+        names = merged(self.names, *(arg.names for arg in args))
+        return Expression(tree.Call(self.tree.name, tuple(arg.tree for arg in args)), names)
+
+    @property
+    def T(self) -> "Expression":
+        """The transpose."""
+        return Expression(tree.Transposed(self.tree), self.names)
+
+
+I = Expression(tree.Constant("I"))  # noqa: E741 - the identity has this name in every formula
+ones = Expression(tree.Constant("ones"))
+pi = Expression(tree.Constant("pi"))
+
+
+def scalar(name: str, *, is_: str | Sequence[str] = "real", domain: str = "real") -> Expression:
+    """Declare a scalar: `is_` are the kinds of a parameter, `domain` is that of a block. Raises SpecError."""
+    return _named(Declared(name, SCALAR, _kinds(is_), _domain(domain)))
+
+
+def vector(name: str, size: Size, *, is_: str | Sequence[str] = "real", domain: str = "real") -> Expression:
+    """Declare a column of a symbolic (`"d"`) or fixed size. Raises SpecError."""
+    return _named(Declared(name, Shape(checked_size(size)), _kinds(is_), _domain(domain)))
+
+
+def matrix(name: str, rows: Size, cols: Size, *, is_: str | Sequence[str] = "real", domain: str = "real") -> Expression:
+    """Declare a matrix of symbolic or fixed sizes. Raises SpecError."""
+    return _named(Declared(name, Shape(checked_size(rows), checked_size(cols)), _kinds(is_), _domain(domain)))
+
+
+def function(
+    name: str,
+    *,
+    of: object,
+    shape: Size | tuple[()] | tuple[Size] | tuple[Size, Size] = (),
+    is_: str | Sequence[str] = "real",
+    role: str = "",
+) -> Expression:
+    """Declare a function of one block or of several, a scalar unless a shape is given. Raises SpecError.
+
+    The object itself stands for the function at its blocks; `U(theta)` says the same.
+    """
+    blocks = [expression(block) for block in (of if isinstance(of, tuple | list) else (of,))]
+    names = tuple(block.tree.name for block in blocks if isinstance(block.tree, tree.Name))
+    if len(names) < len(blocks):
+        raise refusal(f"found an expression among the blocks of {name}, expected names", entry="functions")
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    declared = Declared(name, Shape(*(checked_size(size) for size in sizes)), _kinds(is_), of=names, role=role)
+    used = merged((declared,), *(block.names for block in blocks))
+    return Expression(tree.Name(checked_name(name)), used)
+
+
+def expression(obj: object) -> Expression:
+    """Return any object that means a formula as an Expression. Raises SpecError naming the class of any other."""
+    if isinstance(obj, Expression):
+        return obj
+    if isinstance(obj, str):
+        return Expression(parse(obj, "formula", PYTHON))
+    number = exact(obj)
+    if number is not None:
+        return Expression(literal(number))
+    if isinstance(obj, sympy.Basic | sympy.MatrixBase):
+        return Expression(sympy_tree(obj), sympy_names(obj))
+    kind = type(obj)
+    raise refusal(f"found an object of class {kind.__module__}.{kind.__qualname__}, expected a formula")
+
+
+def tree_of(obj: object, entry: str = "formula", where: Place = PYTHON) -> tree.Tree:
+    """Return the syntax tree of a Python object: an Expression, a number, a SymPy object, or a text of the language.
+
+    Raises:
+        SpecError: The object has no meaning in the language (its class is named), or it is out of bounds.
+    """
+    if isinstance(obj, str):
+        return parse(obj, entry, where)
+    made = expression(obj).tree
+    check_bounds(made, entry, where)
+    return made
+
+
+def declared_in(obj: object) -> tuple[Declared, ...]:
+    """Return the names that a Python object declares, in order of first use; a text declares none."""
+    return () if isinstance(obj, str) else expression(obj).names
+
+
+def block_rows(obj: object) -> tuple[tuple[object, ...], ...]:
+    """Return the places of a D or Q given as nested lists, as a SymPy `Matrix` or as a `BlockMatrix`.
+
+    Raises SpecError if it is none of them.
+    """
+    if isinstance(obj, sympy.BlockMatrix):
+        obj = obj.blocks
+    if isinstance(obj, sympy.MatrixBase):
+        rows, cols = obj.shape
+        return tuple(tuple(obj[i, j] for j in range(cols)) for i in range(rows))
+    if isinstance(obj, list | tuple) and all(isinstance(row, list | tuple) for row in obj):
+        return tuple(tuple(row) for row in obj)
+    raise refusal(f"found a {type(obj).__name__}, expected rows: [[0, -I], [I, 0]]")
+
+
+def _named(declared: Declared) -> Expression:
+    return Expression(tree.Name(checked_name(declared.name)), (declared,))
+
+
+def _kinds(is_: str | Sequence[str]) -> tuple[Kind, ...]:
+    words = (is_,) if isinstance(is_, str) else tuple(is_)
+    known = {kind.value: kind for kind in Kind}
+    for word in words:
+        if word not in known:
+            raise refusal(f"found the kind {word!r}, expected one of {', '.join(known)}", entry="is_")
+    return tuple(known[word] for word in words)
+
+
+def _domain(domain: str) -> tree.Tree:
+    return REAL if domain == "real" else parse(domain, "domain", PYTHON)
+
+
+def _sum(left: Expression, right: Expression) -> Expression:
+    terms = left.tree.terms if isinstance(left.tree, tree.Sum) else (left.tree,)
+    return Expression(tree.Sum((*terms, right.tree)), merged(left.names, right.names))
+
+
+def _product(left: Expression, operator: str, right: Expression) -> Expression:
+    names = merged(left.names, right.names)
+    if isinstance(left.tree, tree.Product):
+        factors, operators = (*left.tree.factors, right.tree), (*left.tree.operators, operator)
+        return Expression(tree.Product(factors, operators), names)
+    return Expression(tree.Product((left.tree, right.tree), (operator,)), names)
+
+
+def _comparison(left: Expression, op: str, other: object) -> Expression:
+    right = expression(other)
+    return Expression(tree.Comparison(op, left.tree, right.tree), merged(left.names, right.names))

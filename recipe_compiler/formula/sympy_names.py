@@ -1,0 +1,87 @@
+"""The names in a SymPy object, with the shapes and kinds that SymPy knows of them."""
+
+from typing import Any
+
+import sympy
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.formula.declared import Declared, checked_name, merged, refusal
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+
+Object = Any
+"""An object of SymPy's, which ships no types; what is read off it here has one again."""
+
+
+def sympy_names(obj: Object) -> tuple[Declared, ...]:
+    """Return the symbols, matrix symbols and undefined functions of a SymPy object, by name.
+
+    A symbol that occurs as the size of a matrix is a size and not declared. Raises SpecError for a name that formulas
+    cannot use, or one that stands for two things.
+    """
+    found: list[Declared] = []
+    sizes: set[str] = set()
+    for node in sympy.preorder_traversal(obj):
+        if isinstance(node, sympy.MatrixSymbol):
+            shape = matrix_shape(node)
+            sizes.update(size for size in shape.sizes if isinstance(size, str))
+            found.append(Declared(checked_name(str(node.name)), shape))
+        elif isinstance(node, sympy.Identity | sympy.ZeroMatrix | sympy.OneMatrix):
+            sizes.update(str(size) for size in node.shape)
+        elif isinstance(node, AppliedUndef):
+            blocks = tuple(block_name(arg) for arg in node.args)
+            found.append(Declared(checked_name(type(node).__name__), of=blocks))
+        elif isinstance(node, sympy.Symbol):
+            found.append(Declared(checked_name(node.name), SCALAR, symbol_kinds(node)))
+    functions = tuple(item for item in found if item.of is not None)
+    others = tuple(item for item in found if item.of is None)
+    matrices = {item.name for item in others if item.shape != SCALAR}
+    # SymPy keeps the name of a matrix symbol as a plain symbol inside it; that one is not declared by itself.
+    kept = [item for item in others if item.shape != SCALAR or item.name not in sizes | matrices]
+    return merged(functions, tuple(kept))
+
+
+def matrix_shape(node: Object) -> Shape:
+    """Return the shape that formulas give a SymPy matrix: [d, 1] is a column, [1, d] a row, [1, 1] a scalar."""
+    rows, cols = (_size(size) for size in node.shape)
+    return Shape(None if rows == 1 else rows, None if cols == 1 else cols)
+
+
+def symbol_kinds(symbol: Object) -> tuple[Kind, ...]:
+    """Return the kind that a symbol's assumptions state."""
+    if symbol.is_positive:
+        return (Kind.POSITIVE,)
+    if symbol.is_nonnegative:
+        return (Kind.NONNEGATIVE,)
+    return (Kind.NONZERO,) if symbol.is_nonzero else (Kind.REAL,)
+
+
+def block_name(arg: Object) -> str:
+    """Return the name of a block that an undefined function is of. Raises SpecError."""
+    if isinstance(arg, sympy.Symbol | sympy.MatrixSymbol):
+        return checked_name(str(arg.name))
+    raise refusal(f"found a function of a {type(arg).__name__}, expected functions of whole blocks")
+
+
+def is_one_by_one(node: Object) -> bool:
+    """Whether a SymPy matrix expression is what formulas call a scalar."""
+    return bool(getattr(node, "is_Matrix", False)) and matrix_shape(node) == SCALAR
+
+
+def entry_positions(node: Object) -> tuple[int, ...]:
+    """Return the positions of an entry, those along an axis of size 1 left out. Raises SpecError."""
+    matrix = node.args[0]
+    positions: list[int] = []
+    for position, size in zip(node.args[1:], matrix.shape, strict=True):
+        if not isinstance(position, sympy.Integer):
+            raise refusal(f"found an entry at position {position}, expected an integer")
+        if size != 1:
+            positions.append(int(position))
+    return tuple(positions)
+
+
+def _size(size: Object) -> Size:
+    if isinstance(size, sympy.Integer) and size > 0:
+        return int(size)
+    if isinstance(size, sympy.Symbol):
+        return checked_name(size.name)
+    raise refusal(f"found the size {size}, expected a symbol or a positive integer")

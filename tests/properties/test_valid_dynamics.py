@@ -1,0 +1,82 @@
+"""Random valid dynamics are never refuted; the same with a wrong claim always are."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from recipe_compiler.spec.load import load
+from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.verify.report import check
+
+MONOMIALS = ("1", "x", "y", "x*y", "x**2", "y**2")
+POLYNOMIAL = st.lists(st.integers(-2, 2), min_size=len(MONOMIALS), max_size=len(MONOMIALS)).map(
+    lambda c: " + ".join(f"({n})*{m}" for n, m in zip(c, MONOMIALS, strict=True) if n) or "0"
+)
+
+
+def report(a: str, b: str, c: str, q: str, h: str, claims: str = "") -> Report:
+    """Check D = A A.T with A = [[a, 0], [b, c]], Q = [[0, q], [-q, 0]], H = h."""
+    text = f"""
+name: random
+state: {{x: {{}}, y: {{}}}}
+H: {h}
+D: [["({a})**2", "({a})*({b})"], ["({a})*({b})", "({b})**2 + ({c})**2"]]
+Q: [[0, "{q}"], ["-({q})", 0]]
+{claims}"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "random.yaml"
+        path.write_text(text, encoding="utf-8")
+        return check(load(path))
+
+
+def drift(a: str, b: str, c: str, q: str, h: str, x: str, y: str) -> str:
+    """Return the drift of the recipe, by the language's own derivatives."""
+    xx, xy, yy = f"(({a})**2)", f"(({a})*({b}))", f"(({b})**2 + ({c})**2)"
+    f_x = f"-{xx}*grad({h}, x) - ({xy} + ({q}))*grad({h}, y) + grad({xx}, x) + grad({xy} + ({q}), y)"
+    f_y = f"-({xy} - ({q}))*grad({h}, x) - {yy}*grad({h}, y) + grad({xy} - ({q}), x) + grad({yy}, y)"
+    return f'claims:\n  drift:\n    x: "{f_x} + ({x})"\n    y: "{f_y} + ({y})"\n'
+
+
+def never_refuted(a: str, b: str, c: str, q: str, h: str) -> None:
+    found = {f.id: f.verdict for f in report(a, b, c, q, h, drift(a, b, c, q, h, "0", "0")).findings}
+    assert found.pop("d_psd") is not Verdict.REFUTED
+    assert set(found.values()) == {Verdict.PROVED}
+
+
+def always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:
+    assume(wrong != "0")
+    found = {f.id: f.verdict for f in report(a, b, c, q, h, drift(a, b, c, q, h, "0", wrong)).findings}
+    assert found["claimed_drift"] is Verdict.REFUTED
+    assert found["stationary"] is Verdict.PROVED
+
+
+FIVE = (POLYNOMIAL,) * 5
+
+
+@given(*FIVE)
+@settings(max_examples=6, deadline=None, derandomize=True)
+def test_valid_dynamics_are_never_refuted(a: str, b: str, c: str, q: str, h: str) -> None:
+    never_refuted(a, b, c, q, h)
+
+
+@given(*FIVE, POLYNOMIAL)
+@settings(max_examples=6, deadline=None, derandomize=True)
+def test_a_wrong_claim_is_always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:
+    always_refuted(a, b, c, q, h, wrong)
+
+
+@pytest.mark.slow
+@given(*FIVE)
+@settings(max_examples=100, deadline=None)
+def test_many_valid_dynamics_are_never_refuted(a: str, b: str, c: str, q: str, h: str) -> None:
+    never_refuted(a, b, c, q, h)
+
+
+@pytest.mark.slow
+@given(*FIVE, POLYNOMIAL)
+@settings(max_examples=100, deadline=None)
+def test_many_wrong_claims_are_always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:
+    always_refuted(a, b, c, q, h, wrong)

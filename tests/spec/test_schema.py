@@ -1,0 +1,67 @@
+"""The JSON Schema that ships says what the reader accepts."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from recipe_compiler.spec.json_schema import schema_json, schema_text, shipped_text
+
+FILES = sorted((Path(__file__).parents[2] / "specs").rglob("*.yaml"))
+
+
+def check(document: object) -> None:
+    jsonschema.Draft202012Validator(schema_json()).validate(document)
+
+
+def test_the_shipped_file_is_current() -> None:
+    assert shipped_text() == schema_text()
+
+
+def test_it_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(shipped_text()))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_shipped_spec_conforms(file: Path) -> None:
+    check(YAML(typ="safe").load(file))
+
+
+@pytest.mark.parametrize("formula", [0, 1, -2.5, "theta"])
+def test_a_formula_may_be_a_number(formula: object) -> None:
+    check({"name": "n", "state": {"x": {}}, "H": formula, "D": [[formula]], "Q": formula})
+
+
+@pytest.mark.parametrize("formula", [None, True, [1], {"a": 1}])
+def test_a_formula_is_nothing_else(formula: object) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        check({"name": "n", "state": {"x": {}}, "H": formula, "D": [[0]], "Q": [[0]]})
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "value"),
+    [
+        ("dynamics/sghmc", ("titel",), "x"),
+        ("dynamics/sghmc", ("name",), "../x"),
+        ("dynamics/sghmc", ("state", "1x"), {"shape": "d"}),
+        ("dynamics/sghmc", ("parameters", "M", "is"), "positive-definite"),
+        ("builds/sghmc_logistic", ("run", "step_size"), 0),
+        ("builds/sghmc_logistic", ("run", "thin"), 0),
+        ("builds/sghmc_logistic", ("run", "tune"), 10),
+        ("builds/sghmc_logistic", ("scheme", "name"), "leapfrog"),
+        ("builds/sghmc_logistic", ("sizes", "d"), "thirty"),
+        ("targets/logistic_regression", ("data", "x", "shape"), {"N": "d"}),
+    ],
+)
+def test_what_the_reader_refuses_by_its_form_the_schema_refuses(
+    file: str, path: tuple[str, ...], value: object
+) -> None:
+    document = YAML(typ="safe").load(Path(__file__).parents[2] / "specs" / f"{file}.yaml")
+    part = document
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        check(document)

@@ -1,0 +1,89 @@
+"""Derivatives against difference of the same expression in SymPy, at fixed sizes."""
+
+import pytest
+import sympy
+
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.terms import Component, Coordinate, Index
+
+SIZES = {"d": 3, "k": 2, "N": 4}
+K = Index("d", "k")
+THETA = sympy.symbols("theta0:3")
+
+EXPRESSIONS = [
+    "norm2(theta)**2 + theta.T @ A @ theta",
+    "exp(v.T @ theta) + sum(exp(theta))",
+    "log(1 + norm2(theta)) + log1p(norm2(theta)) + expm1(a*theta[1])",
+    "sqrt(1 + theta.T @ theta)*theta[0]",
+    "(c + norm2(theta))**(-3/2)",
+    "sum(sin(theta)*cos(A @ theta)) + tan(theta[2]/9)",
+    "sum(tanh(S @ theta)) + atan(theta[1])",
+    "sum(cosh(theta) + sinh(theta)*theta)",
+    "sum(softplus(A @ theta)*sigmoid(theta))",
+    "erf(a*theta[0])/theta[1]",
+    "gamma(c + theta[0]**2) + loggamma(c + theta[1]**2)",
+    "theta.T @ inv(S + theta @ theta.T) @ v",
+    "logdet(M + theta @ theta.T) + det(A + diag(theta))",
+    "v.T @ inv(diag(theta) + A) @ inv(S + theta @ v.T) @ theta",
+    "c**(theta[0] + a)",
+    "v.T @ inv(sigmoid(theta[1])*A) @ theta",
+]
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_gradient_is_sympys(c, read, world, text):
+    values = world(5, SIZES)
+
+    def leaf(atom):
+        return THETA[atom.at[0]] if isinstance(atom, Coordinate) and atom.block == "theta" else values.leaf(atom)
+
+    tensor = read(text)
+    gradient = c.diff(tensor, Coordinate("theta", (K,)))
+    scalar = scalarise(tensor, SIZES, {}, leaf)
+    point = {theta: sympy.Rational(n + 1, 7) for n, theta in enumerate(THETA)}
+    for place in range(3):
+        expected = sympy.diff(scalar, THETA[place]).subs(point)
+        found = scalarise(gradient, SIZES, {K: place}, leaf).subs(point)
+        assert abs(sympy.N(expected - found, 40)) < sympy.Float(10) ** -30
+
+
+def test_derivative_by_another_block_is_zero(c, read):
+    assert c.diff(read("theta.T @ A @ theta + U"), Coordinate("r", (K,))).is_zero
+
+
+def test_function_of_two_blocks(c, read):
+    field = c.component("F", 0, K)
+    assert c.diff(field, Coordinate("xi")).terms[0].factors[0][0] == Component("F", (0, K), (Coordinate("xi"),))
+    assert c.diff(field, Coordinate("r", (K,))).is_zero
+
+
+def test_derivative_of_a_sum_is_inside_the_sum(c, read):
+    assert c.diff(read("sum(theta)"), Coordinate("theta", (K,))) == ones(c)
+
+
+def ones(c):
+    one = c.constant(1)
+    return type(one)((K,), one.terms)
+
+
+def test_index_of_the_coordinate_may_be_free_already(c, read):
+    row = read("A @ theta", K, shape=Shape("d"))
+    assert c.diff(row, Coordinate("theta", (K,))) == c.component("A", K, K)
+
+
+def test_derivative_of_an_inverse_is_not_confused_by_its_own_indices(c, read):
+    """Grids call their indices i and j, and so may the coordinate."""
+    i, j = Index("d", "i"), Index("d", "j")
+    inverse = read("inv(G)", i, j, shape=Shape("d", "d"))
+    one = c.diff(inverse, Coordinate("theta", (K,)))
+    other = c.rename(c.diff(read("inv(G)", K, j, shape=Shape("d", "d")), Coordinate("theta", (i,))), {K: i, i: K})
+    assert one == other
+
+
+def test_second_derivative_is_symmetric(c, read):
+    i = Index("d", "i")
+    tensor = read("logdet(G) + exp(U) + sqrt(1 + U**2)")
+    one = c.diff(c.diff(tensor, Coordinate("theta", (i,))), Coordinate("theta", (K,)))
+    other = c.diff(c.diff(tensor, Coordinate("theta", (K,))), Coordinate("theta", (i,)))
+    assert c.is_zero(c.subtract(one, other))

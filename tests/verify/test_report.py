@@ -1,0 +1,242 @@
+"""Reports of documents: what is proved, refuted, left undecided, and what is said beside."""
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.derive import recipe
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
+from recipe_compiler.verify import case, stationary
+from recipe_compiler.verify.report import check, exit_code
+
+Check = Callable[[str], Report]
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> Check:
+    """Return the report of a dynamics written as YAML."""
+
+    def report(text: str) -> Report:
+        path = tmp_path / "spec.yaml"
+        path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
+        return check(load(path))
+
+    return report
+
+
+def finding(found: Report, claim: str) -> Finding:
+    return next(f for f in found.findings if f.id == claim)
+
+
+def tried(found: Report, claim: str) -> str:
+    decision = finding(found, claim).decision
+    assert isinstance(decision, Undecided)
+    return "; ".join(decision.tried)
+
+
+SGRHMC = """
+state: {theta: {shape: d}, r: {shape: d}}
+functions:
+  U: {of: theta, role: potential}
+  K: {of: theta, shape: [d, d], is: positive definite}
+H: U(theta) + r.T @ r / 2
+D: [[0, 0], [0, K @ K]]
+Q: [[0, -K], [K, 0]]
+"""
+
+
+def test_everything_not_decided_is_a_caveat(checked: Check) -> None:
+    names = {caveat.partition(":")[0] for caveat in checked(SGRHMC).caveats}
+    assert {"normalisable", "marginal", "regular", "unique"} <= names
+
+
+def test_a_boundary_is_a_caveat(checked: Check) -> None:
+    found = checked("state: {x: {domain: positive}}\nH: x - 2*log(x)\nD: [[x]]\nQ: [[0]]\n")
+    assert found.verdict is Verdict.PROVED
+    assert any(caveat.startswith("boundary: x") for caveat in found.caveats)
+
+
+def test_a_square_root_process_on_the_whole_line_is_not_proved(checked: Check) -> None:
+    found = checked("state: {x: {}}\nH: x - 2*log(x)\nD: [[x]]\nQ: [[0]]\n")
+    assert finding(found, "d_psd").verdict is Verdict.REFUTED
+    assert "x > 0" in tried(found, "stationary")
+
+
+@pytest.mark.parametrize("entry", ["1/x**2", "sqrt(x**2)", "abs(x)", "log(1 + x)**2"])
+def test_an_undischarged_obligation_is_undecided(checked: Check, entry: str) -> None:
+    found = checked(f"state: {{x: {{}}}}\nH: x**2/2\nD: [[1 + {entry}]]\nQ: [[0]]\n")
+    assert finding(found, "stationary").verdict is Verdict.UNDECIDED
+    assert "not shown" in tried(found, "stationary")
+    assert found.verdict is Verdict.UNDECIDED
+
+
+def test_contradictory_assumptions_prove_nothing(checked: Check) -> None:
+    text = """
+    state: {x: {}}
+    parameters: {a: {is: positive}}
+    assume: ["a < 0"]
+    H: x**2/2
+    D: [[a]]
+    Q: [[0]]
+    """
+    found = checked(text)
+    assert {f.verdict for f in found.findings} == {Verdict.UNDECIDED}
+    assert "assumptions" in tried(found, "stationary")
+
+
+KRON = """
+state: {theta: {shape: d}, r: {shape: d}}
+parameters: {a: {is: positive}, b: {}, c: {is: positive}}
+assume: ["a*c - b**2 >= 0"]
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ r / 2
+D: [[a*I, b*I], [b*I, c*I]]
+Q: [[0, -I], [I, 0]]
+"""
+
+
+def test_correlated_noise_is_proved_under_its_assumption(checked: Check) -> None:
+    decision = finding(checked(KRON), "d_psd").decision
+    assert isinstance(decision, Proved)
+    assert "a*c - b**2 >= 0" in decision.given
+
+
+def test_correlated_noise_is_refuted_without_it(checked: Check) -> None:
+    decision = finding(checked(KRON.replace("assume", "# assume")), "d_psd").decision
+    assert isinstance(decision, Refuted)
+    values = dict(decision.witness)
+    assert int(values["a"]) * int(values["c"]) < int(values["b"]) ** 2
+
+
+def test_a_literal_position_sets_the_smallest_size(checked: Check) -> None:
+    found = checked("state: {theta: {shape: d}}\nH: theta[1]**4 + theta.T @ theta\nD: [[I]]\nQ: [[0]]\n")
+    assert found.verdict is Verdict.PROVED
+    assert finding(found, "stationary").checked_at == ((("d", 2),), (("d", 3),))
+
+
+def test_fixed_sizes_are_those_looked_at(checked: Check) -> None:
+    text = """
+    state: {theta: {shape: 2}}
+    H: theta[0]**4/10 + (4*(theta[1] + 1.2) - theta[0]**2)**2/2
+    D: [[I]]
+    Q: [[0]]
+    """
+    assert checked(text).verdict is Verdict.PROVED
+
+
+def test_a_claimed_equation_without_d_and_q_is_refuted_by_its_residual(checked: Check) -> None:
+    text = """
+    state: {theta: {shape: d}, r: {shape: d}}
+    functions: {U: {of: theta, role: potential}}
+    H: U(theta) + r.T @ r / 2
+    claims:
+      drift: {theta: r, r: "-grad(U, theta) - 2*r"}
+      diffusion: [[0, 0], [0, I]]
+    """
+    found = checked(text)
+    assert finding(found, "claimed_stationary").verdict is Verdict.REFUTED
+    assert "Q is not given" in tried(found, "stationary")
+    right = checked(text.replace("- 2*r", "- r"))
+    assert finding(right, "claimed_stationary").verdict is Verdict.PROVED
+    assert right.verdict is Verdict.UNDECIDED
+
+
+def test_a_claimed_diffusion_beside_d_must_be_it(checked: Check) -> None:
+    text = """
+    state: {x: {}}
+    H: x**2/2
+    D: [[1]]
+    Q: [[0]]
+    claims: {drift: {x: -x}, diffusion: [[2]]}
+    """
+    found = checked(text)
+    decision = finding(found, "claimed_drift").decision
+    assert isinstance(decision, Refuted)
+    assert dict(decision.witness)["claims.diffusion[x,x] - D[x,x]"] == "1"
+
+
+@pytest.mark.parametrize(("interpretation", "verdict"), [("stratonovich", "proved"), ("ito", "refuted")])
+def test_a_stratonovich_equation_is_converted_first(checked: Check, interpretation: str, verdict: str) -> None:
+    # Ito: -D x + D' = -(1 + x**2) x + 2 x; Stratonovich's drift is less by D'/2 = x
+    text = f"""
+    state: {{x: {{}}}}
+    H: x**2/2
+    D: [[1 + x**2]]
+    Q: [[0]]
+    claims:
+      interpretation: {interpretation}
+      drift: {{x: -(1 + x**2)*x + x}}
+    """
+    found = checked(text)
+    assert finding(found, "claimed_drift").verdict.value == verdict
+    assert finding(found, "claimed_stationary").verdict.value == verdict
+
+
+def test_a_stratonovich_equation_whose_noise_factor_matters_is_undecided(checked: Check) -> None:
+    text = """
+    state: {x: {shape: d}}
+    functions: {U: {of: x, role: potential}, G: {of: x, shape: [d, d], is: positive definite}}
+    H: U(x)
+    D: [[G]]
+    Q: [[0]]
+    claims:
+      interpretation: stratonovich
+      drift: {x: -G @ grad(U, x)}
+    """
+    assert "factor of D" in tried(checked(text), "claimed_stationary")
+
+
+def test_the_residual_of_the_derivation_is_asked_of_the_second_engine(
+    checked: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_gamma(dynamics: Dynamics) -> Derivation:
+        found = derive(dynamics)
+        c = calculus(dynamics.declarations)
+        drift = tuple(c.subtract(f, gamma) for f, gamma in zip(found.drift, found.Gamma, strict=True))
+        return replace(found, drift=drift)
+
+    monkeypatch.setattr(case, "derive", no_gamma)
+    found = finding(checked(SGRHMC), "stationary")
+    assert isinstance(found.decision, Refuted)
+    assert found.decision.witness
+
+
+def test_a_fault_that_the_first_engine_does_not_see_is_undecided(
+    checked: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_divergence(c: object, blocks: object, matrix: tuple[tuple[Tensor, ...], ...]) -> tuple[Tensor, ...]:
+        return tuple(Tensor(tuple(i for i in row[0].free if i.label == "i"), ()) for row in matrix)
+
+    # Gamma is lost in the derivation, and the residual of the first engine is blind
+    monkeypatch.setattr(recipe, "divergence", no_divergence)
+    monkeypatch.setattr(stationary, "residual", lambda *_: Tensor((), ()))
+    assert "engines disagree" in tried(checked(SGRHMC), "stationary")
+
+
+def test_an_exception_inside_a_claim_is_undecided(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(stationary, "residual", broken)
+    found = checked(SGRHMC)
+    assert "ZeroDivisionError: planted" in tried(found, "stationary")
+    assert finding(found, "q_skew").verdict is Verdict.PROVED
+
+
+def test_exit_codes(checked: Check) -> None:
+    proved = checked("state: {x: {}}\nH: x**2/2\nD: [[1]]\nQ: [[0]]\n")
+    refuted = checked("state: {x: {}}\nH: x**2/2\nD: [[-1]]\nQ: [[0]]\n")
+    undecided = checked("state: {x: {}}\nH: abs(x)\nD: [[1]]\nQ: [[0]]\n")
+    assert exit_code([proved]) == 0
+    assert exit_code([undecided, refuted]) == 1
+    assert exit_code([undecided, proved]) == 3
+    assert exit_code([undecided, proved], allow_undecided=True) == 0
+    assert exit_code([undecided, refuted], allow_undecided=True) == 1
