@@ -8,9 +8,9 @@ depend on nothing that changes along the chain are computed once, before it star
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices, matrix_name
+from recipe_compiler.program.combine import Loops, nested, plus, times, unsupported
 from recipe_compiler.program.loops import (
     Array,
     Assign,
@@ -20,12 +20,10 @@ from recipe_compiler.program.loops import (
     Increment,
     Invert,
     Kronecker,
-    Plus,
     Raise,
     Ref,
     Scalar,
     Statement,
-    Times,
 )
 from recipe_compiler.tensor.atoms import moved, slots
 from recipe_compiler.tensor.terms import (
@@ -45,9 +43,6 @@ from recipe_compiler.tensor.terms import (
     Tensor,
     Term,
 )
-
-Loops = tuple[tuple[Index, str], ...]
-"""Nested loops, outermost first: index and loop variable."""
 
 DATUM = "n"
 """The label of the index over data."""
@@ -269,27 +264,6 @@ class Contraction:
                 raise unsupported("a determinant in the drift", "state the dynamics without det or logdet")
 
 
-def times(coefficient: Fraction, parts: tuple[Scalar, ...]) -> Scalar:
-    """Return a product without factors 1."""
-    if coefficient == 1 and parts:
-        return parts[0] if len(parts) == 1 else Times(parts)
-    return Times((Constant(coefficient), *parts)) if parts else Constant(coefficient)
-
-
-def plus(terms: tuple[Scalar, ...]) -> Scalar:
-    """Return a sum without the empty one."""
-    if not terms:
-        return Constant(Fraction(0))
-    return terms[0] if len(terms) == 1 else Plus(terms)
-
-
-def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Return `body` inside loops, outermost first."""
-    for index, variable in reversed(loops):
-        body = (For(variable, index.size, body),)
-    return body
-
-
 def _rank(factors: Factors, index: Index) -> int:
     """Return how many indices would stay if `index` were summed away (a row of the data is fixed, so it is none)."""
     others = {other for atom, _ in factors for other in indices(atom) if index in indices(atom)} - {index}
@@ -310,8 +284,3 @@ def _word(atom: Atom) -> str:
             return f"inv_{matrix_name(of) or 'matrix'}"
         case _:
             return "sum"
-
-
-def unsupported(what: str, hint: str) -> ModelError:
-    """Return the error that names what cannot be emitted."""
-    return ModelError([Fault(Place(""), "build", f"found {what}, which no emitted step can compute", hint)])

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
-from recipe_compiler.program.contraction import Contraction, Factors, Loops, nested, plus, times
+from recipe_compiler.program.combine import Loops, nested, plus, times
+from recipe_compiler.program.contraction import Contraction, Factors
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,

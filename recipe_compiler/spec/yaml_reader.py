@@ -25,6 +25,7 @@ from recipe_compiler.spec.yaml_traps import explain
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:", re.ASCII)
 
 MAX_NESTING = 50
+_TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
 MAX_NODES = 25_000
 MAX_ENTRIES = 1_000
 """Keys of one mapping: a state of more blocks has a D too large for any formula."""
@@ -38,6 +39,11 @@ def read_yaml(data: bytes, file: str) -> Mapping:
     """
     text = document_text(data, file)
     reader = _Reader(text, file)
+    for number, line in enumerate(reader.lines, 1):
+        if line.count("[") + line.count("{") > 2 * MAX_NESTING and _depth(line) > MAX_NESTING:
+            # The scanner looks ahead along a line, in time that grows with the square of its depth.
+            reader.fault(Place(file, number, 1), _TOO_DEEP)
+            reader.stop()
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
             reader.take(event)
@@ -64,6 +70,15 @@ def _mapping(root: Node | None, file: str) -> Mapping:
         case _:
             found, where = "a list", root.place
     raise SpecError([Fault(where, "document", f"found {found}, expected keys with values", hint)])
+
+
+def _depth(line: str) -> int:
+    """Return how deep the brackets of one line nest, quotes left out of account."""
+    deepest = depth = 0
+    for character in line:
+        depth += (character in "[{") - (character in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 class _Reader:
@@ -134,7 +149,7 @@ class _Reader:
         where = self.place(event)
         self.nodes += 1
         if len(self.stack) >= MAX_NESTING:
-            self.fault(where, f"found nesting deeper than {MAX_NESTING}, expected a flat document", "")
+            self.fault(where, _TOO_DEEP)
             self.stop()
         if self.nodes > MAX_NODES:
             found = f"found more than {MAX_NODES:,} values, expected at most that"

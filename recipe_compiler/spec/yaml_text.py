@@ -18,7 +18,9 @@ def document_text(data: bytes, file: str) -> str:
     Raises SpecError for more than 1 MB, bytes that are not UTF-8, control characters.
     """
     if len(data) > MAX_BYTES:
-        _refuse(Place(file), f"found {len(data):,} bytes, expected at most {MAX_BYTES:,}", "put arrays into .npy files")
+        _refuse(
+            Place(file), f"found more than {MAX_BYTES:,} bytes, expected at most that", "put arrays into .npy files"
+        )
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         _refuse(Place(file, 1), "found UTF-16, expected UTF-8", "save the file as UTF-8")
     try:

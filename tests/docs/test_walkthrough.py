@@ -17,3 +17,9 @@ def test_a_changed_output_is_found(with_run_programs) -> None:
 def test_a_time_is_no_change(with_run_programs) -> None:
     text = "```python\nprint('done in 12 ms')\n```\n\n```text\ndone in 7 ms\n```\n"
     assert with_run_programs(text) == text
+
+
+def test_the_python_of_the_spec_reference_runs(with_run_programs) -> None:
+    text = (WALKTHROUGH.parent / "spec_reference.md").read_text(encoding="utf-8")
+    assert "Dynamics(" in text
+    assert with_run_programs(text) == text

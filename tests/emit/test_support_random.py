@@ -18,6 +18,21 @@ from recipe_compiler.emit.support.seeds import seed_streams
 WORD = 2**64 - 1
 
 
+@njit
+def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
+    _fill_normals(state, out)
+
+
+@njit
+def fill_indices(state: np.ndarray, N: int, out: np.ndarray) -> None:
+    _fill_indices(state, N, out)
+
+
+@njit
+def shuffle_indices(state: np.ndarray, permutation: np.ndarray, out: np.ndarray) -> None:
+    _shuffle_indices(state, permutation, out)
+
+
 def reference_bits(state: list[int]) -> Iterator[int]:
     """Yield the stream of xoshiro256++ in Python's integers, after the authors' definition of 2019."""
 
@@ -82,7 +97,7 @@ def state_of(seed: int) -> np.ndarray:
 
 def normals(state: np.ndarray, size: int) -> np.ndarray:
     out = np.empty(size)
-    _fill_normals(state, out)
+    fill_normals(state, out)
     return out
 
 
@@ -127,7 +142,7 @@ def test_normals_reach_the_tail_as_often_as_a_normal() -> None:
 @pytest.mark.parametrize("N", [1, 7, 690])
 def test_indices_are_uniform(N: int) -> None:
     out = np.empty(700_000, np.uint64)
-    _fill_indices(state_of(7), N, out)
+    fill_indices(state_of(7), N, out)
     counts = np.bincount(out.astype(np.int64), minlength=N)
     assert counts.size == N
     expected = out.size / N
@@ -141,7 +156,7 @@ def test_indices_are_the_product_of_bits_and_bound() -> None:
         state = state_of(8)
         stream = reference_bits(state.tolist())
         out = np.empty(1000, np.uint64)
-        _fill_indices(state, N, out)
+        fill_indices(state, N, out)
         expected = [(next(stream) >> 11) * N >> 53 for _ in range(1000)]
         assert np.abs(np.array(out.tolist()) - np.array(expected)).max() <= (0 if N < 2**33 else 1)
 
@@ -154,14 +169,14 @@ def test_the_largest_word_stays_below_the_bound(N: int) -> None:
 def test_shuffled_indices_are_distinct_and_the_permutation_stays_one() -> None:
     state, permutation, out = state_of(9), np.arange(50, dtype=np.uint64), np.empty(20, np.uint64)
     for _ in range(200):
-        _shuffle_indices(state, permutation, out)
+        shuffle_indices(state, permutation, out)
         assert len(set(out.tolist())) == 20
         np.testing.assert_array_equal(np.sort(permutation), np.arange(50))
 
 
 def test_a_batch_of_all_rows_is_a_permutation() -> None:
     out = np.empty(9, np.uint64)
-    _shuffle_indices(state_of(9), np.arange(9, dtype=np.uint64), out)
+    shuffle_indices(state_of(9), np.arange(9, dtype=np.uint64), out)
     np.testing.assert_array_equal(np.sort(out), np.arange(9))
 
 
@@ -170,7 +185,7 @@ def _count_pairs(state: np.ndarray, permutation: np.ndarray, counts: np.ndarray,
     out = np.empty(2, np.uint64)
     before = -1
     for _ in range(400_000):
-        _shuffle_indices(state, permutation, out)
+        shuffle_indices(state, permutation, out)
         pair = np.int64(out[0]) * 5 + np.int64(out[1])
         counts[pair] += 1
         if before >= 0:
@@ -224,7 +239,7 @@ def test_batch_size_does_not_shift_the_noise() -> None:
         noise, batch = seed_streams(14, 1)
         rows, z = np.empty(size, np.uint64), []
         for _ in range(10):
-            _fill_indices(batch[0], 100, rows)
+            fill_indices(batch[0], 100, rows)
             z.append(normals(noise[0], 5))
         found.append(np.concatenate(z))
     np.testing.assert_array_equal(found[0], found[1])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 
 from recipe_compiler.emit.support.normals import _fill_normals
 from recipe_compiler.emit.support.text import support_imports, support_text
@@ -43,9 +44,15 @@ def test_text_works_apart_from_the_package(tmp_path: Path) -> None:
     assert spec.loader is not None
     apart = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(apart)
+
+    @njit
+    def fill_both(state: np.ndarray, found: np.ndarray, expected: np.ndarray) -> None:
+        fill_apart(state.copy(), found)
+        _fill_normals(state.copy(), expected)
+
+    fill_apart = apart._fill_normals
     found, expected = np.empty(500), np.empty(500)
-    apart._fill_normals(apart.seed_streams(1, 1)[0][0], found)
-    _fill_normals(apart.seed_streams(1, 1)[0][0], expected)
+    fill_both(apart.seed_streams(1, 1)[0][0], found, expected)
     np.testing.assert_array_equal(found, expected)
 
 

@@ -70,13 +70,13 @@ def test_a_wrong_claim_is_always_refuted(a: str, b: str, c: str, q: str, h: str,
 
 @pytest.mark.slow
 @given(*FIVE)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_many_valid_dynamics_are_never_refuted(a: str, b: str, c: str, q: str, h: str) -> None:
     never_refuted(a, b, c, q, h)
 
 
 @pytest.mark.slow
 @given(*FIVE, POLYNOMIAL)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_many_wrong_claims_are_always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:
     always_refuted(a, b, c, q, h, wrong)

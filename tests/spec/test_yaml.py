@@ -70,7 +70,7 @@ def test_faults_of_the_yaml_are_gathered() -> None:
         (b"null", "nothing"),
         (b"- a", "list"),
         (b"hello", "bare text"),
-        (b"#" * 1_000_001, "1,000,001 bytes"),
+        (b"#" * 1_000_001, "more than 1,000,000 bytes"),
     ],
 )
 def test_bytes_that_are_no_mapping_are_refused(data: bytes, part: str) -> None:

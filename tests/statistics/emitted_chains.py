@@ -106,5 +106,3 @@ def run_chains(
         assert module.run(*[found[name] for name in module.ARGUMENTS]) == draws, "a chain left the finite numbers"
         kept.append(np.concatenate(filled, axis=1)[discard:])
     return np.stack(kept)
-
-

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.special import ndtr, ndtri
 
 from recipe_compiler.emit.support.indices import _fill_indices, _shuffle_indices
@@ -13,9 +14,24 @@ from recipe_compiler.emit.support.seeds import seed_streams
 pytestmark = pytest.mark.slow
 
 
+@njit
+def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
+    _fill_normals(state, out)
+
+
+@njit
+def fill_indices(state: np.ndarray, N: int, out: np.ndarray) -> None:
+    _fill_indices(state, N, out)
+
+
+@njit
+def shuffle_indices(state: np.ndarray, permutation: np.ndarray, out: np.ndarray) -> None:
+    _shuffle_indices(state, permutation, out)
+
+
 def normals(seed: int, size: int) -> np.ndarray:
     out = np.empty(size)
-    _fill_normals(seed_streams(seed, 1)[0][0], out)
+    fill_normals(seed_streams(seed, 1)[0][0], out)
     return out
 
 
@@ -67,8 +83,8 @@ def test_streams_of_chains_are_independent_of_each_other_and_of_the_batches() ->
     noise, batch = seed_streams(500, 32)
     z = np.empty((64, 1_000_000))
     for k in range(32):
-        _fill_normals(noise[k], z[k])
-        _fill_normals(batch[k], z[32 + k])
+        fill_normals(noise[k], z[k])
+        fill_normals(batch[k], z[32 + k])
     correlations = np.corrcoef(z)[np.triu_indices(64, 1)] * 1000.0
     assert np.abs(correlations).max() <= 5.7  # of 2016
     assert abs(correlations.std() - 1.0) <= 5.0 / math.sqrt(2 * 2016)
@@ -81,9 +97,9 @@ def test_indices_are_uniform_with_and_without_replacement(N: int, size: int) -> 
     ones, others = np.zeros(N), np.zeros(N)
     batches = 400 * N // size
     for _ in range(batches):
-        _fill_indices(batch[0], N, rows)
+        fill_indices(batch[0], N, rows)
         ones += np.bincount(rows.astype(np.int64), minlength=N)
-        _shuffle_indices(batch[1], permutation, rows)
+        shuffle_indices(batch[1], permutation, rows)
         others += np.bincount(rows.astype(np.int64), minlength=N)
     expected = size * batches / N
     for counts, spread in ((ones, 1.0), (others, 1.0 - size / N)):

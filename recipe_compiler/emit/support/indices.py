@@ -12,7 +12,7 @@ from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.flags import _FASTMATH
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_indices(state, N, out):
     """Fill `out` (uint64) with independent indices in [0, N), uniform to 2**-53; `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -23,7 +23,7 @@ def _fill_indices(state, N, out):
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _shuffle_indices(state, permutation, out):
     """Fill `out` with a random subset of the rows in `permutation` (uint64), none twice; `state` moves on.
 

@@ -47,7 +47,7 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_normals(state, out):
     """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]

@@ -10,7 +10,7 @@ from numba import njit
 from recipe_compiler.emit.support.flags import _FASTMATH
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
     x = 710.0 if x > 710.0 else x
@@ -36,14 +36,14 @@ def _exp(x):
     return p * low * high
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _sigmoid(x):
     """Return 1/(1 + exp(-x)), as e/(1 + e) with e = exp(-|x|) for x < 0: no overflow, small values kept."""
     e = _exp(-abs(x))
     return (e if x < 0.0 else 1.0) / (1.0 + e)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _softplus(x):
     """Return log(1 + exp(x)) as max(x, 0) + log1p(e), e = exp(-|x|), log1p(e) = 2 atanh(s), s = e/(2 + e) <= 1/3."""
     e = _exp(-abs(x))
@@ -62,7 +62,7 @@ def _softplus(x):
     return (x if x > 0.0 else 0.0) + (2.0 * s + s * z * p)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _is_finite(x):
     """Whether x is neither infinite nor NaN, by a comparison that no flag of the jit removes."""
     return abs(x) <= 1.7976931348623157e308

@@ -1,0 +1,36 @@
+"""Putting scalar expressions and loops together, and the error of what no loop can compute."""
+
+from fractions import Fraction
+
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.program.loops import Constant, For, Plus, Scalar, Statement, Times
+from recipe_compiler.tensor.terms import Index
+
+Loops = tuple[tuple[Index, str], ...]
+"""Nested loops, outermost first: index and loop variable."""
+
+
+def times(coefficient: Fraction, parts: tuple[Scalar, ...]) -> Scalar:
+    """Return a product without factors 1."""
+    if coefficient == 1 and parts:
+        return parts[0] if len(parts) == 1 else Times(parts)
+    return Times((Constant(coefficient), *parts)) if parts else Constant(coefficient)
+
+
+def plus(terms: tuple[Scalar, ...]) -> Scalar:
+    """Return a sum without the empty one."""
+    if not terms:
+        return Constant(Fraction(0))
+    return terms[0] if len(terms) == 1 else Plus(terms)
+
+
+def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return `body` inside loops, outermost first."""
+    for index, variable in reversed(loops):
+        body = (For(variable, index.size, body),)
+    return body
+
+
+def unsupported(what: str, hint: str) -> ModelError:
+    """Return the error that names what cannot be emitted."""
+    return ModelError([Fault(Place(""), "build", f"found {what}, which no emitted step can compute", hint)])
