@@ -194,7 +194,7 @@ def run(
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
     x = 710.0 if x > 710.0 else x
@@ -220,7 +220,7 @@ def _exp(x):
     return p * low * high
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _sigmoid(x):
     """Return 1/(1 + exp(-x)), as e/(1 + e) with e = exp(-|x|) for x < 0: no overflow, small values kept."""
     e = _exp(-abs(x))
@@ -262,66 +262,59 @@ _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_at_edge(layer, x, s0, s1, s2, s3):
-    """Return the draw in the rare case that x is not in the sure part of its layer, NaN if it must be drawn again."""
-    while True:
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if layer > 0:
-            heights = _HEIGHTS
-            below = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer]) < math.exp(-0.5 * x * x)
-            return x if below else math.nan, s0, s1, s2, s3
-        beyond = math.log1p(-u) / _TAIL
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if -2.0 * math.log1p(-u) >= beyond * beyond:
-            return math.copysign(_TAIL - beyond, x), s0, s1, s2, s3
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_normals(state, out):
     """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(np.uint64(out.size)):
-        x = math.nan
-        while x != x:
+        draw = math.nan
+        while draw != draw:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             layer = bits & np.uint64(255)
             place = bits >> 12
             x = np.float64(place) * _WIDTHS[layer]
             x = -x if bits & np.uint64(256) else x
+            draw = x
             if place >= _BOUNDS[layer]:
-                x, s0, s1, s2, s3 = _normal_at_edge(layer, x, s0, s1, s2, s3)
-        out[k] = x
+                draw = math.inf
+                while draw == math.inf:
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    u = np.float64(bits >> 11) * 2.0**-53
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        out[k] = draw
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _below(bound, s0, s1, s2, s3):
-    """Return an exactly uniform integer in [0, bound), bound <= 2**32, and the state after it (Lemire 2019)."""
-    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    product = (bits >> 32) * bound
-    if product & np.uint64(0xFFFFFFFF) < bound:
-        short = (np.uint64(0x100000000) - bound) % bound
-        while product & np.uint64(0xFFFFFFFF) < short:
-            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            product = (bits >> 32) * bound
-    return product >> 32, s0, s1, s2, s3
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _shuffle_indices(state, permutation, out):
-    """Fill `out` with a uniform subset of the rows in `permutation` (uint64), in random order, none twice.
+    """Fill `out` with a random subset of the rows in `permutation` (uint64), none twice; `state` moves on.
 
-    A partial Fisher-Yates shuffle: every ordered subset of out.size <= permutation.size rows is equally likely,
-    whatever order earlier calls left the permutation in.
+    A partial Fisher-Yates shuffle: all ordered subsets of out.size <= permutation.size rows are equally likely,
+    whatever order earlier calls left the permutation in. Each of its choices is uniform to 2**-53.
     """
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     N = np.uint64(permutation.size)
     for k in range(np.uint64(out.size)):
-        ahead, s0, s1, s2, s3 = _below(N - k, s0, s1, s2, s3)
-        row = permutation[k + ahead]
-        permutation[k + ahead] = permutation[k]
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        chosen = k + np.uint64(np.float64(bits >> 11) * 2.0**-53 * np.float64(N - k))
+        row = permutation[chosen]
+        permutation[chosen] = permutation[k]
         permutation[k] = row
         out[k] = row
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3

@@ -101,7 +101,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta):
     """Write grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
     for i in range(3):
@@ -113,7 +113,7 @@ def gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta):
         grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
 
 
-@njit(cache=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def step(
     theta_new, r_new, xi_new, theta, r, xi, scale_r, inv_Sigma, inv_Sigma_mu, noise_r, eps, grad_U, inv_Sigma_theta
 ):
@@ -145,14 +145,14 @@ def prepare(A, mu, Sigma, eps):
     return (scale_r, inv_Sigma, inv_Sigma_mu)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
     theta, r, xi, A, mu, Sigma, scale_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state, theta_draws, r_draws, xi_draws
 ):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
-    State and random states are updated in place. A chain that leaves the finite numbers stops: fewer draws
-    are kept than asked for, and the state is the last one kept.
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
     """
     theta_new = np.empty(3)
     r_new = np.empty(3)
@@ -160,12 +160,6 @@ def run(
     grad_U = np.empty(3)
     inv_Sigma_theta = np.empty(3)
     noise_r = np.empty(3)
-    theta_kept = np.empty(theta.shape[0])
-    _copy(theta, theta_kept)
-    r_kept = np.empty(r.shape[0])
-    _copy(r, r_kept)
-    xi_kept = np.empty(xi.shape[0])
-    _copy(xi, xi_kept)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _fill_normals(noise_state, noise_r)
@@ -184,40 +178,31 @@ def run(
                 grad_U,
                 inv_Sigma_theta,
             )
-            _copy(theta_new, theta)
-            _copy(r_new, r)
-            _copy(xi_new, xi)
-        if not (_all_finite(theta) and _all_finite(r) and _all_finite(xi)):
-            _copy(theta_kept, theta)
-            _copy(r_kept, r)
-            _copy(xi_kept, xi)
+            for entry in range(3):
+                theta[entry] = theta_new[entry]
+            for entry in range(3):
+                r[entry] = r_new[entry]
+            for entry in range(1):
+                xi[entry] = xi_new[entry]
+        finite = True
+        for entry in range(3):
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+        for entry in range(3):
+            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
+        for entry in range(1):
+            finite = finite and abs(xi[entry]) <= 1.7976931348623157e308
+        if not finite:
             return kept
-        _copy(theta, theta_kept)
-        _copy(theta, theta_draws[kept])
-        _copy(r, r_kept)
-        _copy(r, r_draws[kept])
-        _copy(xi, xi_kept)
-        _copy(xi, xi_draws[kept])
+        for entry in range(3):
+            theta_draws[kept, entry] = theta[entry]
+        for entry in range(3):
+            r_draws[kept, entry] = r[entry]
+        for entry in range(1):
+            xi_draws[kept, entry] = xi[entry]
     return theta_draws.shape[0]
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
-def _copy(source, target):
-    """Copy one array into another of the same length."""
-    for k in range(source.shape[0]):
-        target[k] = source[k]
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
-def _all_finite(array):
-    """Whether no entry is infinite or NaN, by a comparison that no flag of the jit removes."""
-    finite = True
-    for k in range(array.shape[0]):
-        finite = finite and abs(array[k]) <= 1.7976931348623157e308
-    return finite
-
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_bits(s0, s1, s2, s3):
@@ -254,37 +239,42 @@ _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_at_edge(layer, x, s0, s1, s2, s3):
-    """Return the draw in the rare case that x is not in the sure part of its layer, NaN if it must be drawn again."""
-    while True:
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if layer > 0:
-            heights = _HEIGHTS
-            below = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer]) < math.exp(-0.5 * x * x)
-            return x if below else math.nan, s0, s1, s2, s3
-        beyond = math.log1p(-u) / _TAIL
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if -2.0 * math.log1p(-u) >= beyond * beyond:
-            return math.copysign(_TAIL - beyond, x), s0, s1, s2, s3
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_normals(state, out):
     """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(np.uint64(out.size)):
-        x = math.nan
-        while x != x:
+        draw = math.nan
+        while draw != draw:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             layer = bits & np.uint64(255)
             place = bits >> 12
             x = np.float64(place) * _WIDTHS[layer]
             x = -x if bits & np.uint64(256) else x
+            draw = x
             if place >= _BOUNDS[layer]:
-                x, s0, s1, s2, s3 = _normal_at_edge(layer, x, s0, s1, s2, s3)
-        out[k] = x
+                draw = math.inf
+                while draw == math.inf:
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    u = np.float64(bits >> 11) * 2.0**-53
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        out[k] = draw
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 

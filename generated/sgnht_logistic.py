@@ -106,7 +106,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U_tilde, theta, prior_variance, x, y, batch):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
@@ -126,7 +126,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch):
         grad_U_tilde[i] = theta[i] / prior_variance + N * grad_U_tilde[i] / batch_size
 
 
-@njit(cache=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def step(theta_new, r_new, xi_new, theta, r, xi, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde):
     """Write one step (sequential euler) into theta_new, r_new, xi_new; draw nothing."""
     gradient(grad_U_tilde, theta, prior_variance, x, y, batch)
@@ -149,7 +149,7 @@ def prepare(A, prior_variance, eps):
     return (scale_r,)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
     theta,
     r,
@@ -171,20 +171,14 @@ def run(
 ):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
-    State and random states are updated in place. A chain that leaves the finite numbers stops: fewer draws
-    are kept than asked for, and the state is the last one kept.
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
     """
     theta_new = np.empty(30)
     r_new = np.empty(30)
     xi_new = np.empty(1)
     grad_U_tilde = np.empty(30)
     noise_r = np.empty(30)
-    theta_kept = np.empty(theta.shape[0])
-    _copy(theta, theta_kept)
-    r_kept = np.empty(r.shape[0])
-    _copy(r, r_kept)
-    xi_kept = np.empty(xi.shape[0])
-    _copy(xi, xi_kept)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
@@ -193,26 +187,33 @@ def run(
             step(
                 theta_new, r_new, xi_new, theta, r, xi, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde
             )
-            _copy(theta_new, theta)
-            _copy(r_new, r)
-            _copy(xi_new, xi)
-        if not (_all_finite(theta) and _all_finite(r) and _all_finite(xi)):
-            _copy(theta_kept, theta)
-            _copy(r_kept, r)
-            _copy(xi_kept, xi)
+            for entry in range(30):
+                theta[entry] = theta_new[entry]
+            for entry in range(30):
+                r[entry] = r_new[entry]
+            for entry in range(1):
+                xi[entry] = xi_new[entry]
+        finite = True
+        for entry in range(30):
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+        for entry in range(30):
+            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
+        for entry in range(1):
+            finite = finite and abs(xi[entry]) <= 1.7976931348623157e308
+        if not finite:
             return kept
-        _copy(theta, theta_kept)
-        _copy(theta, theta_draws[kept])
-        _copy(r, r_kept)
-        _copy(r, r_draws[kept])
-        _copy(xi, xi_kept)
-        _copy(xi, xi_draws[kept])
+        for entry in range(30):
+            theta_draws[kept, entry] = theta[entry]
+        for entry in range(30):
+            r_draws[kept, entry] = r[entry]
+        for entry in range(1):
+            xi_draws[kept, entry] = xi[entry]
     return theta_draws.shape[0]
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
     x = 710.0 if x > 710.0 else x
@@ -238,27 +239,11 @@ def _exp(x):
     return p * low * high
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _sigmoid(x):
     """Return 1/(1 + exp(-x)), as e/(1 + e) with e = exp(-|x|) for x < 0: no overflow, small values kept."""
     e = _exp(-abs(x))
     return (e if x < 0.0 else 1.0) / (1.0 + e)
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
-def _copy(source, target):
-    """Copy one array into another of the same length."""
-    for k in range(source.shape[0]):
-        target[k] = source[k]
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
-def _all_finite(array):
-    """Whether no entry is infinite or NaN, by a comparison that no flag of the jit removes."""
-    finite = True
-    for k in range(array.shape[0]):
-        finite = finite and abs(array[k]) <= 1.7976931348623157e308
-    return finite
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -296,66 +281,59 @@ _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_at_edge(layer, x, s0, s1, s2, s3):
-    """Return the draw in the rare case that x is not in the sure part of its layer, NaN if it must be drawn again."""
-    while True:
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if layer > 0:
-            heights = _HEIGHTS
-            below = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer]) < math.exp(-0.5 * x * x)
-            return x if below else math.nan, s0, s1, s2, s3
-        beyond = math.log1p(-u) / _TAIL
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-        u = np.float64(bits >> 11) * 2.0**-53
-        if -2.0 * math.log1p(-u) >= beyond * beyond:
-            return math.copysign(_TAIL - beyond, x), s0, s1, s2, s3
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_normals(state, out):
     """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(np.uint64(out.size)):
-        x = math.nan
-        while x != x:
+        draw = math.nan
+        while draw != draw:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             layer = bits & np.uint64(255)
             place = bits >> 12
             x = np.float64(place) * _WIDTHS[layer]
             x = -x if bits & np.uint64(256) else x
+            draw = x
             if place >= _BOUNDS[layer]:
-                x, s0, s1, s2, s3 = _normal_at_edge(layer, x, s0, s1, s2, s3)
-        out[k] = x
+                draw = math.inf
+                while draw == math.inf:
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    u = np.float64(bits >> 11) * 2.0**-53
+                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        out[k] = draw
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _below(bound, s0, s1, s2, s3):
-    """Return an exactly uniform integer in [0, bound), bound <= 2**32, and the state after it (Lemire 2019)."""
-    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    product = (bits >> 32) * bound
-    if product & np.uint64(0xFFFFFFFF) < bound:
-        short = (np.uint64(0x100000000) - bound) % bound
-        while product & np.uint64(0xFFFFFFFF) < short:
-            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            product = (bits >> 32) * bound
-    return product >> 32, s0, s1, s2, s3
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _shuffle_indices(state, permutation, out):
-    """Fill `out` with a uniform subset of the rows in `permutation` (uint64), in random order, none twice.
+    """Fill `out` with a random subset of the rows in `permutation` (uint64), none twice; `state` moves on.
 
-    A partial Fisher-Yates shuffle: every ordered subset of out.size <= permutation.size rows is equally likely,
-    whatever order earlier calls left the permutation in.
+    A partial Fisher-Yates shuffle: all ordered subsets of out.size <= permutation.size rows are equally likely,
+    whatever order earlier calls left the permutation in. Each of its choices is uniform to 2**-53.
     """
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     N = np.uint64(permutation.size)
     for k in range(np.uint64(out.size)):
-        ahead, s0, s1, s2, s3 = _below(N - k, s0, s1, s2, s3)
-        row = permutation[k + ahead]
-        permutation[k + ahead] = permutation[k]
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        chosen = k + np.uint64(np.float64(bits >> 11) * 2.0**-53 * np.float64(N - k))
+        row = permutation[chosen]
+        permutation[chosen] = permutation[k]
         permutation[k] = row
         out[k] = row
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3

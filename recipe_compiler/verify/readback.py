@@ -53,12 +53,13 @@ def read_back(module: Module, derivation: Derivation, names: Mapping[str, str]) 
 
 
 def check_shipped(module: Module, sizes: Sizes) -> None:
-    """Check the text that is shipped, at the sizes it fixes, by exact evaluation at one rational point.
+    """Check the text that is shipped, at the sizes it fixes (2 where it fixes none), exactly at one rational point.
 
     Raises:
         CompilerError: it differs from its Program there.
     """
-    here = Names(module.program, dict(sizes) | _count(module.program), at_point=True)
+    known = dict.fromkeys(_symbolic(module.program), 2) | dict(sizes) | _count(module.program)
+    here = Names(module.program, known, at_point=True)
     for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
         _equal(read, stated, f"the change of z_{a} at a point", here)
     if module.program.gradient is not None:
@@ -67,10 +68,15 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
 
 def sizes_to_read(program: Program) -> Iterator[Sizes]:
     """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations."""
-    shapes = [item.shape for item in (*program.blocks, *program.parameters)]
-    names = dict.fromkeys(size for shape in shapes for size in shape.sizes if isinstance(size, str))
+    names = _symbolic(program)
     for numbers in product((1, 2, 3), repeat=len(names)):
         yield dict(zip(names, numbers, strict=True)) | _count(program)
+
+
+def _symbolic(program: Program) -> tuple[str, ...]:
+    """Return the symbolic sizes of state and parameters."""
+    shapes = [item.shape for item in (*program.blocks, *program.parameters)]
+    return tuple(dict.fromkeys(size for shape in shapes for size in shape.sizes if isinstance(size, str)))
 
 
 def _count(program: Program) -> dict[str, int]:

@@ -84,3 +84,9 @@ def test_every_paper_cited_in_a_docstring_is_in_the_bibliography() -> None:
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 cited = set(re.findall(r"\b[a-z]+(?:19|20)\d\d[a-z]+\b", ast.get_docstring(node) or ""))
                 assert cited <= known, f"{file.name}: {cited - known}"
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")} - {"index.md"}
+    assert {page for page in pages if f"({page})" not in index} == set()

@@ -57,7 +57,8 @@ sizes: {{N: 50}}
 data: {{file: data.csv, u: u}}
 init: {{y: {init}}}
 run:
-  {{step_size: {step_size}, batch_size: {batch_size}, draws: {draws}, thin: {thin}, chains: {chains}, seed: {seed}{more}}}
+  {{step_size: {step_size}, batch_size: {batch_size}, draws: {draws}, thin: {thin}, chains: {chains},
+   seed: {seed}{more}}}
 """
 FORMULAS = {
     **{name: (DYNAMICS, name) for name in ("H", "D", "Q", "drift", "marginal")},

@@ -1,6 +1,5 @@
 """Emitted modules run by hand: their file imported, their `run` called with arguments found by name."""
 
-import importlib.util
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 from ruamel.yaml import YAML
+
+from recipe_compiler.run.load_module import load_file, load_text
 
 Array = NDArray[np.float64]
 
@@ -42,30 +43,23 @@ def _array(value: object) -> Array:
     return np.asarray(float(Fraction(str(value))))
 
 
-def module_file(build: str) -> Path:
+def module_text(build: str) -> str:
     """Return the committed module of a build."""
-    return ROOT / "generated" / f"{build}.py"
+    return (ROOT / "generated" / f"{build}.py").read_text(encoding="utf-8")
 
 
-def import_file(path: Path) -> ModuleType:
-    """Import an emitted module from its file."""
-    name = f"{path.stem}_{abs(hash(path.parent))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where numba looks for the module of cached code
-    spec.loader.exec_module(module)
-    return module
+def committed_module(build: str) -> ModuleType:
+    """Import the committed module of a build as the run driver does: its compiled code is kept by content."""
+    return sys.modules[load_text(build, module_text(build)).run.__module__]
 
 
 def with_fault(build: str, right: str, wrong: str, folder: Path) -> ModuleType:
-    """Import the module of a build with one line of its text changed."""
-    text = module_file(build).read_text(encoding="utf-8")
+    """Import the module of a build with one line of its text changed, from a file in `folder`."""
+    text = module_text(build)
     assert text.count(right) == 1, f"the text of {build} no longer has one `{right}`: plant the fault elsewhere"
     path = folder / f"{build}.py"
     path.write_text(text.replace(right, wrong), encoding="utf-8")
-    return import_file(path)
+    return sys.modules[load_file(path).run.__module__]
 
 
 def run_chains(

@@ -77,7 +77,8 @@ def z_scores(draws: Array, chain: LinearChain) -> dict[str, float]:
     weights = np.array([(1.0 if k == 0 else 2.0) * (1.0 - k / n) for k in range(len(Gamma))])
     centred = draws - chain.mean
     variance = sum(w * np.diag(g) for w, g in zip(weights, Gamma, strict=True)) / (m * n)
-    scores = dict(zip((f"mean of {name}" for name in chain.names), centred.mean(axis=(0, 1)) / np.sqrt(variance)))
+    z_mean = centred.mean(axis=(0, 1)) / np.sqrt(variance)
+    scores = {f"mean of {name}": z for name, z in zip(chain.names, z_mean, strict=True)}
     for lag, what in ((0, "covariance of {} and {}"), (1, "covariance of {} and, a draw before, {}")):
         later, sooner = centred[:, lag:].reshape(-1, n_z), centred[:, : n - lag].reshape(-1, n_z)
         error = np.sqrt(variance_of_products(Gamma, weights, lag) / (m * (n - lag)))

@@ -1,0 +1,157 @@
+"""The jitted step agrees with a 50-digit evaluation of the same step within 8 u times the sum of absolute terms.
+
+The text is executed once more on numbers of 50 digits that carry, beside their value, the sum of the absolute values
+of the terms they were added from: what rounding can be blamed for.
+"""
+
+import importlib.util
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+GENERATED = Path(__file__).parents[2] / "generated"
+UNIT = 2.0**-53
+ALLOWED = 8
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A 50-digit value and the sum of absolute terms behind it."""
+
+    value: mpmath.mpf
+    size: mpmath.mpf
+
+    @staticmethod
+    def of(number: "float | Wide") -> "Wide":
+        if isinstance(number, Wide):
+            return number
+        exact = mpmath.mpf(float(number))
+        return Wide(exact, abs(exact))
+
+    def __add__(self, other: "float | Wide") -> "Wide":
+        other = Wide.of(other)
+        return Wide(self.value + other.value, self.size + other.size)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "Wide":
+        return Wide(-self.value, self.size)
+
+    def __sub__(self, other: "float | Wide") -> "Wide":
+        return self + -Wide.of(other)
+
+    def __rsub__(self, other: "float | Wide") -> "Wide":
+        return Wide.of(other) - self
+
+    def __mul__(self, other: "float | Wide") -> "Wide":
+        other = Wide.of(other)
+        return Wide(self.value * other.value, self.size * other.size)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: "float | Wide") -> "Wide":
+        other = Wide.of(other)
+        return Wide(self.value / other.value, self.size / abs(other.value) * (other.size / abs(other.value)))
+
+    def __pow__(self, exponent: int) -> "Wide":
+        return Wide(self.value**exponent, self.size**exponent)
+
+    def __rtruediv__(self, other: "float | Wide") -> "Wide":
+        return Wide.of(other) / self
+
+
+def through(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[Wide], Wide]:
+    """Return a scalar function on wide numbers: an error of its argument comes through by its derivative."""
+
+    def apply(number: float | Wide) -> Wide:
+        x = Wide.of(number)
+        value = function(x.value)
+        return Wide(value, abs(value) + abs(mpmath.diff(function, x.value)) * x.size)
+
+    return apply
+
+
+def wide_module(text: str) -> dict[str, object]:
+    """Return the text's functions, run by plain Python, its scalar functions replaced by 50-digit ones."""
+    space: dict[str, object] = {"__name__": "wide"}
+    plain = text.replace("from numba import njit", "def njit(*_, **__):\n    return lambda function: function\n")
+    exec(compile(plain, "wide", "exec"), space)
+    space["math"] = types.SimpleNamespace(sqrt=through(mpmath.sqrt), exp=through(mpmath.exp), log=through(mpmath.log))
+    space["_sigmoid"] = through(lambda x: 1 / (1 + mpmath.exp(-x)))
+    space["_softplus"] = through(lambda x: mpmath.log1p(mpmath.exp(x)))
+    return space
+
+
+def sizes_of(module: types.ModuleType) -> dict[str, int]:
+    return {name: size or 1 for name, size in module.BLOCKS}
+
+
+def arguments(module: types.ModuleType, rng: np.random.Generator, scale: float) -> dict[str, object]:
+    """Return random arguments of a step; the constants are those of `prepare`."""
+    found: dict[str, object] = {}
+    sizes = sizes_of(module)
+    d, k = sizes["theta"], sizes.get("w", 2)
+    shapes = {"M": (d, d), "C": (d, d), "D": (d, d), "A": (k, k), "Sigma": (d, d), "Lambda": (d, k), "mu": (d,)}
+    for name in module.PARAMETERS:
+        square = name in {"M", "C", "D", "Sigma"} or (name == "A" and "w" in sizes)
+        if square:
+            root = rng.standard_normal(shapes[name])
+            found[name] = root @ root.T + np.eye(shapes[name][0])
+        elif name in {"Lambda", "mu"}:
+            found[name] = rng.standard_normal(shapes[name])
+        else:
+            found[name] = float(rng.uniform(0.5, 3.0))
+    found["eps"] = 0.02
+    constants = module.prepare(*(found[name] for name in module.PARAMETERS), found["eps"])
+    found |= dict(zip(module.CONSTANTS, constants, strict=True))
+    found |= {name: scale * rng.standard_normal(size) for name, size in sizes.items()}
+    if module.DATA:
+        found["x"] = rng.standard_normal((64, d))
+        found["y"] = rng.integers(0, 2, 64).astype(float)
+        found["batch"] = rng.choice(64, 32, replace=False).astype(np.uint64)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in GENERATED.glob("*.py")))
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_step_against_fifty_digits(name: str, scale: float) -> None:
+    spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    code = module.step.py_func.__code__
+    names = code.co_varnames[: code.co_argcount]
+    rng = np.random.default_rng(7)
+    given = arguments(module, rng, scale)
+    sizes = sizes_of(module)
+    for argument in names:
+        if argument.startswith("noise_"):
+            given[argument] = rng.standard_normal(sum(sizes[b] for b in argument.removeprefix("noise_").split("_")))
+    outputs = {argument: np.zeros(max(sizes.values())) for argument in names if argument not in given}
+    outputs |= {f"{block}_new": np.zeros(size) for block, size in sizes.items()}
+    module.step(*(given.get(argument, outputs.get(argument)) for argument in names))
+
+    with mpmath.workdps(50):
+        space = wide_module((GENERATED / f"{name}.py").read_text(encoding="utf-8"))
+        wide = {argument: widened(value) for argument, value in given.items()}
+        results = {argument: np.full(array.shape, Wide.of(0.0), object) for argument, array in outputs.items()}
+        space["step"](*(wide.get(argument, results.get(argument)) for argument in names))
+        for block in sizes:
+            jitted, exact = outputs[f"{block}_new"], results[f"{block}_new"]
+            for entry, (number, one) in enumerate(zip(jitted, exact, strict=True)):
+                error = abs(mpmath.mpf(float(number)) - one.value)
+                assert error <= ALLOWED * UNIT * one.size, (
+                    f"{block}[{entry}] is off by {float(error / one.size / UNIT)} u"
+                )
+
+
+def widened(value: object) -> object:
+    if isinstance(value, np.ndarray) and value.dtype != np.uint64:
+        return np.vectorize(Wide.of, otypes=[object])(value)
+    return Wide.of(value) if isinstance(value, float) else value
