@@ -286,6 +286,7 @@ def run(
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
 
+
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_bits(s0, s1, s2, s3):
     """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""

@@ -213,6 +213,7 @@ def run(
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
 
+
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""

@@ -42,7 +42,7 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         top + "\n".join(_facts(program, kernel, digest)),
         *("\n".join(lines) for lines in _kernel(program, kernel)),
         "\n".join(print_run(program, kernel)),
-        SUPPORT + "\n\n" + support_text(_called(program, kernel), given=("_FASTMATH",)).strip("\n"),
+        SUPPORT + "\n\n\n" + support_text(_called(program, kernel), given=("_FASTMATH",)).strip("\n"),
     )
     return Module(name, "\n\n\n".join(sections) + "\n", program, kernel)
 

@@ -5,6 +5,7 @@ of the terms they were added from: what rounding can be blamed for.
 """
 
 import importlib.util
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -124,6 +125,7 @@ def test_step_against_fifty_digits(name: str, scale: float) -> None:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # the jit's cache refers to the module by its name
     spec.loader.exec_module(module)
     code = module.step.py_func.__code__
     names = code.co_varnames[: code.co_argcount]

@@ -1,6 +1,7 @@
 """What each scheme computes, run as emitted, against the papers' update rules written out in NumPy."""
 
 import importlib.util
+import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,7 @@ def loaded(build: Build) -> types.ModuleType:
     assert spec is not None
     assert spec.loader is not None
     found = importlib.util.module_from_spec(spec)
+    sys.modules[module.name] = found  # the jit's cache refers to the module by its name
     spec.loader.exec_module(found)
     return found
 
