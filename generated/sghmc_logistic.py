@@ -1,7 +1,7 @@
 """sghmc_logistic: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and logistic_regression.
-Spec digest (SHA-256): 76aa952005567812a22c958bbf84ec75656f1e8cbd9c863ae0e46d6117d0f872
+Spec digest (SHA-256): 312e0a6033239c368e9a677e7b78148980ef05b15433ccfda6b753a1542e8a93
 
 State:
     theta: column [30], real
@@ -72,7 +72,7 @@ import numpy as np
 from numba import njit
 
 FORMAT = 1
-SPEC_DIGEST = "76aa952005567812a22c958bbf84ec75656f1e8cbd9c863ae0e46d6117d0f872"
+SPEC_DIGEST = "312e0a6033239c368e9a677e7b78148980ef05b15433ccfda6b753a1542e8a93"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30), ("r", 30))
@@ -180,15 +180,13 @@ def run(
                 r[entry] = r_new[entry]
         finite = True
         for entry in range(30):
+            theta_draws[kept, entry] = theta[entry]
             finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
         for entry in range(30):
+            r_draws[kept, entry] = r[entry]
             finite = finite and abs(r[entry]) <= 1.7976931348623157e308
         if not finite:
             return kept
-        for entry in range(30):
-            theta_draws[kept, entry] = theta[entry]
-        for entry in range(30):
-            r_draws[kept, entry] = r[entry]
     return theta_draws.shape[0]
 
 

@@ -28,5 +28,3 @@ def _is_constant(c: Calculus, tensor: Tensor) -> bool:
         isinstance(atom, Coordinate) or (isinstance(atom, Component) and atom.name in functions)
         for atom in everywhere(tensor)
     )
-
-

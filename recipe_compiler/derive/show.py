@@ -96,8 +96,7 @@ def _text_matrix(c: Calculus, matrix: Sequence[Sequence[Tensor]]) -> list[str]:
     written = [[matrix_form(c, PLAIN, entry) for entry in row] for row in matrix]
     widths = [max(len(row[n]) for row in written) for n in range(len(written))]
     return [
-        "[" + "  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) + "]"
-        for row in written
+        "[" + "  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) + "]" for row in written
     ]
 
 

@@ -25,9 +25,7 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
     c = calculus(derivation.dynamics.declarations)
     pushed = apply_matrix(c, blocks, D, derivation.grad_H)
     spread = divergence(c, blocks, D)
-    flux = [
-        c.settled(c.add(f, c.scale(slope, -1), push)) for f, slope, push in zip(drift, spread, pushed, strict=True)
-    ]
+    flux = [c.settled(c.add(f, c.scale(slope, -1), push)) for f, slope, push in zip(drift, spread, pushed, strict=True)]
     parts = [
         _outflow(c, block, entry, grad) for block, entry, grad in zip(blocks, flux, derivation.grad_H, strict=True)
     ]

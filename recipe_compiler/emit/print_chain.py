@@ -80,19 +80,16 @@ def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
 
 
 def _keep(program: Program) -> Iterator[str]:
-    """Yield the end of a turn: a state that is not finite ends the chain, another is kept."""
+    """Yield the end of a turn: the state is written down, and counts only if it is finite."""
     pad = " " * 8
     yield f"{pad}finite = True"
     for block in program.blocks:
         for loop, place in _entries(block):
             yield f"{pad}{loop}"
+            yield f"{pad}    {block.name}_draws[kept, {place}] = {block.name}[{place}]"
             yield f"{pad}    finite = finite and abs({block.name}[{place}]) <= 1.7976931348623157e308"
     yield f"{pad}if not finite:"
     yield f"{pad}    return kept"
-    for block in program.blocks:
-        for loop, place in _entries(block):
-            yield f"{pad}{loop}"
-            yield f"{pad}    {block.name}_draws[kept, {place}] = {block.name}[{place}]"
 
 
 def _entries(block: Block) -> Iterator[tuple[str, str]]:

@@ -194,16 +194,34 @@ class GradTilde:
 
 
 Formula = (
-    Number | Pi | Symbol | FunctionAt | Identity | Filled | Add | Multiply | Power | MatMul | Transpose | Entry
-    | Compare | Apply | Normal | Next | GradTilde
+    Number
+    | Pi
+    | Symbol
+    | FunctionAt
+    | Identity
+    | Filled
+    | Add
+    | Multiply
+    | Power
+    | MatMul
+    | Transpose
+    | Entry
+    | Compare
+    | Apply
+    | Normal
+    | Next
+    | GradTilde
 )
 
-ELEMENTWISE = frozenset(
-    "exp log log1p expm1 sqrt abs sign sin cos tan tanh atan cosh sinh softplus sigmoid erf gamma loggamma".split()
-)
+# fmt: off
+ELEMENTWISE = frozenset((
+    "exp", "log", "log1p", "expm1", "sqrt", "abs", "sign", "sin", "cos", "tan", "tanh", "atan", "cosh", "sinh",
+    "softplus", "sigmoid", "erf", "gamma", "loggamma",
+))
+# fmt: on
 """Scalar functions of one argument, applied entry by entry."""
 
 ELEMENTWISE_PAIRS = frozenset({"minimum", "maximum"})
-MATRIX_FUNCTIONS = frozenset("inv det logdet trace diag sum dot norm2 outer kron".split())
+MATRIX_FUNCTIONS = frozenset(["inv", "det", "logdet", "trace", "diag", "sum", "dot", "norm2", "outer", "kron"])
 CALCULUS = frozenset({"grad", "div", "hessian"})
 UPDATE_FUNCTIONS = frozenset({"N", "next", "grad_tilde"})

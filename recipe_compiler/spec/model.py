@@ -1,4 +1,4 @@
-"""What documents mean once read: Dynamics, Target, Build. Frozen, complete, typed; a faulty document never gets here."""
+"""What documents mean once read: Dynamics, Target, Build. Frozen, complete, typed; a faulty one never gets here."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -39,7 +39,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Dynamics:
-    """The mathematics of a sampler: dz = f dt + sqrt(2D) dW with f = -(D+Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3)."""
+    """The mathematics of a sampler: dz = f dt + sqrt(2D) dW, f = -(D+Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3)."""
 
     name: str
     declarations: Declarations

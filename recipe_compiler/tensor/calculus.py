@@ -169,4 +169,3 @@ class Calculus:
 def calculus(declarations: Declarations) -> Calculus:
     """Return the calculus of a document's declarations."""
     return Calculus(rules_of(declarations))
-

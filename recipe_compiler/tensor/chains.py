@@ -63,9 +63,7 @@ def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chai
     return Chains(sign, written, tuple(closed))
 
 
-def _opened(
-    style: Style, links: list[Link], free: tuple[Index, ...], uses: Counter[Slot]
-) -> Part | None:
+def _opened(style: Style, links: list[Link], free: tuple[Index, ...], uses: Counter[Slot]) -> Part | None:
     match free:
         case ():
             return 1, "", links

@@ -78,9 +78,7 @@ def bound_index(index: Index, level: int, number: int) -> Index:
     return Index(index.size, f"_{level:02d}_{number:03d}")
 
 
-def _orders(
-    rules: Rules, factors: Sequence[Factor], colours: Colours, rename: Rename
-) -> Iterator[list[Index] | None]:
+def _orders(rules: Rules, factors: Sequence[Factor], colours: Colours, rename: Rename) -> Iterator[list[Index] | None]:
     """Yield the orders of indices to try; None once a swap that changes only the sign shows that the sum is zero."""
     alike = _alike(colours)
     if alike is None:
@@ -185,5 +183,3 @@ def _shade_slot(slot: Slot, colours: Mapping[Index, str]) -> str:
     if colour is not None:
         return f"<{colour}>"
     return f"bound {slot.size}" if slot.label.startswith("_") else spell_slot(slot)
-
-

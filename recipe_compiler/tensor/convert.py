@@ -267,5 +267,3 @@ class _Conversion:
         moves: dict[Index, Slot] = dict(zip(inner, at, strict=True))
         result = self.c.diff(tensor, Coordinate(coordinate.block, inner))
         return self.c.rename(result, moves)
-
-

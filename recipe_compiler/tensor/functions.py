@@ -197,7 +197,7 @@ def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
             return constant(min(x, y))
         case "maximum", [Fraction() as x, Fraction() as y]:
             return constant(max(x, y))
-        case ("where >" | "where >=" | "where <" | "where <=" | "where =="), [Fraction() as x, Fraction() as y, _, _]:
+        case (("where >" | "where >=" | "where <" | "where <=" | "where =="), [Fraction() as x, Fraction() as y, _, _]):
             return args[2] if compares(fn.removeprefix("where "), x, y) else args[3]
         case "minimum" | "maximum", _ if args[0] == args[1]:
             return args[0]
@@ -224,5 +224,3 @@ def compares(op: str, left: Fraction, right: Fraction) -> bool:
             return left <= right
         case _:
             return left == right
-
-

@@ -186,5 +186,3 @@ def _without_scalars(c: Arithmetic, grid: Grid) -> tuple[Tensor | None, Tensor]:
 
 def _other_than(factors: tuple[Factor, ...], shared: dict[Atom, Fraction]) -> tuple[Factor, ...]:
     return tuple(factor for factor in factors if factor[0] not in shared)
-
-

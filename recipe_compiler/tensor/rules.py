@@ -56,7 +56,7 @@ def _with_kind(items: tuple[Parameter | Function, ...], kinds: set[Kind]) -> fro
 
 def _block_sign(block: Block) -> str:
     match block.domain.name, block.domain.bounds:
-        case (DomainName.POSITIVE | DomainName.SIMPLEX), _:
+        case ((DomainName.POSITIVE | DomainName.SIMPLEX), _):
             return "positive"
         case DomainName.NONNEGATIVE, _:
             return "nonnegative"

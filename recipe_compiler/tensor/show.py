@@ -148,8 +148,9 @@ def _turned(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
 def _name_of(grid: Grid) -> str:
     """Return the name of a matrix that is a component alone, empty for any other."""
     match grid.entry.terms:
-        case (Term(coefficient, ((Component(name, at, ()), exponent),)),) if (
-            coefficient == exponent == 1 and at == (grid.row, grid.col)
+        case (Term(coefficient, ((Component(name, at, ()), exponent),)),) if coefficient == exponent == 1 and at == (
+            grid.row,
+            grid.col,
         ):
             return name
         case _:

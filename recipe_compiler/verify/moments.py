@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import sympy as sp
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.tensor.scalars import Scalar
 
-Monomials = dict[tuple[int, ...], sp.Expr]
+Monomials = dict[tuple[int, ...], Scalar]
 """Exponents of the variables to the coefficient."""
 
 MAX_DEGREE = 8
 
 
-def monomials(value: sp.Expr, variables: Sequence[sp.Symbol]) -> Monomials:
+def monomials(value: Scalar, variables: Sequence[sp.Symbol]) -> Monomials:
     """Return a polynomial in the variables by monomials.
 
     Raises:
@@ -29,7 +30,7 @@ def monomials(value: sp.Expr, variables: Sequence[sp.Symbol]) -> Monomials:
     return {tuple(exponents): coefficient for exponents, coefficient in polynomial.terms()}
 
 
-def expectation(terms: Monomials, covariance: sp.Matrix) -> sp.Expr:
+def expectation(terms: Monomials, covariance: sp.Matrix) -> Scalar:
     """Return E of a polynomial of w ~ N(0, covariance)."""
     return sp.Add(*(coefficient * _moment(exponents, covariance, {}) for exponents, coefficient in terms.items()))
 
@@ -44,7 +45,7 @@ def product(left: Monomials, right: Monomials) -> Monomials:
     return found
 
 
-def _moment(exponents: tuple[int, ...], covariance: sp.Matrix, known: dict[tuple[int, ...], sp.Expr]) -> sp.Expr:
+def _moment(exponents: tuple[int, ...], covariance: sp.Matrix, known: dict[tuple[int, ...], Scalar]) -> Scalar:
     """E[w_a rest] = sum_b Cov_ab E[d rest / d w_b] (Isserlis; Stein's identity)."""
     if not any(exponents):
         return sp.Integer(1)

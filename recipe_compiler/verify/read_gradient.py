@@ -10,7 +10,7 @@ from recipe_compiler.algebra.symbols import positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Gradient
-from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 from recipe_compiler.verify.read_names import Names
 from recipe_compiler.verify.read_step import joined_shape, prepared
@@ -26,7 +26,7 @@ def batches(count: int, size: int, *, replacement: bool) -> list[tuple[int, ...]
     return list(product(rows, repeat=size)) if replacement else list(combinations(rows, size))
 
 
-def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[sp.Expr]:
+def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[Scalar]:
     """Return grad U (or its estimate from `batch`) as the emitted function computes it."""
     sizes = names.sizes
     procedure = module.kernel.gradient
@@ -45,10 +45,10 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
     return list(np.asarray(values[procedure.outputs[0].name]).ravel())
 
 
-def stated_gradient(gradient: Gradient, names: Names, rows: Iterable[int], scale: sp.Expr) -> list[sp.Expr]:
+def stated_gradient(gradient: Gradient, names: Names, rows: Iterable[int], scale: Scalar) -> list[Scalar]:
     """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it."""
     rows = tuple(rows)
-    found: list[sp.Expr] = []
+    found: list[Scalar] = []
     for at in positions(gradient.block.shape, names.sizes):
         total = _value(gradient.prior, names, at, 0)
         if gradient.datum is not None:
@@ -57,12 +57,12 @@ def stated_gradient(gradient: Gradient, names: Names, rows: Iterable[int], scale
     return found
 
 
-def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int) -> sp.Expr:
+def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int) -> Scalar:
     places: dict[Index, int] = {}
     for index in tensor.free:
         places[index] = row if index.label == "n" else at[0]
 
-    def leaf(atom: Atom) -> sp.Expr | None:
+    def leaf(atom: Atom) -> Scalar | None:
         match atom:
             case Component(name, (int(n), *rest), ()) if name in names.data_names:
                 return names.datum(name, n, tuple(k for k in rest if isinstance(k, int)))

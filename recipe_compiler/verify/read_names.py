@@ -13,6 +13,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Para
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
+from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inverse
 from recipe_compiler.verify.reader import exact_inverse
 
@@ -36,15 +37,15 @@ class Names:
         return Declarations(self.program.blocks, self.program.parameters, (), self.program.data)
 
     @property
-    def eps(self) -> sp.Expr:
+    def eps(self) -> Scalar:
         """The step size."""
         return sp.Rational(1, 16) if self.at_point else EPS
 
-    def block(self, block: Block) -> list[sp.Expr]:
+    def block(self, block: Block) -> list[Scalar]:
         """Return the coordinates of a block."""
         return [self._valued(coordinate(block, at)) for at in positions(block.shape, self.sizes)]
 
-    def gradient(self) -> list[sp.Expr]:
+    def gradient(self) -> list[Scalar]:
         """Return symbols for grad U at the state (or its estimate), entry by entry."""
         gradient = self.program.gradient
         if gradient is None:
@@ -52,7 +53,7 @@ class Names:
         places = positions(gradient.block.shape, self.sizes)
         return [self._valued(sp.Symbol(label(gradient.name, at), real=True)) for at in places]
 
-    def component(self, name: str, at: tuple[int, ...]) -> sp.Expr:
+    def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
         item = self.declarations.find(name)
         if not isinstance(item, Parameter):
@@ -61,13 +62,13 @@ class Names:
         heavy = 4 * self.sizes.get(str(item.shape.rows), 8) if self.at_point and len(at) == 2 and at[0] == at[1] else 0
         return self._valued(component(item, at, self.declarations, self.sizes)) + heavy
 
-    def _valued(self, value: sp.Expr) -> sp.Expr:
+    def _valued(self, value: Scalar) -> Scalar:
         """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""
         if not self.at_point:
             return value
         return value.xreplace({symbol: rational_of(symbol.name) for symbol in value.free_symbols})
 
-    def parameter(self, name: str) -> sp.Expr | np.ndarray:
+    def parameter(self, name: str) -> Scalar | np.ndarray:
         """Return a parameter: a number, or an array of them."""
         item = self.declarations.find(name)
         if not isinstance(item, Parameter):
@@ -81,7 +82,7 @@ class Names:
         """The fields of the data."""
         return frozenset(datum.name for datum in self.program.data)
 
-    def datum(self, name: str, row: int, at: tuple[int, ...]) -> sp.Expr:
+    def datum(self, name: str, row: int, at: tuple[int, ...]) -> Scalar:
         """Return one entry of a field of the data."""
         return self._valued(sp.Symbol(label(name, (row, *at)), real=True))
 
@@ -123,9 +124,9 @@ class Names:
                 return self.inverse(parameter.name)
         return exact_inverse(matrix)
 
-    def inverses_written_out(self) -> dict[sp.Basic, sp.Basic]:
+    def inverses_written_out(self) -> dict[Scalar, Scalar]:
         """Return the symbols that stand for entries of inverses, with what they stand for."""
-        found: dict[sp.Basic, sp.Basic] = {}
+        found: dict[Scalar, Scalar] = {}
         for parameter in self.program.parameters:
             if parameter.shape.cols is not None and parameter.shape.rows == parameter.shape.cols:
                 pairs = zip(
@@ -136,13 +137,13 @@ class Names:
                 found |= dict(pairs)
         return found
 
-    def _array(self, shape: Shape, entry: Callable[[tuple[int, ...]], sp.Expr]) -> np.ndarray:
+    def _array(self, shape: Shape, entry: Callable[[tuple[int, ...]], Scalar]) -> np.ndarray:
         array = np.full(tuple(length(size, self.sizes) for size in shape.sizes), None, object)
         for at in positions(shape, self.sizes):
             array[at] = entry(at)
         return array
 
-    def atom(self, atom: Atom) -> sp.Expr | None:
+    def atom(self, atom: Atom) -> Scalar | None:
         """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
         match atom:
             case Coordinate(name, at):
@@ -160,7 +161,7 @@ class Names:
         return next(block for block in self.program.blocks if block.name == name)
 
 
-def rational_of(name: str) -> sp.Rational:
+def rational_of(name: str) -> Scalar:
     """Return a rational number in (0, 2) that a name alone determines."""
     digits = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
     return sp.Rational(1 + digits % 97, 50)

@@ -7,6 +7,7 @@ import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.verify.read_names import Names, rational_of
 from recipe_compiler.verify.read_step import covariance, read_changes, stated_changes
 from recipe_compiler.verify.reader import Reader
@@ -28,7 +29,7 @@ class PointFactors:
         return self.factors[-1]
 
 
-def changes_at_point(module: Module, names: Names) -> tuple[list[sp.Expr], list[sp.Expr]]:
+def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[Scalar]]:
     """Return z+ - z at a point, as the emitted text computes it and as its Program states it, from the same normals.
 
     Raises:
@@ -36,14 +37,14 @@ def changes_at_point(module: Module, names: Names) -> tuple[list[sp.Expr], list[
     """
     known = PointFactors()
     reader = Reader(module.text, opaque={"gradient": names.gradient()}, invert=names.invert, factor=known.factor)
-    normals: list[list[sp.Expr]] = []
+    normals: list[list[Scalar]] = []
     for noise in module.program.noises:
         size = covariance(noise, names).rows
         heads = "_".join(block.name for block in noise.blocks)
         normals.append([rational_of(f"noise_{heads}[{k}]") for k in range(size)])
     read = read_changes(module, names, reader, [n for group in normals for n in group])
     factors = list(zip(known.covariances, known.factors, strict=True))
-    draws: list[list[sp.Expr]] = []
+    draws: list[list[Scalar]] = []
     for noise, group in zip(module.program.noises, normals, strict=True):
         stated = covariance(noise, names)
         if factors and factors[0][0].shape == stated.shape and not stated.is_diagonal():

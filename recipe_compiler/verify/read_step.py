@@ -11,7 +11,7 @@ from recipe_compiler.emit.module import Module, symbolic_sizes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Noise
-from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
 from recipe_compiler.verify.moments import Monomials, expectation, monomials, product
 from recipe_compiler.verify.read_names import Names, Sizes, integers
@@ -25,11 +25,11 @@ class Increment:
     terms: tuple[Monomials, ...]
     covariance: sp.Matrix
 
-    def mean(self, a: int) -> sp.Expr:
+    def mean(self, a: int) -> Scalar:
         """Return E[dz_a]."""
         return expectation(self.terms[a], self.covariance)
 
-    def cross(self, a: int, b: int) -> sp.Expr:
+    def cross(self, a: int, b: int) -> Scalar:
         """Return Cov[dz_a, dz_b]."""
         both = expectation(product(self.terms[a], self.terms[b]), self.covariance)
         return both - self.mean(a) * self.mean(b)
@@ -57,7 +57,7 @@ def _normal_names(module: Module, names: Names) -> list[str]:
     return [label(array.name, (k,)) for array in arrays for k in range(joined_shape(array.sizes, names.sizes)[0])]
 
 
-def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[sp.Expr]) -> list[sp.Expr]:
+def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[Scalar]:
     """Return z+ - z by coordinate as the emitted `step` computes it from given normals, one array after the other."""
     sizes = names.sizes
     given = prepared(module, names, reader)
@@ -88,7 +88,7 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
     )
 
 
-def _whitened(changes: list[sp.Expr], normals: list[sp.Symbol], reader: Reader) -> Increment:
+def _whitened(changes: list[Scalar], normals: list[sp.Symbol], reader: Reader) -> Increment:
     """Replace the products L n, where the kernel asked for a factor L, by draws of the covariance L stands for.
 
     A step that uses L in any other way than as L n is no step with that covariance, and is refused.
@@ -111,7 +111,7 @@ def _whitened(changes: list[sp.Expr], normals: list[sp.Symbol], reader: Reader) 
     return Increment(tuple(monomials(change, normals) for change in changes), covariance)
 
 
-def _offset(changes: list[sp.Expr], normals: list[sp.Symbol], entries: np.ndarray, start: int) -> int:
+def _offset(changes: list[Scalar], normals: list[sp.Symbol], entries: np.ndarray, start: int) -> int:
     """Return the place of the first normal that the factor multiplies."""
     first = entries[0, 0]
     for place in range(start, len(normals)):
@@ -122,7 +122,7 @@ def _offset(changes: list[sp.Expr], normals: list[sp.Symbol], entries: np.ndarra
 
 def stated_increment(names: Names) -> Increment:
     """Return dz as the Program states it: `eps * drift + w`, w ~ N(0, eps (2D - eps B_hat)) by group of blocks."""
-    draws: list[list[sp.Expr]] = []
+    draws: list[list[Scalar]] = []
     for noise in names.program.noises:
         places = [(block, at) for block in noise.blocks for at in positions(block.shape, names.sizes)]
         draws.append([sp.Symbol(label(f"w_{block.name}", at), real=True) for block, at in places])
@@ -132,16 +132,16 @@ def stated_increment(names: Names) -> Increment:
     return Increment(tuple(monomials(sp.expand(dz), everything) for dz in stated_changes(names, draws)), joint)
 
 
-def stated_changes(names: Names, draws: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:
+def stated_changes(names: Names, draws: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """Return z+ - z by coordinate as the Program states it, from the draws w of every group of blocks."""
-    own: dict[str, list[sp.Expr]] = {}
+    own: dict[str, list[Scalar]] = {}
     for noise, group in zip(names.program.noises, draws, strict=True):
         left = list(group)
         for block in noise.blocks:
             count = len(positions(block.shape, names.sizes))
             own[block.name], left = left[:count], left[count:]
-    moved: dict[str, list[sp.Expr]] = {}
-    changes: dict[str, list[sp.Expr]] = {}
+    moved: dict[str, list[Scalar]] = {}
+    changes: dict[str, list[Scalar]] = {}
     for update in names.program.updates:
         block = update.block
         drift = values(update.drift, names, block, moved)
@@ -151,13 +151,11 @@ def stated_changes(names: Names, draws: Sequence[Sequence[sp.Expr]]) -> list[sp.
     return [dz for block in names.program.blocks for dz in changes[block.name]]
 
 
-def values(
-    tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[sp.Expr]] | None = None
-) -> list[sp.Expr]:
+def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[Scalar]] | None = None) -> list[Scalar]:
     """Return a vector over a block in symbols, updated blocks replaced by what they became."""
     index = next(iter(tensor.free), None)
 
-    def leaf(atom: Atom) -> sp.Expr | None:
+    def leaf(atom: Atom) -> Scalar | None:
         if isinstance(atom, Coordinate) and moved and atom.block in moved:
             return moved[atom.block][integers(atom.at)[0] if atom.at else 0]
         return names.atom(atom)
@@ -169,10 +167,10 @@ def values(
 def covariance(noise: Noise, names: Names) -> sp.Matrix:
     """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates."""
     zero = Tensor((), ())
-    rows: list[list[sp.Expr]] = []
+    rows: list[list[Scalar]] = []
     for a, block in enumerate(noise.blocks):
         for at in positions(block.shape, names.sizes):
-            row: list[sp.Expr] = []
+            row: list[Scalar] = []
             for b, other in enumerate(noise.blocks):
                 B_hat = zero if noise.B_hat is None else noise.B_hat[a][b]
                 for to in positions(other.shape, names.sizes):
@@ -182,6 +180,6 @@ def covariance(noise: Noise, names: Names) -> sp.Matrix:
     return sp.Matrix(rows)
 
 
-def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names) -> sp.Expr:
+def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names) -> Scalar:
     places = {index: (row if index.label == "i" else col)[0] for index in tensor.free}
     return scalarise(tensor, names.sizes, places, names.atom)

@@ -19,7 +19,7 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Gradient, Program
 from recipe_compiler.program.rename import rename_tensor
-from recipe_compiler.tensor.scalars import scalarise
+from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 from recipe_compiler.verify.read_gradient import BATCH, batches, read_gradient, stated_gradient
 from recipe_compiler.verify.read_names import EPS, Names, Sizes
@@ -114,14 +114,14 @@ def _first_order(read: Increment, here: Names, derivation: Derivation, names: Ma
     _equal(residual(there, drift, D), sp.Integer(0), "the Fokker-Planck residual of the step's first order", here)
 
 
-def _at_zero(value: sp.Expr) -> sp.Expr:
+def _at_zero(value: Scalar) -> Scalar:
     return sp.expand(value).subs(EPS, 0)
 
 
-def _relabelled(value: sp.Expr, names: Mapping[sp.Symbol, sp.Symbol]) -> sp.Expr:
+def _relabelled(value: Scalar, names: Mapping[sp.Symbol, sp.Symbol]) -> Scalar:
     """Return an expression with the heads of its symbols (`theta` of `theta[0]`) renamed."""
     heads = {old.name: new.name for old, new in names.items()}
-    moves: dict[sp.Basic, sp.Basic] = {}
+    moves: dict[Scalar, Scalar] = {}
     for symbol in value.free_symbols:
         head, bracket, rest = symbol.name.partition("[")
         if head in heads:
@@ -129,7 +129,7 @@ def _relabelled(value: sp.Expr, names: Mapping[sp.Symbol, sp.Symbol]) -> sp.Expr
     return value.xreplace(moves)
 
 
-def _potential_gradient(derivation: Derivation, here: Names) -> dict[sp.Basic, sp.Basic]:
+def _potential_gradient(derivation: Derivation, here: Names) -> dict[Scalar, Scalar]:
     """Return the symbols of the gradient with the derivatives of the abstract potential they stand for."""
     declarations = derivation.dynamics.declarations
     potential = next((f for f in declarations.functions if f.role == "potential"), None)
@@ -140,21 +140,19 @@ def _potential_gradient(derivation: Derivation, here: Names) -> dict[sp.Basic, s
     return {symbol: sp.diff(U, z) for symbol, z in zip(here.gradient(), coordinates(block, here.sizes), strict=True)}
 
 
-def _derived(
-    derivation: Derivation, here: Names, names: Mapping[str, str]
-) -> tuple[list[sp.Expr], list[list[sp.Expr]]]:
+def _derived(derivation: Derivation, here: Names, names: Mapping[str, str]) -> tuple[list[Scalar], list[list[Scalar]]]:
     """Return the derived drift and 2D over all coordinates, in the symbols of the program."""
     blocks = derivation.dynamics.declarations.blocks
     potential = derivation.dynamics.potential
 
-    def leaf(atom: Atom) -> sp.Expr | None:
+    def leaf(atom: Atom) -> Scalar | None:
         match atom:
             case Component(name, (), (Coordinate(_, at),)) if name == potential:
                 return here.gradient()[next((k for k in at if isinstance(k, int)), 0)]
             case _:
                 return here.atom(atom)
 
-    def value(tensor: Tensor, at: tuple[int, ...], to: tuple[int, ...]) -> sp.Expr:
+    def value(tensor: Tensor, at: tuple[int, ...], to: tuple[int, ...]) -> Scalar:
         places = {index: (at if index.label == "i" else to)[0] for index in tensor.free}
         return scalarise(rename_tensor(tensor, names), here.sizes, places, leaf)
 
@@ -179,7 +177,7 @@ def _same_gradient(module: Module, here: Names) -> None:
         _equal(mean, entry, f"the mean over all {len(every)} batches of entry {k} of the gradient", here)
 
 
-def _compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...]) -> list[sp.Expr]:
+def _compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...]) -> list[Scalar]:
     """Compare the gradient of one batch with its Program and return it as it was read."""
     rows, scale = batch, sp.Integer(1)
     if gradient.count is not None:
@@ -192,7 +190,7 @@ def _compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple
     return read
 
 
-def _equal(read: sp.Expr, stated: sp.Expr, what: str, here: Names) -> None:
+def _equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
     difference = read - stated
     if difference == 0 or (_vanishes(difference) if here.at_point else is_zero(difference)):
         return
@@ -200,7 +198,7 @@ def _equal(read: sp.Expr, stated: sp.Expr, what: str, here: Names) -> None:
     raise CompilerError(f"the emitted text was read back and differs from its Program in {what} ({at})")
 
 
-def _vanishes(difference: sp.Expr) -> bool:
+def _vanishes(difference: Scalar) -> bool:
     """Whether a number is zero: exactly, or to 60 digits where it holds roots and exponentials of rationals."""
     exact = sp.expand(difference)
     return exact == 0 or abs(sp.N(exact, DIGITS)) < sp.Float(10) ** (20 - DIGITS)

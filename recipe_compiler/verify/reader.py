@@ -16,6 +16,7 @@ import sympy as sp
 
 from recipe_compiler.algebra.matrices import inverse
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
@@ -24,23 +25,23 @@ BUDGET = 200_000
 """Statements and expressions after which reading stops: kernels are read at sizes of at most 3."""
 
 
-def _sigmoid(x: sp.Expr) -> sp.Expr:
+def _sigmoid(x: Scalar) -> Scalar:
     return 1 / (1 + sp.exp(-x))
 
 
-def _softplus(x: sp.Expr) -> sp.Expr:
+def _softplus(x: Scalar) -> Scalar:
     return sp.log(1 + sp.exp(x))
 
 
-def _log1p(x: sp.Expr) -> sp.Expr:
+def _log1p(x: Scalar) -> Scalar:
     return sp.log(1 + x)
 
 
-def _expm1(x: sp.Expr) -> sp.Expr:
+def _expm1(x: Scalar) -> Scalar:
     return sp.exp(x) - 1
 
 
-SCALAR_CALLS: dict[str, Callable[..., sp.Expr]] = {
+SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     "math.sqrt": sp.sqrt,
     "math.exp": sp.exp,
     "math.log": sp.log,
@@ -78,7 +79,7 @@ class Reader:
     """Executes the functions of one emitted text on symbols."""
 
     text: str
-    opaque: dict[str, list[sp.Expr]] = field(default_factory=dict)
+    opaque: dict[str, list[Scalar]] = field(default_factory=dict)
     """Functions not to be entered, with the values they write into their first argument."""
     invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
     """What the inverse of a matrix is: entries computed, or symbols that stand for them."""
@@ -236,7 +237,7 @@ class Reader:
             case _:
                 raise _unreadable(node)
 
-    def _noise_factor(self, two_D: list[Value], B_hat: list[Value] | None, eps: sp.Expr) -> list[np.ndarray]:
+    def _noise_factor(self, two_D: list[Value], B_hat: list[Value] | None, eps: Scalar) -> list[np.ndarray]:
         doubled = np.block(two_D)
         excess = doubled * 0 if B_hat is None else np.block(B_hat)
         covariance = sp.Matrix(eps * (doubled - eps * excess))
@@ -262,7 +263,7 @@ def exact_inverse(matrix: np.ndarray) -> np.ndarray:
     return np.array(found, object)
 
 
-def _exact(text: str | None) -> sp.Rational:
+def _exact(text: str | None) -> Scalar:
     if text is None:
         raise CompilerError("a number of the emitted kernel has no text")
     ratio = Fraction(text)

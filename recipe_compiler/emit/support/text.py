@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from recipe_compiler.errors import CompilerError
 
-_MODULES = ("flags", "special", "arrays", "bits", "normals", "indices", "noise", "seeds")
+_MODULES = ("flags", "special", "bits", "normals", "indices", "noise", "seeds")
 """Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
 
 _IMPORTS = (("math", "import math"), ("np", "import numpy as np"), ("njit", "from numba import njit"))
