@@ -13,10 +13,8 @@ With true minibatches the noise of the gradient, of covariance V, heats the mome
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import arviz_stats.base
@@ -172,36 +170,70 @@ def average_V(theta: Array, batch_size: int) -> Array:
     return np.mean([gradient_covariance(point, batch_size) for point in some], axis=0)
 
 
-def stiff_sds(draws: Array, directions: Array) -> Array:
-    """Return the sds along directions, the columns of a 30 x k matrix."""
-    return (draws.reshape(-1, D) @ directions).std(axis=0)
+def heated(V: Array, eps: float, friction: float | None) -> Array:
+    """Return the stationary covariance of the linear chain with the posterior's precision for a Hessian.
+
+    Without friction that of SGLD with D = I, noise 2 eps I + eps^2 V in theta; with it that of SGHMC with M = I,
+    noise 2 eps C + eps^2 V in r, r moved first.
+    """
+    precision = np.linalg.inv(np.array(record()["covariance"]))
+    zero, one = np.zeros((D, D)), np.eye(D)
+    if friction is None:
+        return euler_step({"theta": D}, -precision, np.zeros(D), 2 * one + eps * V, eps).covariance()
+    f = np.block([[zero, one], [-precision, -friction * one]])
+    two_D = np.block([[zero, zero], [zero, 2 * FRICTION * one + eps * V]])
+    return euler_step({"theta": D, "r": D}, f, np.zeros(2 * D), two_D, eps, ("r", "theta")).covariance()
+
+
+def sds_along(covariance: Array, directions: Array) -> Array:
+    """Return the sds along directions, the columns of a matrix."""
+    return np.sqrt(np.diag(directions.T @ covariance @ directions))
+
+
+FRICTION = 2.0
+"""Of SGHMC (c) and the noise of SGNHT (A)."""
+
+STIFF = 8
+"""How many directions are compared: those of least posterior variance, where the gradient noise is largest."""
 
 
 @pytest.mark.slow
-def test_minibatches_heat_sghmc_as_the_covariance_of_their_gradient_predicts() -> None:
-    """Kinetic temperatures and the sds along the eight stiffest directions, within TODO per cent.
+@pytest.mark.parametrize(
+    ("name", "values", "eps", "batch_size", "thin"),
+    [
+        ("sgld_logistic", {}, 0.002, 64, 25),
+        ("sghmc_logistic", {"c": "2"}, 0.01, 128, 50),
+        ("sgnht_logistic", {"A": "2"}, 0.01, 128, 50),
+    ],
+)
+def test_minibatches_inflate_sds_as_the_covariance_of_their_gradient_predicts(
+    name: str, values: dict[str, str], eps: float, batch_size: int, thin: int
+) -> None:
+    """Sds along the stiffest directions within 6 per cent, kinetic temperatures along those of most noise within 8.
 
-    Predicted by the linear chain with the posterior's precision for a Hessian and noise of covariance
-    2 eps C + eps^2 V in r. Tolerances cover that the posterior is no Gaussian and V no constant.
+    In the stiffest direction T_eff is about 1.6 and the sd 1.25 times the exact one. The tolerances cover 3 standard
+    errors (1.5 per cent each) and that the posterior is no Gaussian and V no constant.
     """
-    eps, c, n = 0.01, 2.0, 128
-    draws = run("sghmc_logistic", {"c": "2"}, batch_size=n, step_size=eps, thin=200, draws=1000, warmup=100, seed=3)
+    draws = run(name, values, batch_size=batch_size, step_size=eps, thin=thin, draws=4000, warmup=400, seed=3)
     theta = kept(draws, "theta")
-    covariance = np.array(record()["covariance"])
-    directions = np.linalg.eigh(covariance)[1][:, :8]
-    zero, one = np.zeros((D, D)), np.eye(D)
-    f = np.block([[zero, one], [-np.linalg.inv(covariance), -c * one]])
-    V = average_V(theta, n)
-
-    def predicted(V: Array) -> Array:
-        two_D = np.block([[zero, zero], [zero, 2 * c * one + eps * V]])
-        return euler_step({"theta": D, "r": D}, f, np.zeros(2 * D), two_D, eps, ("r", "theta")).covariance()
-
-    hot, cold = predicted(V), predicted(zero)
-    r = kept(draws, "r").reshape(-1, D)
-    temperature, expected = (r**2).mean(axis=0), np.diag(hot)[D:]
-    mode_T = np.diag(predicted(gradient_covariance(np.array(record()["mean"]), n)))[D:]
-    print("T", temperature.mean(), expected.mean(), "at mean", mode_T.mean(), np.abs((temperature - 1) / (expected - 1) - 1).max(), temperature.max(), np.abs(temperature/expected-1).max())
-    inflation = stiff_sds(theta, directions) / np.sqrt(np.diag(directions.T @ covariance @ directions))
-    ratio = np.sqrt(np.diag(directions.T @ hot[:D, :D] @ directions) / np.diag(directions.T @ cold[:D, :D] @ directions))
-    print("sd", inflation, ratio)
+    V = average_V(theta, batch_size)
+    friction: float | None = None
+    if "r" in draws.blocks:
+        friction = FRICTION
+    if "xi" in draws.blocks:  # E |r'|^2 / d = 1 over a step: 2 xi = 2 A + eps (xi^2 + tr V / d), xi near its mean
+        friction = float(kept(draws, "xi").mean())
+        print("xi", friction, FRICTION + eps * (friction**2 + np.trace(V) / D) / 2)
+        assert friction - FRICTION == pytest.approx(eps * (friction**2 + np.trace(V) / D) / 2, rel=0.1)
+    exact = np.array(record()["covariance"])
+    stiff = np.linalg.eigh(exact)[1][:, :STIFF]
+    hot, cold = heated(V, eps, friction), heated(np.zeros((D, D)), eps, friction)
+    predicted = sds_along(hot[:D, :D], stiff) / sds_along(cold[:D, :D], stiff)
+    measured = sds_along(np.cov(theta.reshape(-1, D).T), stiff) / sds_along(exact, stiff)
+    print(name, measured, predicted, (measured / predicted-1).round(3))
+    assert predicted.max() > 1.15
+    assert measured == pytest.approx(predicted, rel=0.06)
+    if friction is not None:
+        noisy = np.linalg.eigh(V)[1][:, -3:]
+        temperature = sds_along(np.cov(kept(draws, "r").reshape(-1, D).T), noisy) ** 2
+        print("T", temperature, sds_along(hot[D:, D:], noisy) ** 2)
+        assert temperature == pytest.approx(sds_along(hot[D:, D:], noisy) ** 2, rel=0.08)
