@@ -268,19 +268,16 @@ def run(
                 w[entry] = w_new[entry]
         finite = True
         for entry in range(3):
+            theta_draws[kept, entry] = theta[entry]
             finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
         for entry in range(3):
+            r_draws[kept, entry] = r[entry]
             finite = finite and abs(r[entry]) <= 1.7976931348623157e308
         for entry in range(2):
+            w_draws[kept, entry] = w[entry]
             finite = finite and abs(w[entry]) <= 1.7976931348623157e308
         if not finite:
             return kept
-        for entry in range(3):
-            theta_draws[kept, entry] = theta[entry]
-        for entry in range(3):
-            r_draws[kept, entry] = r[entry]
-        for entry in range(2):
-            w_draws[kept, entry] = w[entry]
     return theta_draws.shape[0]
 
 

@@ -104,19 +104,25 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U_tilde, theta, prior_variance, x, y, batch):
+def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, sigmoid_x_theta):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
     """
     N = x.shape[0]
     batch_size = batch.shape[0]
+    for b in range(batch_size):
+        row = batch[b]
+        total = 0.0
+        for i in range(30):
+            total += x[row, i] * theta[i]
+        x_theta[b] = total
+    for b in range(batch_size):
+        sigmoid_x_theta[b] = _sigmoid(x_theta[b])
     for i in range(30):
         grad_U_tilde[i] = 0.0
-    for row in batch:
-        x_theta = 0.0
-        for i in range(30):
-            x_theta += x[row, i] * theta[i]
-        weight = _sigmoid(x_theta) - y[row]
+    for b in range(batch_size):
+        row = batch[b]
+        weight = sigmoid_x_theta[b] - y[row]
         for i in range(30):
             grad_U_tilde[i] += weight * x[row, i]
     for i in range(30):
@@ -124,9 +130,25 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def step(theta_new, r_new, theta, r, c, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde):
+def step(
+    theta_new,
+    r_new,
+    theta,
+    r,
+    c,
+    prior_variance,
+    scale_r,
+    x,
+    y,
+    batch,
+    noise_r,
+    eps,
+    grad_U_tilde,
+    x_theta,
+    sigmoid_x_theta,
+):
     """Write one step (sequential euler) into theta_new, r_new; draw nothing."""
-    gradient(grad_U_tilde, theta, prior_variance, x, y, batch)
+    gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, sigmoid_x_theta)
     # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - c r[i]) + noise
     for i in range(30):
         r_new[i] = r[i] + eps * (-grad_U_tilde[i] - c * r[i]) + scale_r * noise_r[i]
@@ -167,13 +189,31 @@ def run(
     theta_new = np.empty(30)
     r_new = np.empty(30)
     grad_U_tilde = np.empty(30)
+    x_theta = np.empty(batch_size)
+    sigmoid_x_theta = np.empty(batch_size)
     noise_r = np.empty(30)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _shuffle_indices(batch_state, permutation, batch)
             _fill_normals(noise_state, noise_r)
-            step(theta_new, r_new, theta, r, c, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde)
+            step(
+                theta_new,
+                r_new,
+                theta,
+                r,
+                c,
+                prior_variance,
+                scale_r,
+                x,
+                y,
+                batch,
+                noise_r,
+                eps,
+                grad_U_tilde,
+                x_theta,
+                sigmoid_x_theta,
+            )
             for entry in range(30):
                 theta[entry] = theta_new[entry]
             for entry in range(30):

@@ -183,11 +183,10 @@ def run(theta, D, mu, Sigma, L_theta, inv_Sigma, inv_Sigma_mu, eps, thin, noise_
                 theta[entry] = theta_new[entry]
         finite = True
         for entry in range(3):
+            theta_draws[kept, entry] = theta[entry]
             finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
         if not finite:
             return kept
-        for entry in range(3):
-            theta_draws[kept, entry] = theta[entry]
     return theta_draws.shape[0]
 
 

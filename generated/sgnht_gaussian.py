@@ -186,19 +186,16 @@ def run(
                 xi[entry] = xi_new[entry]
         finite = True
         for entry in range(3):
+            theta_draws[kept, entry] = theta[entry]
             finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
         for entry in range(3):
+            r_draws[kept, entry] = r[entry]
             finite = finite and abs(r[entry]) <= 1.7976931348623157e308
         for entry in range(1):
+            xi_draws[kept, entry] = xi[entry]
             finite = finite and abs(xi[entry]) <= 1.7976931348623157e308
         if not finite:
             return kept
-        for entry in range(3):
-            theta_draws[kept, entry] = theta[entry]
-        for entry in range(3):
-            r_draws[kept, entry] = r[entry]
-        for entry in range(1):
-            xi_draws[kept, entry] = xi[entry]
     return theta_draws.shape[0]
 
 

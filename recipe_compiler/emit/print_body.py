@@ -18,6 +18,7 @@ from recipe_compiler.program.loops import (
     Scalar,
     Scale,
     Statement,
+    reads_variable,
 )
 
 WIDTH = 120
@@ -39,8 +40,10 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case For(index, count, body):
             yield f"{pad}for {index} in range({count}):"
             yield from print_body(body, indent + 4)
-        case ForBatch(index, body):
-            yield f"{pad}for {index} in batch:"
+        case ForBatch(index, position, body):
+            yield f"{pad}for {position} in range(batch_size):"
+            if any(reads_variable(statement, index) for statement in body):
+                yield f"{pad}    {index} = batch[{position}]"
             yield from print_body(body, indent + 4)
         case Comment(words):
             yield from _comment(words, pad)
@@ -115,8 +118,8 @@ def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
         match statement:
             case For(_, count, inner):
                 found |= {count, *sizes_in(inner)}
-            case ForBatch(_, inner):
-                found |= sizes_in(inner)
+            case ForBatch(_, _, inner):
+                found |= {"batch_size", *sizes_in(inner)}
             case _:
                 pass
     return frozenset(name for size in found if isinstance(size, str) for name in size.split("+"))

@@ -45,7 +45,10 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield '    """'
     work = tuple(array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
     wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
-    sources = tuple(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks)
+    sources = (
+        *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
+        *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
+    )
     yield from size_lines(sources, wanted, 4)
     for array in work:
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"

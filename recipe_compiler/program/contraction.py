@@ -17,6 +17,7 @@ from recipe_compiler.program.loops import (
     Call,
     Constant,
     For,
+    ForBatch,
     Increment,
     Invert,
     Kronecker,
@@ -47,6 +48,9 @@ from recipe_compiler.tensor.terms import (
 DATUM = "n"
 """The label of the index over data."""
 
+ROW = "row"
+"""The loop variable that is the number of a row of the data."""
+
 Factors = tuple[tuple[Atom, Fraction], ...]
 
 
@@ -63,7 +67,23 @@ class Definition:
     constant: bool
     """Whether it stays the same along the chain."""
     of_datum: bool
-    """Whether it belongs to one row of the data, inside the loop over them."""
+    """Whether it has an entry for every row of the data that a step reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of the data that a step reads: all of them, or those of a minibatch."""
+
+    count: Size
+    position: str
+    """The variable that counts them; in a minibatch it is not the number of the row."""
+    minibatch: bool
+
+    def loop(self, body: tuple[Statement, ...]) -> Statement:
+        """Return the loop over them; `ROW` is the number of the row."""
+        if self.minibatch:
+            return ForBatch(ROW, self.position, body)
+        return For(ROW, self.count, body)
 
 
 @dataclass(slots=True)
@@ -80,6 +100,8 @@ class Contraction:
     """What stays the same along the chain, for `prepare`."""
     changing: list[Definition] = field(default_factory=list)
     """What is computed at every step, in the procedure being lowered."""
+    rows: Rows | None = None
+    """The rows a gradient reads, while one is lowered."""
     _known: dict[object, str] = field(default_factory=dict)
 
     def define(self, definition: Definition) -> None:
@@ -99,7 +121,7 @@ class Contraction:
         letters = [letter for letter in LETTERS if letter not in self.taken]
         nested = [index for index in indices_ if index.label != DATUM]
         names = dict(zip(nested, letters, strict=False))
-        return names | {index: "row" for index in indices_ if index.label == DATUM}
+        return names | {index: ROW for index in indices_ if index.label == DATUM}
 
     def loops(self, sizes: tuple[Size, ...]) -> Loops:
         """Return the loop over the entries of a block: its free index `i`, or none for a scalar."""
@@ -161,24 +183,39 @@ class Contraction:
             name = self.name("_".join(dict.fromkeys(_word(atom) for atom, _ in group)))
             self._define(name, group, bound, everything)
             self._known[key] = name
-        return Component(name, over)
+        return Component(name, (*(index for index in everything if index.label == DATUM), *over))
 
     def _define(self, name: str, group: Factors, bound: Index, everything: tuple[Index, ...]) -> None:
         over = tuple(index for index in everything if index.label != DATUM)
         constant = all(self.is_constant(atom) for atom, _ in group)
         variables = self.variables((*over, bound, *(index for index in everything if index.label == DATUM)))
         scope = (*everything, bound)
-        target = Ref(name, tuple(variables[index] for index in over))
+        datum = self.rows if len(over) < len(everything) else None
+        target = Ref(name, (*((datum.position,) if datum else ()), *(variables[index] for index in over)))
         value = self._product(Fraction(1), group, scope, variables)
         # summed in a scalar: an element of an array could be aliased, and would be stored at every turn
-        total = target if not over else Ref("total")
+        total = Ref("total") if target.at else target
         summing = (Assign(total, Constant(Fraction(0))), For(variables[bound], bound.size, (Increment(total, value),)))
-        store = (Assign(target, total),) if over else ()
+        store = (Assign(target, total),) if target.at else ()
         body = nested(tuple((index, variables[index]) for index in over), (*summing, *store))
         if constant:
             self.constants |= {name}
-        array = Array(name, tuple(index.size for index in over))
-        self.define(Definition(array, body, constant, of_datum=len(over) < len(everything)))
+        sizes = (*((datum.count,) if datum else ()), *(index.size for index in over))
+        body = (datum.loop(body),) if datum else body
+        self.define(Definition(Array(name, sizes), body, constant, of_datum=datum is not None))
+
+    def _mapped(self, atom: Applied, index: Index, rows: Rows) -> Ref:
+        """Return the entry of the array that holds a function of one datum: a loop of its own, which vectorises."""
+        name = self._known.get(atom)
+        if name is None:
+            scope, variables = (index,), {index: ROW}
+            value = Call(atom.fn, tuple(self.scalar(arg, scope, variables) for arg in atom.args))
+            inner = value.args[0].name if isinstance(value.args[0], Ref) else "of_datum"
+            name = self.name(f"{atom.fn}_{inner}")
+            body = (rows.loop((Assign(Ref(name, (rows.position,)), value),)),)
+            self.define(Definition(Array(name, (rows.count,)), body, constant=False, of_datum=True))
+            self._known[atom] = name
+        return Ref(name, (rows.position,))
 
     def _oriented(self, atom: Atom, bound: Index) -> Atom:
         """Sum a symmetric matrix over its last slot: its rows then are read in the order they are stored."""
@@ -244,13 +281,17 @@ class Contraction:
             case Coordinate(block, _):
                 return Ref(block, at or (0,))
             case Component(name, _, ()):
-                return Ref(name, at)
+                # what was computed for the rows of a minibatch stands at their positions in it
+                own = self.rows if any(name == d.array.name and d.of_datum for d in self.changing) else None
+                return Ref(name, tuple(own.position if own and place == ROW else place for place in at))
             case SizeNumber(name):
                 return Ref(name)
             case Circle():
                 return Ref("math.pi")
             case Delta():
                 return Kronecker(at[0], at[1])
+            case Applied() if self.rows and [index.label for index in indices(atom)] == [DATUM]:
+                return self._mapped(atom, indices(atom)[0], self.rows)
             case Applied(fn, args):
                 return Call(fn, tuple(self.scalar(arg, scope, variables) for arg in args))
             case Base(arg):

@@ -94,9 +94,10 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class ForBatch:
-    """`for row in batch: body`, the rows of one minibatch."""
+    """`for position in range(batch_size): index = batch[position]; body`, the rows of one minibatch."""
 
     index: str
+    position: str
     body: tuple["Statement", ...]
 
 
@@ -165,6 +166,23 @@ class Array:
     sizes: tuple[Size, ...] = ()
 
 
+def reads_variable(value: object, variable: str) -> bool:
+    """Whether statements or scalars refer to an element at a loop variable."""
+    match value:
+        case Ref(_, at):
+            return variable in at
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            return any(reads_variable(part, variable) for part in parts)
+        case Raise(base, _):
+            return reads_variable(base, variable)
+        case Assign(target, inner) | Increment(target, inner):
+            return reads_variable(target, variable) or reads_variable(inner, variable)
+        case For(_, _, body) | ForBatch(_, _, body):
+            return any(reads_variable(statement, variable) for statement in body)
+        case _:
+            return False
+
+
 def names_in(body: Iterable[Statement]) -> frozenset[str]:
     """Return every name that statements read, write or pass on; loop counts are sizes and not among them."""
     return frozenset(name for statement in body for name in _names(statement))
@@ -177,7 +195,7 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from _names_of(value)
         case For(_, _, body):
             yield from names_in(body)
-        case ForBatch(_, body):
+        case ForBatch(_, _, body):
             yield "batch"
             yield from names_in(body)
         case Invert(target, source):
@@ -217,7 +235,7 @@ def stored_in(body: Iterable[Statement]) -> frozenset[str]:
         match statement:
             case Assign(target, _) | Increment(target, _) | Scale(target, _, _, _):
                 found.add(target.name)
-            case For(_, _, inner) | ForBatch(_, inner):
+            case For(_, _, inner) | ForBatch(_, _, inner):
                 found |= stored_in(inner)
             case _:
                 pass

@@ -1,22 +1,20 @@
-"""Lowering of the gradient of the target: one pass over the data.
+"""Lowering of the gradient of the target: sums over the parameters, then functions of them, then the sum over data.
 
-Inside the loop over data everything that belongs to one datum is a scalar; the terms of its gradient are grouped by
-the factors that carry the free index, so that the innermost loop adds `weight * vector`.
+What belongs to one datum is kept in an array over the rows read; functions of it have a loop to themselves, which then
+is one of vector instructions. The terms of the gradient are grouped by the factors that carry the free index, so that
+the innermost loop adds `weight * vector`.
 """
 
 from fractions import Fraction
 
-from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import Loops, nested, plus, times
-from recipe_compiler.program.contraction import Contraction, Factors
+from recipe_compiler.program.contraction import ROW, Contraction, Factors, Rows
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,
     Assign,
     Constant,
-    For,
-    ForBatch,
     Increment,
     Raise,
     Ref,
@@ -27,9 +25,6 @@ from recipe_compiler.program.loops import (
 from recipe_compiler.program.program import Gradient
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Tensor
-
-ROW = "row"
-"""The loop variable over data: a row number, in a minibatch the one drawn."""
 
 
 def lower_gradient(gradient: Gradient, contraction: Contraction, inputs: tuple[Array, ...]) -> Procedure:
@@ -46,13 +41,16 @@ def lower_gradient(gradient: Gradient, contraction: Contraction, inputs: tuple[A
     total: Scalar = Constant(Fraction(0))
     if gradient.datum is not None and gradient.count is not None:
         body += nested(loops, (Assign(out, Constant(Fraction(0))),))
-        body += (_over_data(gradient, gradient.datum, gradient.count, contraction, out, loops),)
         count = gradient.count
+        position = contraction.name("b") if gradient.minibatch else ROW
+        contraction.rows = Rows("batch_size" if gradient.minibatch else count, position, gradient.minibatch)
+        body += _over_data(gradient.datum, contraction, contraction.rows, out, loops)
         N = Ref(count) if isinstance(count, str) else Constant(Fraction(count))
         scale = (N, Raise(Ref("batch_size"), Fraction(-1)))
         total = Times((*scale, out)) if gradient.minibatch else out
     prior = contraction.scalar(gradient.prior, tuple(index for index, _ in loops), dict(loops))
-    before = tuple(s for d in contraction.changing if not d.of_datum for s in d.body)
+    contraction.rows = None
+    before = tuple(s for d in contraction.changing for s in d.body)
     parts = tuple(part for part in (prior, total) if part != Constant(Fraction(0)))
     body = (*before, *body, *nested(loops, (Assign(out, plus(parts)),)))
     work = tuple(d.array for d in contraction.changing if d.array.sizes)
@@ -60,9 +58,7 @@ def lower_gradient(gradient: Gradient, contraction: Contraction, inputs: tuple[A
     return Procedure("gradient", _says(gradient), outputs, inputs, work, body)
 
 
-def _over_data(
-    gradient: Gradient, datum: Tensor, count: Size, contraction: Contraction, out: Ref, loops: Loops
-) -> Statement:
+def _over_data(datum: Tensor, contraction: Contraction, rows: Rows, out: Ref, loops: Loops) -> tuple[Statement, ...]:
     n = next(index for index in datum.free if index.label == "n")
     scope = (n, *(index for index, _ in loops))
     variables = {n: ROW} | dict(loops)
@@ -79,9 +75,7 @@ def _over_data(
         weights.append(Assign(weight, plus(tuple(terms))))
         carried = tuple(contraction.factor(*factor, scope, variables) for factor in vector)
         sums.append(Increment(out, times(Fraction(1), (weight, *carried))))
-    local = tuple(s for d in contraction.changing if d.of_datum for s in d.body)
-    body = (*local, *weights, *nested(loops, tuple(sums)))
-    return ForBatch(ROW, body) if gradient.minibatch else For(ROW, count, body)
+    return (rows.loop((*weights, *nested(loops, tuple(sums)))),)
 
 
 def _carries(atom: Atom, loops: Loops) -> bool:

@@ -81,7 +81,8 @@ def _symbolic(program: Program) -> tuple[str, ...]:
 
 def _count(program: Program) -> dict[str, int]:
     """Return the number of data of the small data set that gradients are read on."""
-    return {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
+    counts = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
+    return counts | {"batch_size": BATCH}
 
 
 def _same_moments(read: Increment, stated: Increment, here: Names) -> None:

@@ -170,6 +170,13 @@ def average_V(theta: Array, batch_size: int) -> Array:
     return np.mean([gradient_covariance(point, batch_size) for point in some], axis=0)
 
 
+FRICTION = 2.0
+"""Of SGHMC (c) and the noise of SGNHT (A)."""
+
+STIFF = 8
+"""How many directions are compared: those of least posterior variance, where the gradient noise is largest."""
+
+
 def heated(V: Array, eps: float, friction: float | None) -> Array:
     """Return the stationary covariance of the linear chain with the posterior's precision for a Hessian.
 
@@ -190,50 +197,53 @@ def sds_along(covariance: Array, directions: Array) -> Array:
     return np.sqrt(np.diag(directions.T @ covariance @ directions))
 
 
-FRICTION = 2.0
-"""Of SGHMC (c) and the noise of SGNHT (A)."""
+def inflations(theta: Array, V: Array, eps: float, friction: float | None) -> tuple[Array, Array]:
+    """Return the sds along the stiffest directions over those of the posterior: measured, and as V predicts them.
 
-STIFF = 8
-"""How many directions are compared: those of least posterior variance, where the gradient noise is largest."""
+    For SGNHT the friction is the average of xi, which the thermostat raises above A against the heat: directions with
+    less noise than the average come out too cold.
+    """
+    exact = np.array(record()["covariance"])
+    stiff = np.linalg.eigh(exact)[1][:, :STIFF]
+    cold = heated(np.zeros((D, D)), eps, None if friction is None else FRICTION)
+    measured = sds_along(np.cov(theta.reshape(-1, D).T), stiff) / sds_along(exact, stiff)
+    return measured, sds_along(heated(V, eps, friction)[:D, :D], stiff) / sds_along(cold[:D, :D], stiff)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "values", "eps", "batch_size", "thin"),
-    [
-        ("sgld_logistic", {}, 0.002, 64, 25),
-        ("sghmc_logistic", {"c": "2"}, 0.01, 128, 50),
-        ("sgnht_logistic", {"A": "2"}, 0.01, 128, 50),
-    ],
-)
-def test_minibatches_inflate_sds_as_the_covariance_of_their_gradient_predicts(
-    name: str, values: dict[str, str], eps: float, batch_size: int, thin: int
-) -> None:
-    """Sds along the stiffest directions within 6 per cent, kinetic temperatures along those of most noise within 8.
+def test_minibatches_heat_sgld_as_the_covariance_of_their_gradient_predicts() -> None:
+    """Sds along the stiffest directions within 6 per cent of the prediction, where T_eff = 1 + eps V/2 is up to 1.6.
 
-    In the stiffest direction T_eff is about 1.6 and the sd 1.25 times the exact one. The tolerances cover 3 standard
-    errors (1.5 per cent each) and that the posterior is no Gaussian and V no constant.
+    The tolerances here cover four standard errors (1 to 1.5 per cent each) and that the posterior is no Gaussian and V
+    not the same everywhere.
     """
-    draws = run(name, values, batch_size=batch_size, step_size=eps, thin=thin, draws=4000, warmup=400, seed=3)
-    theta = kept(draws, "theta")
-    V = average_V(theta, batch_size)
-    friction: float | None = None
-    if "r" in draws.blocks:
-        friction = FRICTION
-    if "xi" in draws.blocks:  # E |r'|^2 / d = 1 over a step: 2 xi = 2 A + eps (xi^2 + tr V / d), xi near its mean
-        friction = float(kept(draws, "xi").mean())
-        print("xi", friction, FRICTION + eps * (friction**2 + np.trace(V) / D) / 2)
-        assert friction - FRICTION == pytest.approx(eps * (friction**2 + np.trace(V) / D) / 2, rel=0.1)
-    exact = np.array(record()["covariance"])
-    stiff = np.linalg.eigh(exact)[1][:, :STIFF]
-    hot, cold = heated(V, eps, friction), heated(np.zeros((D, D)), eps, friction)
-    predicted = sds_along(hot[:D, :D], stiff) / sds_along(cold[:D, :D], stiff)
-    measured = sds_along(np.cov(theta.reshape(-1, D).T), stiff) / sds_along(exact, stiff)
-    print(name, measured, predicted, (measured / predicted-1).round(3))
+    eps, n = 0.002, 64
+    theta = kept(
+        run("sgld_logistic", {}, batch_size=n, step_size=eps, thin=25, draws=4000, warmup=400, seed=3), "theta"
+    )
+    measured, predicted = inflations(theta, average_V(theta, n), eps, None)
     assert predicted.max() > 1.15
     assert measured == pytest.approx(predicted, rel=0.06)
-    if friction is not None:
-        noisy = np.linalg.eigh(V)[1][:, -3:]
-        temperature = sds_along(np.cov(kept(draws, "r").reshape(-1, D).T), noisy) ** 2
-        print("T", temperature, sds_along(hot[D:, D:], noisy) ** 2)
-        assert temperature == pytest.approx(sds_along(hot[D:, D:], noisy) ** 2, rel=0.08)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "parameter"), [("sghmc_logistic", "c"), ("sgnht_logistic", "A")])
+def test_minibatches_heat_momenta_as_the_covariance_of_their_gradient_predicts(name: str, parameter: str) -> None:
+    """As for SGLD; and the kinetic temperatures along the three directions of most noise, within 8 per cent.
+
+    The mean of xi is within 10 per cent of its rise above A: E |r'|^2 / d = 1 over a step gives
+    2 xi = 2 A + eps (xi^2 + tr V / d), with xi near its mean.
+    """
+    eps, n = 0.01, 128
+    draws = run(name, {parameter: "2"}, batch_size=n, step_size=eps, thin=50, draws=4000, warmup=400, seed=3)
+    theta, r = kept(draws, "theta"), kept(draws, "r")
+    V, friction = average_V(theta, n), FRICTION
+    if "xi" in draws.blocks:
+        friction = float(kept(draws, "xi").mean())
+        assert friction - FRICTION == pytest.approx(eps * (friction**2 + np.trace(V) / D) / 2, rel=0.1)
+    measured, predicted = inflations(theta, V, eps, friction)
+    assert predicted.max() > 1.15
+    assert measured == pytest.approx(predicted, rel=0.06)
+    noisy = np.linalg.eigh(V)[1][:, -3:]
+    temperature = sds_along(np.cov(r.reshape(-1, D).T), noisy) ** 2
+    assert temperature == pytest.approx(sds_along(heated(V, eps, friction)[D:, D:], noisy) ** 2, rel=0.08)
