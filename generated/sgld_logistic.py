@@ -1,7 +1,7 @@
 """sgld_logistic: Stochastic gradient Langevin dynamics.
 
 Emitted by recipe_compiler (format 1) from sgld and logistic_regression.
-Spec digest (SHA-256): 0283b19a4b2a7662481db90e0045d42bc97f34bb36e2b0467078a1ffbd42973f
+Spec digest (SHA-256): 998451ff3afb287d0b9c705cfbf4e4eb0e687436e427f186e2336f985290cd32
 
 State:
     theta: column [30], real
@@ -65,7 +65,7 @@ import numpy as np
 from numba import njit
 
 FORMAT = 1
-SPEC_DIGEST = "0283b19a4b2a7662481db90e0045d42bc97f34bb36e2b0467078a1ffbd42973f"
+SPEC_DIGEST = "998451ff3afb287d0b9c705cfbf4e4eb0e687436e427f186e2336f985290cd32"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30),)

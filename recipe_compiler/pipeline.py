@@ -35,14 +35,19 @@ from recipe_compiler.verify.report import check
 __all__ = ["check", "compile_build", "derive", "load", "write_module"]
 
 
-def compile_build(build: Build, *, allow_undecided: bool = False) -> Module:
+def compile_build(build: Build, report: Report | None = None, *, allow_undecided: bool = False) -> Module:
     """Return the module of a build: verified, emitted, read back.
+
+    Args:
+        build: what to compile.
+        report: the verdicts about it, where they are known already; else they are found first.
+        allow_undecided: whether a build may be compiled that is neither proved nor refuted.
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
         CompilerError: the emitted text is not what was verified.
     """
-    report = check(build)
+    report = report or check(build)
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
     program = discretise(build, derivation)

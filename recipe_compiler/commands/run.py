@@ -43,7 +43,7 @@ def run_build(
         complain(f"{report.name} is {report.verdict.value}: it is not run")
         return code
     data = load_data(build.data, build.target)
-    module = compile_build(build, allow_undecided=allow_undecided)
+    module = compile_build(build, report, allow_undecided=allow_undecided)
     emitted = load_text(module.name, module.text)
     _demand_room(build, emitted, settings, data)
     if not as_json:
