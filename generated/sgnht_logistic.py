@@ -1,7 +1,7 @@
 """sgnht_logistic: Stochastic gradient Nose-Hoover thermostat.
 
 Emitted by recipe_compiler (format 1) from sgnht and logistic_regression.
-Spec digest (SHA-256): c4bd9c1643834a4e8efb60bcc5d8f926999c67bcc76fced81e6c980e56c84096
+Spec digest (SHA-256): 4fa5eabe2d52343fc9293e7dbb477d84026825cb0d8055f9a359186415f0d792
 
 State:
     theta: column [30], real
@@ -73,7 +73,7 @@ import numpy as np
 from numba import njit
 
 FORMAT = 1
-SPEC_DIGEST = "c4bd9c1643834a4e8efb60bcc5d8f926999c67bcc76fced81e6c980e56c84096"
+SPEC_DIGEST = "4fa5eabe2d52343fc9293e7dbb477d84026825cb0d8055f9a359186415f0d792"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30), ("r", 30), ("xi", 0))

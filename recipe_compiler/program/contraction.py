@@ -11,20 +11,19 @@ from fractions import Fraction
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices, matrix_name
 from recipe_compiler.program.combine import Loops, nested, plus, times, unsupported
+from recipe_compiler.program.definition import DATUM, LETTERS, ROW, Definition, Rows
 from recipe_compiler.program.loops import (
     Array,
     Assign,
     Call,
     Constant,
     For,
-    ForBatch,
     Increment,
     Invert,
     Kronecker,
     Raise,
     Ref,
     Scalar,
-    Statement,
 )
 from recipe_compiler.tensor.atoms import moved, slots
 from recipe_compiler.tensor.terms import (
@@ -45,45 +44,7 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
-DATUM = "n"
-"""The label of the index over data."""
-
-ROW = "row"
-"""The loop variable that is the number of a row of the data."""
-
 Factors = tuple[tuple[Atom, Fraction], ...]
-
-
-LETTERS = ("i", "j", "k", "l", "m", "n", "p", "q")
-"""Loop variables, outermost first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """An array or scalar that is computed before it is used, and the statements that compute it."""
-
-    array: Array
-    body: tuple[Statement, ...]
-    constant: bool
-    """Whether it stays the same along the chain."""
-    of_datum: bool
-    """Whether it has an entry for every row of the data that a step reads."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of the data that a step reads: all of them, or those of a minibatch."""
-
-    count: Size
-    position: str
-    """The variable that counts them; in a minibatch it is not the number of the row."""
-    minibatch: bool
-
-    def loop(self, body: tuple[Statement, ...]) -> Statement:
-        """Return the loop over them; `ROW` is the number of the row."""
-        if self.minibatch:
-            return ForBatch(ROW, self.position, body)
-        return For(ROW, self.count, body)
 
 
 @dataclass(slots=True)

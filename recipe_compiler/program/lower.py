@@ -7,7 +7,8 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import Contraction, Definition
+from recipe_compiler.program.contraction import Contraction
+from recipe_compiler.program.definition import Definition
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Array,

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import Loops, nested, plus, times
-from recipe_compiler.program.contraction import ROW, Contraction, Factors, Rows
+from recipe_compiler.program.contraction import Contraction, Factors
+from recipe_compiler.program.definition import ROW, Rows
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,

@@ -10,7 +10,8 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import atoms, indices
 from recipe_compiler.program.combine import nested, plus, unsupported
-from recipe_compiler.program.contraction import Contraction, Definition
+from recipe_compiler.program.contraction import Contraction
+from recipe_compiler.program.definition import Definition
 from recipe_compiler.program.loops import (
     Array,
     Assign,

@@ -135,9 +135,7 @@ def test_published_drift_equals_the_derived_one(name, make, vector):
 def test_thermostat_with_the_published_scale_is_not_stationary_for_every_d(make, vector):
     """ding2014sgnht: d/2 (xi - A)^2; with 1/(2d) the published drift is right at d = 1 only."""
     state, parameters, functions, _, D, Q = RIGHT["sgnht"]
-    derivation = derive(
-        make(state, parameters, functions, "U + r.T @ r / 2 + (xi - A)**2/(2*d)", D, Q)
-    )
+    derivation = derive(make(state, parameters, functions, "U + r.T @ r / 2 + (xi - A)**2/(2*d)", D, Q))
     published = vector(derivation.dynamics, RIGHT_CLAIMS["sgnht"])
     defect = residual(derivation, published, derivation.D)
     assert defect.terms

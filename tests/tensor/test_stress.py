@@ -182,9 +182,7 @@ def test_a_wrong_canonical_form_is_noticed(c, world, monkeypatch, fault):
             monkeypatch.setattr(products, "_with_sizes", lambda product: product)
         case "inverse not its own":
             monkeypatch.setattr(inverses, "grid_sign", lambda c, grid: 0)
-            monkeypatch.setattr(
-                products, "contracted", lambda c, factors, free: contract_any(factors, free)
-            )
+            monkeypatch.setattr(products, "contracted", lambda c, factors, free: contract_any(factors, free))
         case _:
             monkeypatch.setattr(products, "identify", lambda deltas, free: products_without(deltas))
     assert first_wrong_value(c, world, 200) is not None
