@@ -12,8 +12,6 @@ Module    --write-->       a file
 Module    --sample-->      Draws
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 from recipe_compiler.derive.recipe import derive
@@ -23,6 +21,7 @@ from recipe_compiler.emit.names import renames
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
+from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
@@ -68,15 +67,7 @@ def write_module(module: Module, folder: Path) -> Path:
     """Write a module beside its place, then move it there: a reader sees the old file or the new one, never half."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{module.name}.py"
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{module.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(module.text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, module.text.encode())
     return path
 
 

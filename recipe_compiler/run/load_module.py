@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.write import write_whole
 
 FORMATS = (1,)
 """Numbers of the emission format this version can run."""
@@ -55,14 +56,23 @@ def load_text(name: str, text: str) -> Emitted:
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
-    return load_file(path, f"_recipe_{name}_{digest}")
+    return _import(path, f"_recipe_{name}_{digest}")
 
 
-def load_file(path: Path, module_name: str | None = None) -> Emitted:
-    """Import an emitted module from its file; running it is running code. Raises RunError for any other file."""
-    module_name = module_name or f"_recipe_{path.stem}_{hashlib.sha256(bytes(path.resolve())).hexdigest()[:24]}"
+def load_file(path: Path) -> Emitted:
+    """Import an emitted module from its file; running it is running code. Raises RunError for any other file.
+
+    A copy is imported: the jit's cache beside the file belongs to whoever imports the file under its own name, and
+    would be read in vain under another.
+    """
+    if path.suffix != ".py" or not path.is_file():
+        raise RunError(f"{path}: found no Python file, expected an emitted module")
+    return load_text(path.stem, path.read_text(encoding="utf-8"))
+
+
+def _import(path: Path, module_name: str) -> Emitted:
     spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if spec is None or spec.loader is None:
         raise RunError(f"{path}: found no Python file, expected an emitted module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # where numba looks for the module of cached code
@@ -82,20 +92,6 @@ def cache_folder() -> Path:
     except OSError:
         writable = False
     return folder if writable else Path(tempfile.mkdtemp(prefix="recipe_compiler_"))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every instant it is either absent, or the old one, or complete."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def _typed(name: str, module: ModuleType, path: Path) -> Emitted:

@@ -44,7 +44,7 @@ def test_the_gaussian_build_has_matrices_that_do_not_commute(specs: Path) -> Non
 
 
 def test_settings_left_out_have_their_defaults(load_spoiled) -> None:
-    old = "run: {step_size: 0.02, batch_size: 64, thin: 40, draws: 4000, warmup: 1000, chains: 4, seed: 1}"
+    old = "run: {step_size: 0.1, thin: 10, draws: 4000, warmup: 1000, chains: 4, seed: 1}"
     run = load_spoiled(GAUSSIAN, (old, "run: {step_size: 1e-3}")).run
     assert (run.step_size, run.draws, run.warmup, run.thin, run.chains, run.seed) == (0.001, 1000, 1000, 1, 4, 0)
 
