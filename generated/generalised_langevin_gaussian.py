@@ -117,7 +117,7 @@ def gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta):
         grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
     theta_new,
     r_new,

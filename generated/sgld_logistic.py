@@ -119,7 +119,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, sigmoid_
         grad_U_tilde[i] = theta[i] / prior_variance + N * grad_U_tilde[i] / batch_size
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
     theta_new, theta, prior_variance, scale_theta, x, y, batch, noise_theta, eps, grad_U_tilde, x_theta, sigmoid_x_theta
 ):

@@ -132,7 +132,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, sigmoid_
         grad_U_tilde[i] = theta[i] / prior_variance + N * grad_U_tilde[i] / batch_size
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
     theta_new,
     r_new,

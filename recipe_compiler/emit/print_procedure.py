@@ -8,8 +8,8 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, names_in, stored_in
 
-LOOP = '@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
-"""Decorator of functions without sums that must be reordered to be fast."""
+LOOP = '@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)'
+"""Decorator of `step`: the chain holds it, which saves compiling it apart, and no sum of it is reordered."""
 REDUCTION = '@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)'
 """Decorator of functions whose sums may be reordered, so that they vectorise."""
 

@@ -1,8 +1,8 @@
 """Which indices, names and coordinates an index expression holds, and rebuilding it with other atoms."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from recipe_compiler.tensor.atoms import slots
+from recipe_compiler.tensor.atoms import everywhere, slots
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -23,18 +23,9 @@ def indices(atom: Atom) -> tuple[Index, ...]:
     return tuple(dict.fromkeys(slot for slot in slots(atom) if isinstance(slot, Index)))
 
 
-def atoms(tensor: Tensor) -> Iterator[Atom]:
-    """Yield every atom of a tensor, outermost first, those inside arguments included."""
-    for term in tensor.terms:
-        for atom, _ in term.factors:
-            yield atom
-            for inner in _inside(atom):
-                yield from atoms(inner)
-
-
 def names_of(tensor: Tensor) -> frozenset[str]:
     """Return the names of all blocks, parameters, functions and data in a tensor."""
-    found = (atom for atom in atoms(tensor) if isinstance(atom, Coordinate | Component))
+    found = (atom for atom in everywhere(tensor) if isinstance(atom, Coordinate | Component))
     return frozenset(atom.block if isinstance(atom, Coordinate) else atom.name for atom in found)
 
 

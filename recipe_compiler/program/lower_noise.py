@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.atoms import atoms, indices
+from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus, unsupported
 from recipe_compiler.program.contraction import Contraction
 from recipe_compiler.program.definition import Definition
@@ -26,7 +26,7 @@ from recipe_compiler.program.loops import (
     Times,
 )
 from recipe_compiler.program.program import Noise
-from recipe_compiler.tensor.atoms import moved
+from recipe_compiler.tensor.atoms import everywhere, moved
 from recipe_compiler.tensor.terms import Component, Delta, Index, Slot, Tensor, Term
 
 CLIPPED = "clipped"
@@ -84,7 +84,7 @@ def _lower_diagonal(
     scale = Ref(contraction.name(f"scale_{block.name}"), at)
     inside: tuple[Statement, ...] = ()
     if contraction.is_constant_tensor(two_D) and contraction.is_constant_tensor(B_hat):
-        varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in atoms(part) for index in scope)
+        varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index in scope)
         scale = scale if varies else Ref(scale.name)
         body = (Scale(scale, block.name, variance, excess),)
         array = Array(scale.name, block.shape.sizes if varies else ())
