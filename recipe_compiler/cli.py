@@ -171,15 +171,15 @@ def _leave(action: Callable[[], ExitCode]) -> NoReturn:
         code = ExitCode.FAULTY
     except OSError as error:
         code = _system_refused(error)
+    except SystemExit as end:  # the tables' library leaves so when whoever read our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.FAULTY if end.code else ExitCode.PROVED
     except MemoryError:
         complain("out of memory: ask for fewer --draws, --warmup or --chains")
         code = ExitCode.FAULTY
     except KeyboardInterrupt:
         complain("interrupted")
         code = ExitCode.INTERRUPTED
-    except SystemExit as end:  # only a Python spec can have raised it, and its code is no verdict
-        complain(f"the Python spec ended the program with code {end.code}: it must define dynamics and go on")
-        code = ExitCode.FAULTY
     except Exception as error:  # a traceback is of no use to a user: what it means is that we have a bug
         code = _own_fault(error)
     raise typer.Exit(code)

@@ -22,7 +22,7 @@ from recipe_compiler.errors import VerificationError
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.run.write import write_whole
-from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.load import load
@@ -50,12 +50,13 @@ def compile_build(build: Build, report: Report | None = None, *, allow_undecided
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
     program = discretise(build, derivation)
+    pinned = pinned_sizes(build, program)
     names = renames(program)
     program = rename(program, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
     identity = digest(build)
     general = emit_module(build.name, program, lower(program), "Read back at small sizes.", identity)
-    read_back(general, derivation, names)
+    read_back(general, derivation, names, pinned)
     shipped = rename(program, sizes)
     top = header(build, derivation, shipped, report, identity, names)
     module = emit_module(build.name, shipped, lower(shipped), top, identity)

@@ -47,6 +47,7 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
     sources = (
         *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
+        *(Array(parameter.name, parameter.shape.sizes) for parameter in program.parameters),
         *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
     )
     yield from size_lines(sources, wanted, 4)

@@ -29,18 +29,6 @@ def names_of(tensor: Tensor) -> frozenset[str]:
     return frozenset(atom.block if isinstance(atom, Coordinate) else atom.name for atom in found)
 
 
-def _inside(atom: Atom) -> tuple[Tensor, ...]:
-    match atom:
-        case Applied(_, args):
-            return args
-        case Base(arg):
-            return (arg,)
-        case Inverse(of, _) | Determinant(of, _):
-            return (of.entry,)
-        case _:
-            return ()
-
-
 def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:
     """Return the tensor with every coordinate, component and size replaced by `rule`, inside arguments too.
 

@@ -28,7 +28,7 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
-Names = Mapping[str, str] | Mapping[str, int]
+Names = Mapping[str, str] | Mapping[str, int] | Mapping[str, str | int]
 """Name to another name, or symbolic size to an integer."""
 
 

@@ -4,6 +4,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.program import Program
+from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.assemble import Setting
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.posterior import target_gradient
@@ -21,8 +22,34 @@ def discretise(build: Build, derivation: Derivation) -> Program:
     """
     setting = _setting(build, derivation)
     if build.scheme == "euler":
-        return euler(derivation, setting)
-    return sequential_euler(derivation, setting, build.order)
+        program = euler(derivation, setting)
+    else:
+        program = sequential_euler(derivation, setting, build.order)
+    return rename(program, _one_name_each(build, setting.gradient.block))
+
+
+def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
+    """Return the sizes of the dynamics that the target's own shapes fix, whatever the build says of them."""
+    blocks = {block.name: block for block in build.dynamics.declarations.blocks}
+    pairs = [(blocks[b.name].shape.sizes, b.shape.sizes) for b in program.blocks if b.name in blocks]
+    found = [pair for old, new in pairs for pair in zip(old, new, strict=True)]
+    return {old: new for old, new in found if isinstance(old, str) and isinstance(new, int)}
+
+
+def _one_name_each(build: Build, block: Block) -> dict[str, str | int]:
+    """Return what sizes of dynamics and target become, so that the block of the potential has one size.
+
+    A size that either document states as a number is that number; else the dynamics' name stands.
+    """
+    found: dict[str, str | int] = {}
+    for own, theirs in zip(block.shape.sizes, build.target.declarations.blocks[0].shape.sizes, strict=True):
+        if own == theirs:
+            continue
+        if isinstance(theirs, str):
+            found[theirs] = own
+        elif isinstance(own, str):
+            found[own] = theirs
+    return found
 
 
 def _setting(build: Build, derivation: Derivation) -> Setting:

@@ -32,13 +32,14 @@ def target_gradient(
     own = target.declarations.blocks[0].name
     rules = calculus(target.declarations)
     n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
-    coordinate = Coordinate(own, tuple(Index(size, "i") for size in block.shape.sizes))
+    sizes = target.declarations.blocks[0].shape.sizes
+    coordinate = Coordinate(own, tuple(Index(size, "i") for size in sizes))
 
     def gradient(formula: Formula, sign: int, datum: Index | None) -> Tensor:
         value = convert(formula, target.declarations, datum=datum)
         return _renamed(rules.scale(rules.diff(value, coordinate), sign), own, block.name)
 
-    free = tuple(Index(size, "i") for size in block.shape.sizes)
+    free = tuple(Index(size, "i") for size in sizes)
     if target.potential is not None:
         prior, datum = gradient(target.potential, 1, None), None
     else:

@@ -128,7 +128,7 @@ class Names:
         """Return the symbols that stand for entries of inverses, with what they stand for."""
         found: dict[Scalar, Scalar] = {}
         for parameter in self.program.parameters:
-            if parameter.shape.cols is not None and parameter.shape.rows == parameter.shape.cols:
+            if parameter.name in self._inverses:
                 pairs = zip(
                     self.inverse(parameter.name).ravel(),
                     exact_inverse(np.asarray(self.parameter(parameter.name))).ravel(),

@@ -24,26 +24,32 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 from recipe_compiler.verify.read_gradient import BATCH, batches, read_gradient, stated_gradient
 from recipe_compiler.verify.read_names import EPS, Names, Sizes
 from recipe_compiler.verify.read_point import changes_at_point
+from recipe_compiler.verify.read_sizes import smallest_sizes
 from recipe_compiler.verify.read_step import Increment, read_increment, stated_increment
+from recipe_compiler.verify.undefined import check_names
 
 DIGITS = 60
 """Digits in which numbers with roots and exponentials are compared at a point."""
 
 
-def read_back(module: Module, derivation: Derivation, names: Mapping[str, str]) -> tuple[Sizes, ...]:
+def read_back(
+    module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
+) -> tuple[Sizes, ...]:
     """Check that a module computes the step it was emitted for; return the sizes at which it was read.
 
     Args:
         module: emitted with symbolic sizes, as far as its documents leave them so.
         derivation: of the bound dynamics.
         names: what the user's names were changed to.
+        pinned: sizes of the dynamics that the target fixes.
 
     Raises:
         CompilerError: it does not; names what differs and where.
     """
+    check_names(module.text)
     checked: list[Sizes] = []
     for sizes in sizes_to_read(module.program):
-        here = Names(module.program, sizes)
+        here = Names(module.program, {**sizes, **(pinned or {})})
         read, stated = read_increment(module, here), stated_increment(here)
         _same_moments(read, stated, here)
         _first_order(read, here, derivation, names)
@@ -58,7 +64,9 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
     Raises:
         CompilerError: it differs from its Program there.
     """
-    known = dict.fromkeys(_symbolic(module.program), 2) | dict(sizes) | _count(module.program)
+    check_names(module.text)
+    free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
+    known = free | dict(sizes) | _count(module.program)
     here = Names(module.program, known, at_point=True)
     for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
         _equal(read, stated, f"the change of z_{a} at a point", here)
@@ -67,9 +75,14 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
 
 
 def sizes_to_read(program: Program) -> Iterator[Sizes]:
-    """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations."""
+    """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations.
+
+    Where the program names a position (`theta[2]`), a size starts at the smallest that has it.
+    """
     names = _symbolic(program)
-    for numbers in product((1, 2, 3), repeat=len(names)):
+    least = smallest_sizes(program)
+    ranges = [range(least.get(name, 1), max(3, least.get(name, 1) + 1) + 1) for name in names]
+    for numbers in product(*ranges):
         yield dict(zip(names, numbers, strict=True)) | _count(program)
 
 
