@@ -32,6 +32,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +270,10 @@ def _assumed(formula: Formula, declarations: Declarations) -> Sign | None:
                 continue
             positive = right.value > 0 or (right.value == 0 and op == ">")
             if op in {">", ">="} and right.value >= 0:
-                return sign_of(*((PLUS,) if positive else (ZERO, PLUS)), given="an assumption")
+                return sign_of(*((PLUS,) if positive else (ZERO, PLUS)), given=f"{text(compare)} is assumed")
             if op in {"<", "<="} and right.value <= 0:
                 strict = right.value < 0 or op == "<"
-                return sign_of(*((MINUS,) if strict else (MINUS, ZERO)), given="an assumption")
+                return sign_of(*((MINUS,) if strict else (MINUS, ZERO)), given=f"{text(compare)} is assumed")
     return None
 
 

@@ -32,6 +32,9 @@ FUNCTIONS = {
 }
 """Elementwise functions of the language, and what computes them in an emitted module."""
 
+LEAST, MOST = 2.2250738585072014e-308, 1.7976931348623157e308
+"""The range of doubles that are as precise as any."""
+
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
 
@@ -74,12 +77,19 @@ def _number(number: Fraction) -> tuple[str, int]:
 
 
 def _magnitude(number: Fraction) -> tuple[str, int]:
+    if number and not Fraction(LEAST) <= number <= Fraction(MOST):
+        problem = f"found a constant of about 1e{_exponent(number)}, expected one between {LEAST} and {MOST}"
+        raise ModelError([Fault(Place(""), "constant", problem, "measure in other units")])
     if number.denominator == 1:
         return f"{number.numerator}.0" if number.numerator < 10**15 else repr(float(number)), ATOM
     decimal = repr(float(number))
     if len(decimal) <= 17 and Fraction(decimal) == number:
         return decimal, ATOM
     return f"{number.numerator}.0 / {number.denominator}.0", PRODUCT
+
+
+def _exponent(number: Fraction) -> int:
+    return len(str(number.numerator)) - len(str(number.denominator))
 
 
 def print_terms(value: Plus) -> list[tuple[bool, str]]:

@@ -61,6 +61,8 @@ class Contraction:
     """What stays the same along the chain, for `prepare`."""
     changing: list[Definition] = field(default_factory=list)
     """What is computed at every step, in the procedure being lowered."""
+    singletons: frozenset[str] = frozenset()
+    """Names of arrays of length one that stand for a number: the gradient by a scalar block."""
     rows: Rows | None = None
     """The rows a gradient reads, while one is lowered."""
     _known: dict[object, str] = field(default_factory=dict)
@@ -242,6 +244,8 @@ class Contraction:
             case Coordinate(block, _):
                 return Ref(block, at or (0,))
             case Component(name, _, ()):
+                if name in self.singletons:
+                    return Ref(name, (0,))
                 # what was computed for the rows of a minibatch stands at their positions in it
                 own = self.rows if any(name == d.array.name and d.of_datum for d in self.changing) else None
                 return Ref(name, tuple(own.position if own and place == ROW else place for place in at))

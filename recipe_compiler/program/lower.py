@@ -63,7 +63,9 @@ def _start(program: Program) -> Contraction:
     sizes = {size for shape in shapes for size in shape.sizes if isinstance(size, str)}
     sizes |= {datum.size for datum in program.data if isinstance(datum.size, str)}
     taken = named | sizes | {update.new for update in program.updates} | {"eps", "batch", "row", "clipped", "total"}
-    return Contraction(constants, symmetric, taken | ({program.gradient.name} if program.gradient else set()))
+    gradient = program.gradient
+    single = frozenset({gradient.name}) if gradient and not gradient.block.shape.sizes else frozenset[str]()
+    return Contraction(constants, symmetric, taken | ({gradient.name} if gradient else set()), singletons=single)
 
 
 def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -65,10 +65,11 @@ def _chain_warnings(draws: Draws) -> Iterator[str]:
     for k, (kept, diverging) in enumerate(zip(draws.kept, draws.diverging, strict=True)):
         if diverging:
             last = f"last state kept: {_state(draws, k, kept - 1)}" if kept else "no draw was kept"
+            before = " Its draws before that are kept." if kept else ""
             steps = f"between steps {kept * thin + 1} and {(kept + 1) * thin}"
             yield (
-                f"chain {k + 1} left the finite numbers {steps}; {last}. "
-                "Its draws before that are kept. Try a smaller step size."
+                f"chain {k + 1} left the finite numbers {steps}; {last}.{before} "
+                "The summary leaves the chain out. Try a smaller step size."
             )
     if draws.interrupted:
         total = draws.warmup + draws.settings.draws

@@ -1,5 +1,11 @@
 """What a check did not decide: every claim that applies to a document and that this version leaves open, with why."""
 
+from fractions import Fraction
+
+from recipe_compiler.algebra.definedness import nodes
+from recipe_compiler.algebra.psd import semidefinite, sign
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verify.premises import depends_on_state
@@ -12,6 +18,7 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
         *_marginal(dynamics),
         *_regular(dynamics),
         *_boundary(dynamics),
+        *_reducible(dynamics),
         "unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version",
         "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
     ]
@@ -38,6 +45,7 @@ def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
 def target_caveats(target: Target) -> tuple[str, ...]:
     """Return the claims about a target that were not decided."""
     domains = [b.name for b in target.declarations.blocks if b.domain.name not in {DomainName.REAL, DomainName.CIRCLE}]
+    domains += [name for name in _assumed(target.declarations) if name not in domains]
     found = ["normalisable: that the posterior has a finite integral is not decided by this version"]
     if domains:
         found.append(f"boundary: {', '.join(domains)} has a boundary; not decided by this version")
@@ -73,7 +81,33 @@ def _regular(dynamics: Dynamics) -> list[str]:
 def _boundary(dynamics: Dynamics) -> list[str]:
     inner = {DomainName.REAL, DomainName.CIRCLE}
     names = [block.name for block in dynamics.declarations.blocks if block.domain.name not in inner]
+    names += [name for name in _assumed(dynamics.declarations) if name not in names]
     if not names:
         return []
     reason = "that no probability leaves through it, and whether chains reach it, is not decided by this version"
     return [f"boundary: {', '.join(names)} has a boundary; {reason}"]
+
+
+def _assumed(declarations: Declarations) -> list[str]:
+    """Return the blocks that an assumption restricts."""
+    parts = (part for c in declarations.assume for side in (c.left, c.right) for part in nodes(side))
+    return list(dict.fromkeys(p.name for p in parts if isinstance(p, Symbol) and p.role is Role.BLOCK))
+
+
+def _reducible(dynamics: Dynamics) -> list[str]:
+    """Return the caveat where nothing moves a chain out of the directions that D spans."""
+    if dynamics.D is None or dynamics.Q is None:
+        return []
+    if not all(_is_zero(place) for row in dynamics.Q for place in row):
+        return []
+    diagonal = [row[k] for k, row in enumerate(dynamics.D)]
+    found = [semidefinite(place, dynamics.declarations) if place.shape.cols is not None else None for place in diagonal]
+    signs = [sign(p, dynamics.declarations).positive for p in diagonal if not p.shape.sizes]
+    if all(f is not None and f.strict for f, p in zip(found, diagonal, strict=True) if p.shape.sizes) and all(signs):
+        return []
+    reason = "Q is 0 and D is not shown to be positive definite: if it is singular, chains never leave the directions"
+    return [f"reducible: {reason} it spans from where they start, whatever R-hat says"]
+
+
+def _is_zero(formula: Formula) -> bool:
+    return formula == Number(Fraction(0)) or (isinstance(formula, Filled) and formula.value == 0)

@@ -7,11 +7,13 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
+from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
 from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
 from recipe_compiler.verify.claims import claims_of
 from recipe_compiler.verify.limits import CLAIM_SECONDS, Job, Jobs, Unfinished, run_all
+from recipe_compiler.verify.periodic import PERIODIC, on_circles, target_periodic
 from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
 
 Row = tuple[str, str]
@@ -31,11 +33,12 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -
             findings = _decided(partial(_dynamics_jobs, document), _dynamics_rows(document), seconds)
             caveats = dynamics_caveats(document)
         case Target():
-            findings = _decided(partial(_target_jobs, document), _target_rows(), seconds)
+            findings = _decided(partial(_target_jobs, document), _target_rows(document), seconds)
             caveats = target_caveats(document)
         case Build():
             bound = bind(document)
-            rows = (*_dynamics_rows(bound), *_target_rows(), BINDINGS, GRADIENT_NOISE)
+            own = (BINDINGS, GRADIENT_NOISE, *((ASSUMPTIONS,) if assumes(document) else ()))
+            rows = (*_dynamics_rows(bound), *_target_rows(document.target), *own)
             findings = _decided(partial(_build_jobs, document, bound), rows, seconds)
             caveats = build_caveats(document, bound)
     return Report(document.name, document.source.file, digest(document), findings, caveats)
@@ -58,16 +61,18 @@ def _dynamics_jobs(dynamics: Dynamics) -> Sequence[Job]:
     return [partial(claim.decide, case) for claim in claims_of(dynamics)]
 
 
-def _target_rows() -> tuple[Row, ...]:
-    return (DEFINED, GRADIENT)
+def _target_rows(target: Target) -> tuple[Row, ...]:
+    return (DEFINED, GRADIENT, *((PERIODIC,) if on_circles(target.declarations) else ()))
 
 
 def _target_jobs(target: Target) -> Sequence[Job]:
-    return [partial(defined, target), partial(gradient, target)]
+    own: list[Job] = [partial(defined, target), partial(gradient, target)]
+    return [*own, partial(target_periodic, target)] if on_circles(target.declarations) else own
 
 
 def _build_jobs(build: Build, bound: Dynamics) -> Sequence[Job]:
     own: list[Job] = [partial(bindings, build, bound), partial(gradient_noise, build, bound)]
+    own += [partial(assumptions, build, bound)] if assumes(build) else []
     return [*_dynamics_jobs(bound), *_target_jobs(build.target), *own]
 
 
