@@ -1,13 +1,15 @@
 """What a check did not decide: every claim that applies to a document and that this version leaves open, with why."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.definedness import nodes
 from recipe_compiler.algebra.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Number, Role, Symbol
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verify.kinds import violates_exactly
 from recipe_compiler.verify.premises import depends_on_state
 
 
@@ -39,7 +41,23 @@ def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
     files = [name for name, value in build.values if value.file is not None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
     independence = "independence: that the noise of different draws is independent is not decided by this version"
-    return (*dynamics_caveats(bound), noise, independence, *checked_later)
+    return (*dynamics_caveats(_valued(build, bound)), noise, independence, *checked_later)
+
+
+def _valued(build: Build, bound: Dynamics) -> Dynamics:
+    """Return the dynamics with what exact values show of their parameters: matrices that are positive definite."""
+    definite = {
+        name
+        for name, value in build.values
+        if value.numbers
+        and len(value.numbers) == len(value.numbers[0])
+        and not violates_exactly(value.numbers, Kind.PD)
+    }
+    parameters = tuple(
+        replace(p, kinds=(*p.kinds, Kind.PD)) if p.name in definite and p.shape.cols is not None else p
+        for p in bound.declarations.parameters
+    )
+    return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
 
 
 def target_caveats(target: Target) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.formula.calls import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.spec import schema
+from recipe_compiler.verify.assumptions import ASSUMPTIONS
 from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE
 from recipe_compiler.verify.claims import TABLE
 from recipe_compiler.verify.target import DEFINED, GRADIENT
@@ -48,7 +49,10 @@ def test_every_kind_and_domain_is_in_the_reference(values: type[Kind] | type[Dom
 
 
 def test_every_claim_is_in_the_reference() -> None:
-    ids = {*(claim.id for claim in TABLE), *(row[0] for row in (BINDINGS, GRADIENT_NOISE, DEFINED, GRADIENT))}
+    ids = {
+        *(claim.id for claim in TABLE),
+        *(row[0] for row in (BINDINGS, GRADIENT_NOISE, ASSUMPTIONS, DEFINED, GRADIENT)),
+    }
     assert set(re.findall(r"^\| `([a-z_]+)` \|.*\|.*(?:dynamics|target|build|claimed)", REFERENCE, re.M)) >= ids
 
 
