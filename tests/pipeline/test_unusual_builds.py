@@ -93,7 +93,7 @@ def test_a_size_that_only_a_parameter_has(tmp_path: Path) -> None:
 
 def test_a_constant_that_no_double_holds_is_refused(tmp_path: Path) -> None:
     target = {"SHAPE": "d", "ENERGY": "1e-400*q.T @ q / 2"}
-    with pytest.raises(ModelError, match="constant of about 1e-?400"):
+    with pytest.raises(ModelError, match=r"constant of about 1e-?400"):
         drawn(tmp_path, PLAIN, target, {"VALUES": "", "SIZES": "sizes: {d: 2}"})
 
 
