@@ -217,13 +217,11 @@ def run(theta, r, M, C, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, inv_M, eps, thi
             )
             for entry in range(3):
                 theta[entry] = theta_new[entry]
-            for entry in range(3):
                 r[entry] = r_new[entry]
         finite = True
         for entry in range(3):
             theta_draws[kept, entry] = theta[entry]
             finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
-        for entry in range(3):
             r_draws[kept, entry] = r[entry]
             finite = finite and abs(r[entry]) <= 1.7976931348623157e308
         if not finite:

@@ -216,13 +216,11 @@ def run(
             )
             for entry in range(30):
                 theta[entry] = theta_new[entry]
-            for entry in range(30):
                 r[entry] = r_new[entry]
         finite = True
         for entry in range(30):
             theta_draws[kept, entry] = theta[entry]
             finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
-        for entry in range(30):
             r_draws[kept, entry] = r[entry]
             finite = finite and abs(r[entry]) <= 1.7976931348623157e308
         if not finite:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import shape_text, size_lines
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_noise import CLIPPED
@@ -59,10 +60,11 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "        for _ in range(thin):"
     yield from _draws(program, kernel)
     yield from call("            step", tuple(a.name for a in (*step.outputs, *step.inputs, *step.work)), 12)
-    for output, block in zip(step.outputs, program.blocks, strict=True):
-        for loop, place in _entries(block):
-            yield f"            {loop}"
-            yield f"                {block.name}[{place}] = {output.name}[{place}]"
+    for count, blocks in _alike(program):
+        yield f"            for entry in range({count}):"
+        for block in blocks:
+            output = step.outputs[program.blocks.index(block)]
+            yield f"                {block.name}[entry] = {output.name}[entry]"
     yield from _keep(program)
     yield f"    return {first}.shape[0]"
 
@@ -87,15 +89,17 @@ def _keep(program: Program) -> Iterator[str]:
     """Yield the end of a turn: the state is written down, and counts only if it is finite."""
     pad = " " * 8
     yield f"{pad}finite = True"
-    for block in program.blocks:
-        for loop, place in _entries(block):
-            yield f"{pad}{loop}"
-            yield f"{pad}    {block.name}_draws[kept, {place}] = {block.name}[{place}]"
-            yield f"{pad}    finite = finite and abs({block.name}[{place}]) <= 1.7976931348623157e308"
+    for count, blocks in _alike(program):
+        yield f"{pad}for entry in range({count}):"
+        for block in blocks:
+            yield f"{pad}    {block.name}_draws[kept, entry] = {block.name}[entry]"
+            yield f"{pad}    finite = finite and abs({block.name}[entry]) <= 1.7976931348623157e308"
     yield f"{pad}if not finite:"
     yield f"{pad}    return kept"
 
 
-def _entries(block: Block) -> Iterator[tuple[str, str]]:
-    count = block.shape.sizes[0] if block.shape.sizes else 1
-    yield f"for entry in range({count}):", "entry"
+def _alike(program: Program) -> Iterator[tuple[Size, tuple[Block, ...]]]:
+    """Yield the lengths of blocks, each with the blocks that have it: one loop serves them all."""
+    lengths = [block.shape.sizes[0] if block.shape.sizes else 1 for block in program.blocks]
+    for length in dict.fromkeys(lengths):
+        yield length, tuple(b for b, own in zip(program.blocks, lengths, strict=True) if own == length)
