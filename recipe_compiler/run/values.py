@@ -91,7 +91,8 @@ def _misfits(parameter: Parameter, value: Array, sizes: Mapping[str, int]) -> li
         return [f"{entry}: found {_shape(value.shape)}, expected {_shape(expected)}: declared {parameter.shape}"]
     if not np.isfinite(value).all():
         return [f"{entry}: found a value that is not finite"]
-    kinds = [kind for kind in parameter.kinds if not _KINDS[kind](value)]
+    signs = {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO} if Kind.DIAGONAL in parameter.kinds else set[Kind]()
+    kinds = [k for k in parameter.kinds if not _KINDS[k](np.diag(value) if k in signs else value)]
     return [f"{entry}: found a value that is not {kind.value}, as declared" for kind in kinds]
 
 

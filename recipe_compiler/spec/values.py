@@ -77,7 +77,9 @@ def shape_problem(rows: Rows, shape: Shape, sizes: Table[str, int]) -> str:
 def kind_problem(rows: Rows, parameter: Parameter) -> str:
     """Return why a value is not of the kinds declared, the empty string if it is; decided exactly."""
     for kind in parameter.kinds:
-        problem = _not_of_kind(rows, kind, parameter.name)
+        of_entries = kind in (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)
+        own = of_entries and Kind.DIAGONAL in parameter.kinds  # what is said of entries, is said of the diagonal
+        problem = _not_of_kind(tuple((row[k],) for k, row in enumerate(rows)) if own else rows, kind, parameter.name)
         if problem:
             return f"{problem}, expected {parameter.name} {kind.value}"
     return ""

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Formula, Number
+from recipe_compiler.formula.expression import Apply, Formula, Identity, Multiply, Number
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -15,6 +15,9 @@ from recipe_compiler.verify.sizes import checked_sizes
 
 BINDINGS = ("bindings", "what is bound is of the kind declared")
 GRADIENT_NOISE = ("gradient_noise", "V is positive semidefinite")
+
+SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO})
+"""Kinds that are about entries; of a diagonal matrix, about those on its diagonal."""
 
 Numbers = tuple[tuple[Fraction, ...], ...]
 
@@ -29,8 +32,13 @@ def bindings(build: Build, bound: Dynamics) -> Finding:
         premises = smoothness([formula], bound.declarations)
         tried += [f"{name}: not shown: {what}" for what in premises.open]
         given |= premises.given
-        for kind in item.kinds if isinstance(item, (Parameter, Function)) else ():
-            refuted = _of_kind(name, formula, kind, build, bound, tried)
+        kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
+        for kind in kinds:
+            spoken_of = _diagonal(formula) if kind in SIGNS and Kind.DIAGONAL in kinds else formula
+            if spoken_of is None:
+                tried.append(f"not shown: the diagonal of {name} = {text(formula)} is {kind}")
+                continue
+            refuted = _of_kind(name, spoken_of, kind, build, bound, tried)
             if refuted is not None:
                 return Finding(*BINDINGS, True, refuted, where=build.source.place(f"bind.{name}"))
     refuted = _values(build, bound.declarations)
@@ -68,6 +76,19 @@ def _of_kind(
     return Refuted("exact witness", found, f"{name} = {text(formula)} is not {kind}")
 
 
+def _diagonal(formula: Formula) -> Formula | None:
+    """Return the diagonal of a matrix that shows it: a diagonal matrix that is positive is so on its diagonal."""
+    match formula:
+        case Identity():
+            return Number(Fraction(1))
+        case Apply("diag", (entries,), _):
+            return entries
+        case Multiply(factor, Identity(), _) | Multiply(Identity(), factor, _):
+            return factor
+        case _:
+            return None
+
+
 def _scalar_values(build: Build) -> dict[str, Formula]:
     """Return the scalar parameters that the build gives a number."""
     scalars = {p.name for p in (*build.parameters, *build.dynamics.declarations.parameters) if not p.shape.sizes}
@@ -87,7 +108,9 @@ def _values(build: Build, declarations: Declarations) -> Refuted | None:
         if item is None or value.numbers is None:
             continue
         for kind in item.kinds:
-            if violates_exactly(value.numbers, kind):
+            own = kind in SIGNS and Kind.DIAGONAL in item.kinds
+            numbers = tuple((row[k],) for k, row in enumerate(value.numbers)) if own else value.numbers
+            if violates_exactly(numbers, kind):
                 shown = "; ".join(" ".join(map(str, row)) for row in value.numbers)
                 return Refuted("exact value", ((name, shown),), f"{name} is not {kind}")
     return None

@@ -136,3 +136,32 @@ def test_a_chain_that_may_not_leave_a_plane_is_warned_of(tmp_path: Path, D: str,
     found = load(tmp_path / "plane.yaml")
     assert isinstance(found, Dynamics)
     assert any(caveat.startswith("reducible") for caveat in check(found).caveats) is said
+
+
+DIAGONAL = """
+name: diagonal
+state: {theta: {shape: d}}
+parameters: {K: {shape: [d, d], is: [diagonal, positive]}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta)
+D: [["K"]]
+Q: [[0]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "verdict"),
+    [
+        ("parameters: {K: {value: [[1, 0], [0, 2]]}}", Verdict.PROVED),
+        ("bind: {K: 2*I}", Verdict.PROVED),
+        ("bind: {K: diag(w)}\nparameters: {w: {shape: d, is: positive, value: [1, 2]}}", Verdict.PROVED),
+        ("bind: {K: -1*I}", Verdict.REFUTED),
+    ],
+)
+def test_a_positive_diagonal_matrix_is_positive_on_its_diagonal(tmp_path: Path, bound: str, verdict: Verdict) -> None:
+    (tmp_path / "dynamics.yaml").write_text(DIAGONAL)
+    (tmp_path / "target.yaml").write_text("name: t\nstate: {theta: {shape: d}}\npotential: theta.T @ theta / 2\n")
+    (tmp_path / "build.yaml").write_text(BUILD.replace("BIND\nparameters: {VALUES}", bound))
+    found = load(tmp_path / "build.yaml")
+    assert isinstance(found, Build)
+    assert check(found).verdict is verdict
