@@ -95,6 +95,8 @@ def _number_warnings(rows: tuple[Row, ...], draws: Draws) -> Iterator[str]:
     if not rows:
         yield "too few draws for a summary: 4 per chain, after warmup, are the least."
         return
+    if chains == 1:
+        yield "R-hat needs two chains: one alone cannot show that it has not mixed. Try --chains 4."
     worst = max(rows, key=lambda row: np.nan_to_num(row.value("r_hat"), nan=np.inf))
     if chains > 1 and not worst.value("r_hat") <= MAX_R_HAT:
         yield (

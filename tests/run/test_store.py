@@ -104,6 +104,12 @@ def test_chains_that_disagree_are_warned_of(drawn: Draws, build: Build, data: Da
     assert any("ess_bulk is" in warning and "below 100 per chain" in warning for warning in warnings)
 
 
+def test_one_chain_alone_is_warned_of(full_module: Emitted, build: Build, data: Data) -> None:
+    draws = sample(full_module, build, replace(build.run, chains=1), data)
+    warnings = summarise(to_datatree(draws, build, data, ""), draws).warnings
+    assert any("R-hat needs two chains" in warning for warning in warnings)
+
+
 def test_a_diverged_chain_is_flagged_named_and_left_out(full_module: Emitted, build: Build, data: Data) -> None:
     limited = replace(build, values=(*build.values, ("limit", Value(((Fraction(385, 100),),)))))
     draws = sample(full_module, limited, replace(build.run, draws=4000, thin=1), data)
