@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recipe_compiler.emit.print_body import WIDTH
 from recipe_compiler.emit.print_chain import print_run, run_arguments
 from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, print_prepare, print_procedure
-from recipe_compiler.emit.support.text import support_text
+from recipe_compiler.emit.support.text import support_imports, support_text
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program
 
@@ -37,12 +37,15 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         header: the module's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    top = f'"""{header}"""\n\nimport math\n\nimport numpy as np\nfrom numba import njit\n\n'
+    called = _called(program, kernel)
+    math, *others = support_imports(called)
+    imports = "\n".join((math, "", *others))
+    top = f'"""{header}"""\n\n{imports}\n\n'
     sections = (
         top + "\n".join(_facts(program, kernel, digest)),
         *("\n".join(lines) for lines in _kernel(program, kernel)),
         "\n".join(print_run(program, kernel)),
-        SUPPORT + "\n\n\n" + support_text(_called(program, kernel), given=("_FASTMATH",)).strip("\n"),
+        SUPPORT + "\n\n\n" + support_text(called, given=("_FASTMATH",)).strip("\n"),
     )
     return Module(name, "\n\n\n".join(sections) + "\n", program, kernel)
 

@@ -17,7 +17,6 @@ from recipe_compiler.tensor.terms import (
     SizeNumber,
     Slot,
     Tensor,
-    Term,
 )
 
 
@@ -62,11 +61,6 @@ def spell_tensor(tensor: Tensor) -> str:
 def sorted_factors(factors: Iterable[Factor]) -> tuple[Factor, ...]:
     """Return the factors of a product in order."""
     return tuple(sorted(factors, key=lambda factor: spell(factor[0])))
-
-
-def sorted_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Return terms in order: by their factors."""
-    return tuple(sorted(terms, key=lambda term: spell_factors(term.factors)))
 
 
 def sorted_slots(at: Iterable[Slot]) -> tuple[Slot, ...]:
