@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recipe_compiler.errors import Fault, Place
-from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
+from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +20,8 @@ PIPE_WIDTH = 132
 
 EXCERPT = 100
 """Columns of a line of a document that are shown with a fault."""
+
+TOPICS = {Topic.CURL: "Q", Topic.REPAIR: "repair", Topic.SAMPLES: "samples instead"}
 
 STYLES = {Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
 
@@ -53,6 +55,7 @@ def show_report(report: Report) -> None:
     given = dict.fromkeys(assumption for finding in report.findings for assumption in finding.decision.given)
     lines = [f"  given: {'; '.join(given)}"] if given else []
     lines += [line for finding in report.findings for line in _evidence(finding)]
+    lines += [line for explanation in report.explanations for line in _explained(explanation)]
     lines += [f"  not checked: {caveat}" for caveat in report.caveats]
     for line in lines:
         out.print(Text(plain(line)), soft_wrap=True)
@@ -103,6 +106,13 @@ def _evidence(finding: Finding) -> Iterator[str]:
     else:
         yield from (f"      tried: {what}" for what in finding.decision.tried)
     yield from _indented("residual", finding.decision.residual)
+
+
+def _explained(explanation: Explanation) -> Iterator[str]:
+    """Yield what is said beside the verdicts, with its formulas as a document would hold them."""
+    by = f" ({explanation.by})" if explanation.by else ""
+    yield f"  {TOPICS[explanation.topic]}: {explanation.says}{by}"
+    yield from (f"      {entry}: {formula}" for entry, formula in explanation.formulas)
 
 
 def _indented(word: str, text: str) -> Iterator[str]:

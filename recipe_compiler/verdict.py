@@ -28,6 +28,8 @@ class Proved:
 
     by: str
     given: tuple[str, ...] = ()
+    data: tuple[tuple[str, str], ...] = ()
+    """What someone else needs to re-check the proof, by name, as exact text: a Gram matrix, weights, a bracket."""
     verdict: Verdict = field(default=Verdict.PROVED, init=False)
 
 
@@ -54,6 +56,31 @@ class Undecided:
 
 
 Decision = Proved | Refuted | Undecided
+
+
+class Topic(StrEnum):
+    """What an explanation is about."""
+
+    CURL = "curl"
+    """A skew Q that represents a claimed drift."""
+    REPAIR = "repair"
+    """A change after which the claim holds."""
+    SAMPLES = "samples"
+    """The density that a wrong sampler leaves stationary instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is said beside the verdicts, itself shown before it is said."""
+
+    topic: Topic
+    says: str
+    """In words: `add the friction -V @ inv(M) @ r / 2 to the drift of r`."""
+    formulas: tuple[tuple[str, str], ...] = ()
+    """Entry of the document (`claims.drift.r`, `Q[theta,r]`, `H`) to its formula, in the language of formulas."""
+    by: str = ""
+    """How it was found and shown."""
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +115,7 @@ class Report:
     digest: str
     findings: tuple[Finding, ...]
     caveats: tuple[str, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

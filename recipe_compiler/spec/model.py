@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from recipe_compiler.errors import Place
-from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 
 
@@ -35,6 +35,9 @@ class Claims:
     stratonovich: bool = False
     marginal: tuple[tuple[str, Formula], ...] | None = None
     update: tuple[tuple[str, Formula], ...] | None = None
+    """Block to its next value; a block that is left out stays as it is."""
+    noise: tuple[Block, ...] = ()
+    """Standard normal draws that several blocks of the update share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Dynamics:
     title: str = ""
     references: tuple[str, ...] = ()
     source: Source = field(default=Source("", "{}"), compare=False)
+    units: tuple[tuple[str, str], ...] = ()
+    """Name to its unit as written; empty where a document declares none."""
 
     @property
     def potential(self) -> str | None:

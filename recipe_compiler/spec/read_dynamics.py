@@ -56,7 +56,7 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
         return None
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)
-    return Dynamics(document.name, declarations, H, D, Q, claims, *titles, source)
+    return Dynamics(document.name, declarations, H, D, Q, claims, *titles, source, tuple(document.units.items()))
 
 
 def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
@@ -127,6 +127,7 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
         stratonovich=stated.interpretation == "stratonovich",
         marginal=_by_block(page, "marginal", stated.marginal, scope, energy=True),
         update=_by_block(page, "update", stated.update, Scope(declared, True, noise)),
+        noise=noise,
     )
 
 

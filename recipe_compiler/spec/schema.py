@@ -109,6 +109,9 @@ class DynamicsDocument(Document):
     parameters: dict[Name, Annotated[ParameterEntry, LeftOut]] = {}
     functions: dict[Name, FunctionEntry] = {}
     assume: list[FormulaText] = []
+    units: Annotated[
+        dict[Name, FormulaText], Field(description="unit of blocks, parameters and functions, such as `length/time`")
+    ] = {}
     H: FormulaText
     D: Matrix = None
     Q: Matrix = None

@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Any
 
 from recipe_compiler.errors import Fault
-from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided
+from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Undecided
 
 SCHEMA_VERSION = 1
 
@@ -37,6 +37,7 @@ def _document(report: Report) -> Json:
         "claims": [_claim(finding) for finding in report.findings],
         "faults": [],
         "caveats": list(report.caveats),
+        "explanations": [_explanation(explanation) for explanation in report.explanations],
     }
 
 
@@ -53,6 +54,17 @@ def _faulty(file: str, faults: Sequence[Fault]) -> Json:
         "claims": [],
         "faults": listed,
         "caveats": [],
+        "explanations": [],
+    }
+
+
+def _explanation(explanation: Explanation) -> Json:
+    return {
+        "topic": explanation.topic.value,
+        "says": explanation.says,
+        "formulas": dict(explanation.formulas),
+        "by": explanation.by,
+        "given": list(explanation.given),
     }
 
 
