@@ -23,6 +23,7 @@ class Claim:
     says: str
     decide: Callable[[Case], Finding]
     applies: Callable[[Dynamics], bool]
+    required: bool = True
 
 
 def _always(dynamics: Dynamics) -> bool:

@@ -1,6 +1,7 @@
 """A document's report: every claim decided or said to be undecided, under a limit, and what was not looked at."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from recipe_compiler.spec.bind import bind
@@ -12,12 +13,21 @@ from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, 
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
 from recipe_compiler.verify.claims import claims_of
-from recipe_compiler.verify.limits import CLAIM_SECONDS, Job, Jobs, Unfinished, run_all
+from recipe_compiler.verify.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, target_periodic
 from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
 
-Row = tuple[str, str]
-"""Id and words of a claim: what a report says of one that did not end."""
+Job = Callable[[], Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a report says of a claim that did not end."""
+
+    id: str
+    says: str
+    required: bool = True
+
 
 PROVED, REFUTED, UNDECIDED = 0, 1, 3
 
@@ -37,9 +47,7 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -
             caveats = target_caveats(document)
         case Build():
             bound = bind(document)
-            own = (BINDINGS, GRADIENT_NOISE, *((ASSUMPTIONS,) if assumes(document) else ()))
-            rows = (*_dynamics_rows(bound), *_target_rows(document.target), *own)
-            findings = _decided(partial(_build_jobs, document, bound), rows, seconds)
+            findings = _decided(partial(_build_jobs, document, bound), _build_rows(document, bound), seconds)
             caveats = build_caveats(document, bound)
     return Report(document.name, document.source.file, digest(document), findings, caveats)
 
@@ -53,7 +61,7 @@ def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> in
 
 
 def _dynamics_rows(dynamics: Dynamics) -> tuple[Row, ...]:
-    return tuple((claim.id, claim.says) for claim in claims_of(dynamics))
+    return tuple(Row(claim.id, claim.says, claim.required) for claim in claims_of(dynamics))
 
 
 def _dynamics_jobs(dynamics: Dynamics) -> Sequence[Job]:
@@ -62,12 +70,19 @@ def _dynamics_jobs(dynamics: Dynamics) -> Sequence[Job]:
 
 
 def _target_rows(target: Target) -> tuple[Row, ...]:
-    return (DEFINED, GRADIENT, *((PERIODIC,) if on_circles(target.declarations) else ()))
+    return tuple(
+        Row(*words) for words in (DEFINED, GRADIENT, *((PERIODIC,) if on_circles(target.declarations) else ()))
+    )
 
 
 def _target_jobs(target: Target) -> Sequence[Job]:
     own: list[Job] = [partial(defined, target), partial(gradient, target)]
     return [*own, partial(target_periodic, target)] if on_circles(target.declarations) else own
+
+
+def _build_rows(build: Build, bound: Dynamics) -> tuple[Row, ...]:
+    own = [Row(*words) for words in (BINDINGS, GRADIENT_NOISE, *((ASSUMPTIONS,) if assumes(build) else ()))]
+    return (*_dynamics_rows(bound), *_target_rows(build.target), *own)
 
 
 def _build_jobs(build: Build, bound: Dynamics) -> Sequence[Job]:
@@ -76,12 +91,16 @@ def _build_jobs(build: Build, bound: Dynamics) -> Sequence[Job]:
     return [*_dynamics_jobs(bound), *_target_jobs(build.target), *own]
 
 
-def _decided(jobs: Jobs, rows: tuple[Row, ...], seconds: float) -> tuple[Finding, ...]:
+def _decided(jobs: Callable[[], Sequence[Job]], rows: tuple[Row, ...], seconds: float) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
-    outcomes = run_all(jobs, len(rows), seconds)
+
+    def all_timed() -> Sequence[Job]:
+        return [partial(timed, job) for job in jobs()]
+
+    outcomes = run_all(Work(all_timed, len(rows)), seconds)
     return tuple(
-        Finding(id, says, True, Undecided((outcome.reason,)), seconds=outcome.seconds)
+        Finding(row.id, row.says, row.required, Undecided((outcome.reason,)), seconds=outcome.seconds)
         if isinstance(outcome, Unfinished)
         else outcome
-        for (id, says), outcome in zip(rows, outcomes, strict=True)
+        for row, outcome in zip(rows, outcomes, strict=True)
     )
