@@ -83,11 +83,20 @@ FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 
 
 @app.command()
-def check(files: Files, json: AsJson = False, allow_undecided: AllowUndecided = False) -> None:
+def check(
+    files: Files,
+    json: AsJson = False,
+    allow_undecided: AllowUndecided = False,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="F", help="Write what recheck.py needs to re-check it.")
+    ] = None,
+) -> None:
     """Decide whether documents are right, for every size."""
     from recipe_compiler.commands.check import check_files
 
-    _leave(partial(check_files, tuple(files), as_json=json, allow_undecided=allow_undecided))
+    if certificate is not None and len(files) != 1:
+        raise typer.BadParameter(f"found {len(files)} documents, expected one: a certificate is about one document")
+    _leave(partial(check_files, tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate))
 
 
 @app.command()

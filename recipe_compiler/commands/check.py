@@ -2,29 +2,40 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault
 from recipe_compiler.pipeline import check
+from recipe_compiler.run.write import write_whole
 from recipe_compiler.verdict import Report
 from recipe_compiler.verify.as_json import to_json
+from recipe_compiler.verify.certificate import certificate_text
 
 
-def check_files(files: Sequence[str], *, as_json: bool, allow_undecided: bool) -> ExitCode:
-    """Decide documents one by one; a faulty one does not keep the others from their verdicts."""
+def check_files(
+    files: Sequence[str], *, as_json: bool, allow_undecided: bool, certificate: Path | None = None
+) -> ExitCode:
+    """Decide documents one by one; a faulty one does not keep the others from their verdicts.
+
+    `certificate` is where the certificate of the last document goes.
+    """
     reports: list[Report] = []
     faulty: list[tuple[str, tuple[Fault, ...]]] = []
     for file in files:
         try:
-            report = check(load_named(file))
+            document = load_named(file)
+            report = check(document)
         except DocumentError as error:
             faulty.append((file, error.faults))
             if not as_json:
                 show_faults(error.faults)
         else:
             reports.append(report)
+            if certificate is not None:
+                write_whole(certificate, certificate_text(document, report).encode("ascii"))
             if not as_json:
                 show_report(report)
     if as_json:

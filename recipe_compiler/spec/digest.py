@@ -2,6 +2,7 @@
 
 import json
 from hashlib import sha256
+from typing import Any
 
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.places import canonical_json
@@ -13,6 +14,11 @@ def digest(document: Dynamics | Target | Build) -> str:
     A build's covers its dynamics and its target. Comments, spaces between entries and the order of keys do not matter,
     the order of blocks, parameters, functions and data does.
     """
+    return sha256(canonical_json(documents(document)).encode("ascii")).hexdigest()
+
+
+def documents(document: Dynamics | Target | Build) -> dict[str, Any]:
+    """Return the documents that a digest covers, by their kind, as written."""
     match document:
         case Build():
             parts = {"build": document.source, "dynamics": document.dynamics.source, "target": document.target.source}
@@ -20,5 +26,4 @@ def digest(document: Dynamics | Target | Build) -> str:
             parts = {"dynamics": document.source}
         case Target():
             parts = {"target": document.source}
-    text = canonical_json({name: json.loads(source.document) for name, source in parts.items()})
-    return sha256(text.encode("ascii")).hexdigest()
+    return {name: json.loads(source.document) for name, source in parts.items()}

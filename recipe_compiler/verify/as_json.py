@@ -34,7 +34,7 @@ def _document(report: Report) -> Json:
         "name": report.name,
         "digest": report.digest,
         "verdict": report.verdict.value,
-        "claims": [_claim(finding) for finding in report.findings],
+        "claims": [claim_json(finding) for finding in report.findings],
         "faults": [],
         "caveats": list(report.caveats),
         "explanations": [_explanation(explanation) for explanation in report.explanations],
@@ -68,7 +68,8 @@ def _explanation(explanation: Explanation) -> Json:
     }
 
 
-def _claim(finding: Finding) -> Json:
+def claim_json(finding: Finding) -> Json:
+    """Return one claim with its verdict and everything it rests on."""
     decision = finding.decision
     return {
         "id": finding.id,
@@ -81,6 +82,7 @@ def _claim(finding: Finding) -> Json:
         "checked_at": [_size(sizes) for sizes in finding.checked_at if sizes],
         "witness": dict(decision.witness) if isinstance(decision, Refuted) else None,
         "residual": (decision.residual or None) if isinstance(decision, (Refuted, Undecided)) else None,
+        "data": dict(decision.data) if isinstance(decision, Proved) else {},
         "tried": list(decision.tried) if isinstance(decision, Undecided) else [],
         "where": str(finding.where) if finding.where is not None else None,
         "seconds": finding.seconds,

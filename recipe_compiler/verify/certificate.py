@@ -1,0 +1,62 @@
+"""Certificates: a report with all that someone else needs to re-check it without this compiler (`recheck.py`)."""
+
+import json
+import platform
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.metadata import version
+
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.witness import points
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.digest import digest, documents
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.places import canonical_json
+from recipe_compiler.verdict import Report
+from recipe_compiler.verify.as_json import Json, claim_json
+from recipe_compiler.verify.sizes import checked_sizes
+
+VERSION = 1
+POINTS = 13
+"""Points drawn at each size; the simplest, a plain and a wide one are kept."""
+KEPT = slice(None, None, 6)
+PROVERS = ("recipe_compiler", "sympy", "python-flint", "z3-solver", "clarabel")
+
+
+def certificate(document: Dynamics | Target | Build, report: Report) -> Json:
+    """Return the certificate of a report about a document.
+
+    It holds the document itself, its digest, versions, the assumptions used, exact admissible points, and each claim
+    with its verdict, method, witness and proof data. `seal` is the SHA-256 of the canonical JSON of all the rest.
+    """
+    claims = [claim_json(finding) for finding in report.findings]
+    whole: Json = {
+        "certificate_version": VERSION,
+        "digest": digest(document),
+        "documents": documents(document),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PROVERS}},
+        "verdict": report.verdict.value,
+        "assumptions": sorted({given for finding in report.findings for given in finding.decision.given}),
+        "claims": claims,
+        "caveats": list(report.caveats),
+        "points": list(_points(document)),
+    }
+    return {**whole, "seal": sha256(canonical_json(whole).encode("ascii")).hexdigest()}
+
+
+def certificate_text(document: Dynamics | Target | Build, report: Report) -> str:
+    """Return the certificate as the text of its file."""
+    return json.dumps(certificate(document, report), indent=1, allow_nan=False) + "\n"
+
+
+def _points(document: Dynamics | Target | Build) -> Iterator[dict[str, str]]:
+    """Yield exact values for all that a dynamics declares, at every size that the second engine looked at."""
+    if isinstance(document, Target):
+        return
+    dynamics = bind(document) if isinstance(document, Build) else document
+    for sizes in checked_sizes(dynamics):
+        try:
+            found = list(points(dynamics.declarations, sizes, POINTS))
+        except NoInstanceError:
+            continue
+        yield from (dict(at.text) for at in found[KEPT])
