@@ -2,9 +2,10 @@
 
 This file stands alone (Python, NumPy, SymPy). It reads formulas with an evaluator of its own, puts exact numbers for
 every size, parameter, field and coordinate, and computes D - D.T, Q + Q.T, v.T D v, drifts and Fokker-Planck residuals
-anew. A finding is *rechecked* (a witness), *rechecked at sizes ...* (an identity, at exact points) or *trusted: ...* (by
-what), never more. Exit code 0: nothing failed; 1: something did; 2: this is no certificate.
+anew. A finding is *rechecked* (a witness), *rechecked at sizes ...* (an identity, at exact points) or *trusted: ...*,
+never more. Exit code 0: nothing failed; 1: something did; 2: this is no certificate.
 """
+# fmt: off: one empty line between functions keeps the whole within 300 lines, to be read in one sitting
 
 import ast
 import functools
@@ -14,95 +15,102 @@ import operator
 import random
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sympy as sp
+import sympy
 
+sp: Any = sympy  # without types of its own
 VERSION, DIGITS = 1, 60
 NEEDED = {"D": {"d_symmetric", "d_psd"}, "Q": {"q_skew", "stationary"}, "drift": {"claimed_stationary"}}
 IDENTITIES = ("d_symmetric", "d_psd", "q_skew", "stationary", "claimed_drift", "claimed_stationary")
 array = functools.partial(np.array, dtype=object)
 canonical = functools.partial(json.dumps, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 NUMBER = re.compile(r"-?\d+(/\d+)?")
-# fmt: off
 NAMES = ("exp", "log", "sqrt", "sign", "sin", "cos", "tan", "tanh", "atan", "cosh", "sinh", "erf", "gamma", "loggamma")
-SCALAR: dict[str, Any] = {name: getattr(sp, name) for name in NAMES} | {"abs": sp.Abs} | {
+Rule = Callable[[Any], Any]
+SCALAR: dict[str, Rule] = {
+    **{name: getattr(sp, name) for name in NAMES}, "abs": sp.Abs,
     "log1p": lambda x: sp.log(1 + x), "expm1": lambda x: sp.exp(x) - 1,
     "softplus": lambda x: sp.log(1 + sp.exp(x)), "sigmoid": lambda x: 1 / (1 + sp.exp(-x)),
 }
-MATRIX: dict[str, Any] = {
-    "inv": lambda A: array(A.inv()), "det": lambda A: A.det(), "logdet": lambda A: sp.log(A.det()), "sum": sum,
+MATRIX: dict[str, Rule] = {
+    "inv": lambda A: array(A.inv(method="DMNC")), "det": lambda A: A.det(), "logdet": lambda A: sp.log(A.det()), "sum": sum,
     "trace": lambda A: A.trace(), "diag": lambda A: array(sp.diag(*A)), "norm2": lambda A: (A.T * A)[0, 0],
 }
-OPERATORS: dict[type, Any] = {
+OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: lambda a, b: a + -1 * b, ast.Mult: operator.mul, ast.Pow: operator.pow,
-    ast.Div: lambda a, b: a * b ** sp.Integer(-1), ast.MatMult: lambda a, b: product(a, b),
+    ast.Div: lambda a, b: a * b ** sp.Integer(-1), ast.MatMult: lambda a, b: _product(a, b),
 }
-KINDS: dict[str, Any] = {
+KINDS: dict[str, Rule] = {
     "positive": lambda A: min(A) > 0, "nonnegative": lambda A: min(A) >= 0, "nonzero": lambda A: 0 not in A,
     "symmetric": lambda A: A == A.T, "skew": lambda A: A == -A.T, "diagonal": lambda A: A.is_diagonal(),
-    "positive definite": lambda A: definite(A, 1), "positive semidefinite": lambda A: definite(A, 0),
+    "positive definite": lambda A: _definite(A, 1), "positive semidefinite": lambda A: _definite(A, 0),
 }
-# fmt: on
-
 
 class FailureError(Exception):
     """The certificate, or a finding of it, is not what it says it is."""
 
-
 class UnreadError(Exception):
     """This checker cannot evaluate a formula: the finding stays trusted."""
 
-
-class Eye:
-    """`c*I` of a size that only its surroundings tell."""
+class Fill:
+    """`c*I`, or `c*ones` as a column or a row, of a size that only its surroundings tell."""
 
     __array_ufunc__ = None
 
-    def __init__(self, c: Any) -> None:
-        self.c, self.T = c, self
+    def __init__(self, c: Any, kind: str) -> None:
+        self.c, self.kind = c, kind
 
-    def at(self, n: int) -> Any:
+    @property
+    def T(self) -> "Fill":
+        """The transpose."""
+        return Fill(self.c, {"I": "I", "ones": "row", "row": "ones"}[self.kind])
+
+    def at(self, rows: int, cols: int) -> Any:
         """Return it as a matrix."""
-        return array(self.c * sp.eye(n))
+        return array(sp.diag(*[self.c] * rows) if self.kind == "I" else self.c * sp.ones(rows, cols))
 
     def __add__(self, other: Any) -> Any:
-        return self.at(len(other)) + other if isinstance(other, np.ndarray) else Eye(self.c + other.c)
+        if isinstance(other, np.ndarray):
+            return self.at(*other.shape) + other
+        return Fill(self.c + other.c, self.kind) if isinstance(other, Fill) else self.c + other
 
     def __mul__(self, other: Any) -> Any:
-        return self.at(len(other)) * other if isinstance(other, np.ndarray) else Eye(self.c * other)
+        return self.at(*other.shape) * other if isinstance(other, np.ndarray) else Fill(self.c * other, self.kind)
 
     def __matmul__(self, other: Any) -> Any:
-        return Eye(self.c * other.c) if isinstance(other, Eye) else self.c * other
+        if self.kind == "I":
+            return Fill(self.c * other.c, other.kind) if isinstance(other, Fill) else self.c * other
+        return self.at(1, len(other)) @ other
 
-    __radd__, __rmul__, __rmatmul__ = __add__, __mul__, __matmul__
+    def __rmatmul__(self, other: Any) -> Any:
+        return self.c * other if self.kind == "I" else other @ self.at(other.shape[1], 1)
 
+    __radd__, __rmul__ = __add__, __mul__
 
-def require(holds: bool, says: str) -> None:
+def _require(holds: bool, says: str) -> None:
     if not holds:
         raise FailureError(says)
 
-
-def product(a: Any, b: Any) -> Any:
+def _product(a: Any, b: Any) -> Any:
     scalars = sum(isinstance(x, sp.Expr) for x in (a, b))  # products of size 1 were made scalars
     found = a * b if scalars else a @ b
     return found[0, 0] if isinstance(found, np.ndarray) and found.size == 1 else found
 
-
-def applied(name: str, values: list[Any]) -> Any:
+def _applied(name: str, values: list[Any]) -> Any:
     a, b = values[0], values[-1]
-    if isinstance(a, Eye) and name == "inv":
-        return Eye(1 / a.c)
-    if isinstance(a, Eye) or name not in {*SCALAR, *MATRIX, "dot", "outer"}:
+    if isinstance(a, Fill) and name == "inv":
+        return Fill(1 / a.c, "I")
+    if isinstance(a, Fill) or name not in {*SCALAR, *MATRIX, "dot", "outer"}:
         raise UnreadError(name)
     if name in ("dot", "outer"):
         return np.sum(a * b) if name == "dot" else a * np.transpose(b)
     return np.frompyfunc(SCALAR[name], 1, 1)(a) if name in SCALAR else MATRIX[name](sp.Matrix(np.atleast_2d(a)))
 
-
-def sign(value: Any) -> int:
+def _sign(value: Any) -> int:
     """Return the sign of a number: exactly of a rational one, to 60 digits of another."""
     if not value.is_Rational:
         value = sp.N(value, DIGITS)
@@ -111,11 +119,9 @@ def sign(value: Any) -> int:
         value = value if abs(value) > sp.Rational(1, 10 ** (DIGITS // 2)) else sp.Integer(0)
     return int(sp.sign(value))
 
-
-def definite(A: Any, least: int) -> bool:
+def _definite(A: Any, least: int) -> bool:
     """Whether A is symmetric and the signs of its characteristic coefficients are at least `least`."""
-    return A == A.T and all((-1) ** k * sign(c) >= least for k, c in enumerate(A.charpoly().all_coeffs()))
-
+    return A == A.T and all((-1) ** k * _sign(c) >= least for k, c in enumerate(A.charpoly().all_coeffs()))
 
 class Page:
     """A document at fixed sizes, with an exact value for everything that it declares."""
@@ -128,19 +134,20 @@ class Page:
         self.sizes = {name: int(text) for name, text in point.items() if name not in known}
         self.state: Any = {}
         for name, entry in state.items():
-            n = entry.get("shape", "scalar")
-            labels = [name] if n == "scalar" else [f"{name}[{k}]" for k in range(int(self.sizes.get(n, n)))]
+            n: str = entry.get("shape", "scalar")
+            count = 1 if n == "scalar" else self.sizes[n] if n in self.sizes else int(n)
+            labels = [name if n == "scalar" else f"{name}[{k}]" for k in range(count)]
             column = array([[sp.Symbol(label, real=True)] for label in labels])
             self.state[name] = column[0, 0] if n == "scalar" else column
         self.heights = [np.size(block) for block in self.state.values()]
         self.z = [x for block in self.state.values() for x in np.ravel(block)]
-        self.values: Any = {}
-        self.values = {name: self.formula(point[name]) for name in point if name in known}
+        self.values: Any = {name: self.formula(point[name]) for name in point if name in known}
         found = [np.ravel(self.values.pop(name, block)) for name, block in self.state.items()]
         self.at = dict(zip(self.z, (x for block in found for x in block), strict=True))
         self.check_admissible()
 
     def formula(self, text: str) -> Any:
+        """Return the value of a formula of the document."""
         return self.read(ast.parse(text, mode="eval").body)
 
     def read(self, node: ast.expr) -> Any:
@@ -151,28 +158,28 @@ class Page:
             case ast.List(rows):
                 return array([[self.read(x) for x in getattr(row, "elts", [row])] for row in rows])
             case ast.Name(name):
-                return self.name(name)
+                return self._name(name)
             case ast.UnaryOp(ast.USub(), arg):
                 return -1 * self.read(arg)
             case ast.BinOp(left, op, right) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](self.read(left), self.read(right))
             case ast.Attribute(arg, "T"):
                 value = self.read(arg)
-                return value.T if isinstance(value, np.ndarray | Eye) else value
+                return value.T if isinstance(value, np.ndarray | Fill) else value
             case ast.Subscript(arg, index):
                 at = [int(self.read(k)) for k in (index.elts if isinstance(index, ast.Tuple) else [index])]
                 return np.atleast_2d(self.read(arg))[at[0], at[1] if len(at) > 1 else 0]
             case ast.Call(ast.Name(name)) if name in self.functions or name in self.bind:
-                return self.name(name)
+                return self._name(name)
             case ast.Call(ast.Name("grad" | "div" | "hessian" as name), [what, ast.Name(block)]):
-                return self.slope(name, self.read(what), self.state[block])
+                return self._slope(name, self.read(what), self.state[block])
             case ast.Call(ast.Name(name), args):
-                return applied(name, [self.read(arg) for arg in args])
+                return _applied(name, [self.read(arg) for arg in args])
             case _:
                 raise UnreadError(ast.unparse(node))
 
-    def name(self, name: str) -> Any:
-        known = {"pi": sp.pi, "I": Eye(sp.Integer(1)), **self.sizes, **self.values, **self.state}
+    def _name(self, name: str) -> Any:
+        known = {"pi": sp.pi, **{name: Fill(sp.Integer(1), name) for name in ("I", "ones")}, **self.sizes, **getattr(self, "values", {}), **self.state}
         if name in self.bind:
             return self.formula(self.bind[name])
         if name in self.functions:
@@ -182,7 +189,7 @@ class Page:
             raise UnreadError(name)
         return sp.Integer(known[name]) if isinstance(known[name], int) else known[name]
 
-    def slope(self, name: str, what: Any, over: Any) -> Any:
+    def _slope(self, name: str, what: Any, over: Any) -> Any:
         z = np.ravel(over)
         if name == "div":
             found = [[sum(sp.diff(a, x) for a, x in zip(row, z, strict=True))] for row in np.atleast_2d(what)]
@@ -190,18 +197,18 @@ class Page:
             found = [[sp.diff(what, x)] if name == "grad" else [sp.diff(what, x, y) for y in z] for x in z]
         return found[0][0] if len(found) == 1 else array(found)
 
-    def fit(self, text: str, rows: int, cols: int) -> Any:
+    def _fit(self, text: str, rows: int, cols: int) -> Any:
         value = self.formula(text)
-        return value.at(rows) if isinstance(value, Eye) else np.broadcast_to(array(value), (rows, cols))
+        return value.at(rows, cols) if isinstance(value, Fill) else np.broadcast_to(array(value), (rows, cols))
 
     def matrix(self, *names: str) -> Any:
         """Return the first of the matrices that the document holds: D, Q, the claimed diffusion."""
         stated = {"diffusion": self.document.get("claims", {}).get("diffusion"), **self.document}
         n, text = self.heights, next(stated[name] for name in names if stated.get(name))
-        rows = [[self.fit(x, h, w) for x, w in zip(row, n, strict=True)] for row, h in zip(text, n, strict=True)]
+        rows = [[self._fit(x, h, w) for x, w in zip(row, n, strict=True)] for row, h in zip(text, n, strict=True)]
         return sp.Matrix(np.block(rows))
 
-    def div(self, A: Any) -> Any:
+    def _div(self, A: Any) -> Any:
         return sp.Matrix([sum(sp.diff(A[i, j], x) for j, x in enumerate(self.z)) for i in range(A.rows)])
 
     def vanishing(self, claim: str) -> list[Any]:
@@ -217,16 +224,17 @@ class Page:
             return list(self.here(Q + Q.T))
         H = self.formula(self.document["H"])
         g = sp.Matrix([sp.diff(H, x) for x in self.z])
-        recipe = self.div(D + Q) - (D + Q) * g
+        recipe = self._div(D + Q) - (D + Q) * g
         drifts = self.document.get("claims", {}).get("drift", {})
-        f = np.vstack([self.fit(drifts.get(k, "0"), n, 1) for k, n in zip(self.state, self.heights, strict=True)])
+        f = np.vstack([self._fit(drifts.get(k, "0"), n, 1) for k, n in zip(self.state, self.heights, strict=True)])
         if claim == "claimed_drift":
             return list(self.here(sp.Matrix([*(sp.Matrix(f) - recipe), *(stated - D)])))
-        f, D = (recipe, D) if claim == "stationary" else (sp.Matrix(f), stated)
-        J = f - self.div(D) + D * g
+        f, spread = (recipe, D) if claim == "stationary" else (sp.Matrix(f), stated)
+        J = f - self._div(spread) + spread * g
         return [self.here(sum(J[i] * g[i] - sp.diff(J[i], x) for i, x in enumerate(self.z)))]
 
     def here(self, found: Any) -> Any:
+        """Return an expression or a matrix at the point."""
         return sp.sympify(found).xreplace(self.at).doit()
 
     def check_admissible(self) -> None:
@@ -235,16 +243,15 @@ class Page:
             kinds = self.declared.get(name.partition("(")[0], {}).get("is", "real")
             A = self.here(sp.Matrix(np.atleast_2d(value)))
             holds = all(KINDS.get(kind, bool)(A) for kind in ([kinds] if isinstance(kinds, str) else kinds))
-            require(holds, f"{name} = {A.tolist()} is not {kinds}")
+            _require(holds, f"{name} = {A.tolist()} is not {kinds}")
         for name, entry in self.document["state"]:
             domain, x = entry.get("domain", "real"), [self.at[z] for z in np.ravel(self.state[name]) if self.at[z] != z]
             outside = domain in ("positive", "simplex") and (
                 min(x, default=1) <= 0 or (domain[0] == "s" and sum(x) >= 1)
             )
-            require(not outside, f"{name} = {x} is outside its domain, {domain}")
+            _require(not outside, f"{name} = {x} is outside its domain, {domain}")
 
-
-def refuted(claim: Any, document: Any, build: Any) -> str:
+def _refuted(claim: Any, document: Any, build: Any) -> str:
     """Return how a refutation was re-checked: its last value is one of the entries that should vanish, and wrong."""
     *point, (name, stated) = claim["witness"].items()
     page = Page(document, build, {k: v for k, v in point if k != "v"})
@@ -252,15 +259,14 @@ def refuted(claim: Any, document: Any, build: Any) -> str:
         blocks = re.split(r", ?", re.findall(r"[\[(]([^\])]*)[\])]", name)[0])
         chosen = [i for i, z in enumerate(page.z) if str(z).partition("[")[0] in blocks]
         v, D = sp.Matrix(np.ravel(page.formula(dict(point).get("v", "1")))), page.here(page.matrix("D", "diffusion"))
-        wrong = [x for x in v.T * D.extract(chosen, chosen) * v if sign(x) < 0]
+        wrong = [x for x in v.T * D.extract(chosen, chosen) * v if _sign(x) < 0]
     else:
-        wrong = [x for x in page.vanishing(claim["id"]) if sign(x)]
+        wrong = [x for x in page.vanishing(claim["id"]) if _sign(x)]
     exact = "enclosed" not in stated
-    require(bool(wrong) and (not exact or page.formula(stated) in wrong), f"{claim['id']} does not fail as stated")
+    _require(bool(wrong) and (not exact or page.formula(stated) in wrong), f"{claim['id']} does not fail as stated")
     return "rechecked: exactly" if exact else f"rechecked: to {DIGITS} digits"
 
-
-def proved(claim: Any, document: Any, build: Any, points: list[dict[str, str]], rng: random.Random) -> str:
+def _proved(claim: Any, document: Any, build: Any, points: list[dict[str, str]], rng: random.Random) -> str:
     """Return at which sizes an identity (or definiteness) holds, at the points given with other free coordinates."""
     seen: dict[str, None] = {}
     free = {name for name, entry in document["state"] if not (document.get("assume") or entry.get("domain"))}
@@ -268,16 +274,15 @@ def proved(claim: Any, document: Any, build: Any, points: list[dict[str, str]], 
         moved = {k: NUMBER.sub(lambda _: f"{rng.randint(-9, 9)}/{rng.randint(1, 4)}", point[k]) for k in free}
         page = Page(document, build, point | moved)
         if claim["id"] == "d_psd":
-            holds = definite(page.here(page.matrix("D", "diffusion")), 0)
+            holds = _definite(page.here(page.matrix("D", "diffusion")), 0)
         else:
-            holds = not any(map(sign, page.vanishing(claim["id"])))
-        require(holds, f"{claim['id']} fails at {point | moved}")
+            holds = not any(map(_sign, page.vanishing(claim["id"])))
+        _require(holds, f"{claim['id']} fails at {point | moved}")
         seen[", ".join(f"{name} = {n}" for name, n in page.sizes.items()) or "the document's"] = None
-    require(bool(seen), f"{claim['id']}: no point to re-check it at")
+    _require(bool(seen), f"{claim['id']}: no point to re-check it at")
     return f"rechecked at sizes {'; '.join(seen)} (exact points); beyond them trusted: {claim['by']}"
 
-
-def check_whole(certificate: Any) -> None:
+def _check_whole(certificate: Any) -> None:
     """Raise FailureError where seal, digest, claims, assumptions and verdict do not fit together."""
     rest = {key: value for key, value in certificate.items() if key != "seal"}
     claims, documents = certificate["claims"], certificate["documents"]
@@ -286,17 +291,16 @@ def check_whole(certificate: Any) -> None:
     missing = {id for key in NEEDED if stated.get(key) for id in NEEDED[key]} - {claim["id"] for claim in claims}
     deciding = {claim["verdict"] for claim in claims if claim["required"]}
     verdict = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
-    require(certificate["certificate_version"] == VERSION, f"its version is not {VERSION}")
-    require(certificate["seal"] == hashlib.sha256(canonical(rest).encode()).hexdigest(), "changed after it was made")
-    require(certificate["digest"] == hashlib.sha256(canonical(documents).encode()).hexdigest(), "not its document")
-    require(not missing, f"claims are missing: {', '.join(sorted(missing))}")
-    require(certificate["verdict"] == verdict, f"verdict {certificate['verdict']}, but its claims give {verdict}")
-    require(set(certificate["assumptions"]) == {a for c in claims for a in c["given"]}, "not the assumptions used")
-
+    _require(certificate["certificate_version"] == VERSION, f"its version is not {VERSION}")
+    _require(certificate["seal"] == hashlib.sha256(canonical(rest).encode()).hexdigest(), "changed after it was made")
+    _require(certificate["digest"] == hashlib.sha256(canonical(documents).encode()).hexdigest(), "not its document")
+    _require(not missing, f"claims are missing: {', '.join(sorted(missing))}")
+    _require(certificate["verdict"] == verdict, f"verdict {certificate['verdict']}, but its claims give {verdict}")
+    _require(set(certificate["assumptions"]) == {a for c in claims for a in c["given"]}, "not the assumptions used")
 
 def recheck(certificate: Any) -> list[tuple[str, str]]:
     """Return each claim with how it was re-checked; raise FailureError where something does not hold."""
-    check_whole(certificate)
+    _check_whole(certificate)
     documents, rng, found = certificate["documents"], random.Random(certificate["digest"]), list[tuple[str, str]]()
     dynamics, build = documents.get("dynamics", {}), documents.get("build", {})
     for claim in certificate["claims"]:
@@ -304,14 +308,13 @@ def recheck(certificate: Any) -> list[tuple[str, str]]:
         converted = "interpretation" in dynamics.get("claims", {}) and claim["id"].startswith("claimed")
         try:
             if claim["id"] in IDENTITIES and claim["verdict"] == "refuted" and not converted:
-                says = refuted(claim, dynamics, build)
+                says = _refuted(claim, dynamics, build)
             elif claim["id"] in IDENTITIES and claim["verdict"] == "proved" and not converted:
-                says = proved(claim, dynamics, build, certificate["points"], rng)
+                says = _proved(claim, dynamics, build, certificate["points"], rng)
         except UnreadError as what:
             says += f" (this checker cannot read {what})"
         found.append((claim["id"], says))
     return found
-
 
 def main(files: list[str]) -> int:
     """Print how every claim of certificates was re-checked; return the exit code."""
@@ -325,7 +328,6 @@ def main(files: list[str]) -> int:
             print(f"{file}  {'FAILED' if failed else f'no certificate: {type(reason).__name__}'}: {reason}")
             worst = max(worst, 1 if failed else 2)
     return worst
-
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -17,9 +17,8 @@ from recipe_compiler.verify.as_json import Json, claim_json
 from recipe_compiler.verify.sizes import checked_sizes
 
 VERSION = 1
-POINTS = 13
-"""Points drawn at each size; the simplest, a plain and a wide one are kept."""
-KEPT = slice(None, None, 6)
+KEPT = slice(6, None, 30)
+"""Of the points drawn at each size: a plain one and a wide one."""
 PROVERS = ("recipe_compiler", "sympy", "python-flint", "z3-solver", "clarabel")
 
 
@@ -56,7 +55,7 @@ def _points(document: Dynamics | Target | Build) -> Iterator[dict[str, str]]:
     dynamics = bind(document) if isinstance(document, Build) else document
     for sizes in checked_sizes(dynamics):
         try:
-            found = list(points(dynamics.declarations, sizes, POINTS))
+            found = list(points(dynamics.declarations, sizes))
         except NoInstanceError:
             continue
         yield from (dict(at.text) for at in found[KEPT])

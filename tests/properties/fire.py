@@ -1,0 +1,149 @@
+"""Soundness under fire: random right dynamics, and mutants of what they claim, against an evaluator of its own.
+
+    python tests/properties/fire.py [COUNT] [SEED]
+
+The evaluator is that of `recheck.py`, which shares no code with the compiler: at random exact points it computes the
+residual of the claimed equation. A mutant is kept only where that is certainly not zero there, else discarded.
+"""
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+sys.path[:0] = [str(Path(__file__).parent)] if __name__ == "__main__" else []
+
+from random_dynamics import FAULTS, Document, mutant, right
+
+from recipe_compiler import recheck
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.verify.report import check
+
+SIZES = ({"d": 2, "k": 1}, {"d": 2, "k": 2})
+STATED = ("claimed_drift", "claimed_stationary", "claimed_update")
+
+
+@dataclass
+class Tally:
+    """What came of it: verdicts by kind of document, what was discarded, and every wrong verdict."""
+
+    verdicts: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
+    discarded: Counter[str] = field(default_factory=Counter[str])
+    wrong: list[str] = field(default_factory=list[str])
+
+    def __str__(self) -> str:
+        kinds = sorted({(kind, claim) for kind, claim, _ in self.verdicts})
+        rows = [
+            f"{kind:15s} {claim:18s} " + "".join(f"{self.verdicts[kind, claim, v]:8d}" for v in map(str, Verdict))
+            for kind, claim in kinds
+        ]
+        head = f"{'':15s} {'claim':18s} " + "".join(f"{v:>8.8s}" for v in map(str, Verdict))
+        thrown = ", ".join(f"{n} of {kind}" for kind, n in self.discarded.items()) or "none"
+        return "\n".join([head, *rows, f"discarded: {thrown}", f"wrong verdicts: {len(self.wrong)}", *self.wrong])
+
+
+def fire(count: int, seed: int) -> Tally:
+    """Judge `count` right dynamics and `count` wrong claims about such."""
+    random, tally = Random(seed), Tally()
+    for _ in range(count):
+        judge_right(right(random), tally)
+    while sum(n for (kind, claim, _), n in tally.verdicts.items() if kind in FAULTS and claim == "kept") < count:
+        document, fault = right(random), random.choice(FAULTS)
+        wrong = mutant(document, fault, random)
+        if wrong is not None:
+            judge_wrong(wrong, fault, random, tally)
+    return tally
+
+
+def judge_right(document: Document, tally: Tally) -> None:
+    """Check a right document: nothing of it may be refuted."""
+    for update in (False, True) if document.update else (False,):
+        for claim, verdict in _deciding(report(document, update=update)):
+            tally.verdicts["right", claim, str(verdict)] += 1
+            if verdict is Verdict.REFUTED:
+                tally.wrong.append(f"{claim} refuted, though right:\n{document.text(update=update)}")
+
+
+def judge_wrong(document: Document, fault: str, random: Random, tally: Tally) -> None:
+    """Check a document with a wrong claim: what certainly fails may not be proved."""
+    failing = set(certainly_failing(document, random))
+    if "claimed_stationary" not in failing:
+        tally.discarded[fault] += 1
+        return
+    tally.verdicts[fault, "kept", "proved"] += 1
+    for update in (False, True) if document.update else (False,):
+        wrong = failing | ({"claimed_update"} if update else set())
+        for claim, verdict in _deciding(report(document, update=update)):
+            if claim not in wrong:
+                continue
+            tally.verdicts[fault, claim, str(verdict)] += 1
+            if verdict is Verdict.PROVED:
+                tally.wrong.append(f"{claim} proved, though wrong ({fault}):\n{document.text(update=update)}")
+
+
+def report(document: Document, *, update: bool) -> Report:
+    """Return the report of the program."""
+    return check(_read(document.text(update=update)))
+
+
+def certainly_failing(document: Document, random: Random) -> Iterator[str]:
+    """Yield the claims about the equation that fail at an exact point, by the other evaluator."""
+    parsed = recheck.json.loads(_read(document.text(update=False)).source.document)
+    for claim in ("claimed_drift", "claimed_stationary"):
+        for sizes in SIZES:
+            page = recheck.Page(parsed, {}, point(document, sizes, random))
+            if any(value.is_Rational and value != 0 for value in page.vanishing(claim)):
+                yield claim
+                break
+
+
+def point(document: Document, sizes: dict[str, int], random: Random) -> dict[str, str]:
+    """Return exact values for all that a random document declares, as texts."""
+
+    def number() -> str:
+        return f"{random.randint(-5, 5)}/{random.randint(1, 3)}"
+
+    def cubic(z: list[str]) -> str:
+        return " + ".join(f"{number()}*{random.choice(z)}*{random.choice(z)}*{random.choice([*z, '1'])}" for _ in range(4))
+
+    shapes = dict(document.blocks)
+    used = {shape for shape in shapes.values() if shape != "scalar"}
+    found = {size: str(n) for size, n in sizes.items() if size in used}
+    for name, shape in document.blocks:
+        found[name] = number() if shape == "scalar" else _list([number() for _ in range(sizes[shape])])
+    first = shapes["theta"]
+    n = 1 if first == "scalar" else sizes[first]
+    z = ["theta"] if first == "scalar" else [f"theta[{k}]" for k in range(n)]
+    matrix, fields = ([[make() for _ in range(n)] for _ in range(n)] for make in (number, lambda: cubic(z)))
+    found["B"] = number() if first == "scalar" else _list([_list(row) for row in matrix])
+    found["G(theta)"] = cubic(z) if first == "scalar" else _list([_list(row) for row in fields])
+    return found | {"c": number(), "a": f"{random.randint(1, 5)}/2", "U(theta)": cubic(z)}
+
+
+def _list(items: list[str]) -> str:
+    return f"[{', '.join(items)}]"
+
+
+def _deciding(report: Report) -> list[tuple[str, Verdict]]:
+    return [(f.id, f.verdict) for f in report.findings if f.id in {"d_symmetric", "d_psd", "q_skew", "stationary", *STATED}]
+
+
+def _read(text: str) -> Dynamics:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "random.yaml"
+        path.write_text(text, encoding="utf-8")
+        document = load(path)
+    assert isinstance(document, Dynamics)
+    return document
+
+
+if __name__ == "__main__":
+    started = time.monotonic()
+    print(fire(*(int(text) for text in (sys.argv[1:] + ["1000", "2015"][len(sys.argv) - 1 :]))))
+    print(f"{time.monotonic() - started:.0f} s")
