@@ -171,7 +171,7 @@ class _Conversion:
             "outer": self.outer, "grad": self.gradient, "div": self.divergence, "hessian": self.hessian,
         }  # fmt: skip
         if fn in ("det", "logdet"):
-            return self.c.determinant(self.grid(args[0]), log=fn == "logdet")
+            return self.determinant(args[0], log=fn == "logdet")
         if fn == "kron":
             return self.kron(args[0], args[1], at)
         if fn not in rules:
@@ -207,6 +207,15 @@ class _Conversion:
             case matrix:
                 row, col = at
                 return self.c.inverse(self.grid(matrix), (row, col))
+
+    def determinant(self, matrix: Formula, *, log: bool) -> Tensor:
+        """Return `det(A)` or `logdet(A)`; det(A B) = det(A) det(B) for square A and B."""
+        match matrix:
+            case MatMul(left, right, shape) if left.shape == right.shape == shape:
+                product = self.c.multiply(self.determinant(left, log=False), self.determinant(right, log=False))
+                return self.c.applied("log", product) if log else product
+            case _:
+                return self.c.determinant(self.grid(matrix), log=log)
 
     def trace(self, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Tensor:
         """Return `trace(A)`."""

@@ -6,11 +6,12 @@ A rule is used only if it holds wherever the expression it replaces is defined, 
 from collections.abc import Sequence
 from fractions import Fraction
 
+from recipe_compiler.tensor.absolute import unscaled, without_signs
 from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
 from recipe_compiler.tensor.roots import split
-from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative
-from recipe_compiler.tensor.terms import Applied, Delta, Index, Tensor, Term
+from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
+from recipe_compiler.tensor.terms import Applied, Atom, Delta, Determinant, Index, Tensor, Term
 
 _AT_ZERO = {
     "sin": 0, "tan": 0, "sinh": 0, "tanh": 0, "atan": 0, "erf": 0, "log1p": 0, "expm1": 0, "abs": 0, "sign": 0,
@@ -37,6 +38,12 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
             return Tensor(free, _log(c, args[0]).terms)
         case "abs" if is_nonnegative(c.rules, args[0]):
             return args[0]
+        case "sign" if is_positive(c.rules, args[0]):
+            return constant(1, free)
+        case "abs" | "sign":
+            number, arg = unscaled(c, args[0])
+            outside = abs(number) if fn == "abs" else (1 if number > 0 else -1)
+            return Tensor(free, c.scale(_atom(fn, (arg,)), outside).terms)
         case _ if fn.startswith("where "):
             return Tensor(free, _where(c, fn, args).terms)
         case _ if fn in _ODD | _EVEN and args[0].terms[0].coefficient < 0:
@@ -49,17 +56,15 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
 def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
     """Split factors into those that stay and products of functions in their new form.
 
-    exp(a) exp(b) = exp(a + b), sin^2 = 1 - cos^2, cosh^2 = 1 + sinh^2, abs(x)^(2n) = x^(2n).
+    exp(a) exp(b) = exp(a + b), sin^2 = 1 - cos^2, cosh^2 = 1 + sinh^2, x = sign(x) abs(x).
     """
+    factors, new = without_signs(c, factors)
     plain: list[Factor] = []
-    new: list[Tensor] = []
     exponentials: list[Factor] = []
     for atom, exponent in factors:
         match atom:
             case Applied("exp", _):
                 exponentials.append((atom, exponent))
-            case Applied("abs", (arg,)) if _is_even(exponent):
-                new.append(c.power(arg, exponent))
             case Applied(fn, args) if fn in _SQUARES and exponent.denominator == 1 and exponent >= 2:
                 first, second, other = _SQUARES[fn]
                 square = c.add(constant(first), c.scale(c.power(_atom(other, args), 2), second))
@@ -71,10 +76,6 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
         return [factor for factor in factors if factor in plain or factor in exponentials], new
     parts = [c.scale(atom.args[0], exponent) for atom, exponent in exponentials if isinstance(atom, Applied)]
     return plain, [*new, applied(c, "exp", (c.add(*parts),))]
-
-
-def _is_even(exponent: Fraction) -> bool:
-    return exponent.denominator == 1 and exponent.numerator % 2 == 0
 
 
 def _atom(fn: str, args: tuple[Tensor, ...]) -> Tensor:
@@ -96,13 +97,15 @@ def _are_apart(exponentials: Sequence[Factor]) -> bool:
 
 
 def _exp(c: Arithmetic, arg: Tensor) -> Tensor:
-    """exp(x log y + rest) = y**x exp(rest) for rational x; terms without a common index make factors of their own."""
+    """exp(x log y + rest) = y**x exp(rest) for rational x, so for log det; terms without a common index go apart."""
     powers: list[Tensor] = []
     rest: list[Term] = []
     for term in arg.terms:
         match term.factors:
             case ((Applied("log", (inner,)), exponent),) if exponent == 1 and indices(term.factors) <= set(arg.free):
                 powers.append(c.power(inner, term.coefficient))
+            case ((Determinant(of, True), exponent),) if exponent == 1:
+                powers.append(c.power(_one(Determinant(of, log=False)), term.coefficient))
             case _:
                 rest.append(term)
     if powers:
@@ -151,7 +154,7 @@ def _other(term: Term) -> Term:
 
 
 def _log(c: Arithmetic, arg: Tensor) -> Tensor:
-    """log(a b**n) = log a + n log b where b is positive; log exp x = x."""
+    """log(a b**n) = log a + n log b where b is positive; log exp x = x, log of a determinant is its own atom."""
     match arg.terms:
         case (term,) if term.coefficient > 0 and indices(term.factors) <= set(arg.free):
             own = [(atom, e) for atom, e in term.factors if not factor_is_positive(c.rules, (atom, ONE))]
@@ -168,11 +171,19 @@ def _log(c: Arithmetic, arg: Tensor) -> Tensor:
 
 
 def _log_atom(factor: Factor) -> Tensor:
-    atom = factor[0]
-    if isinstance(atom, Applied) and atom.fn == "exp":
-        return atom.args[0]
-    single = Tensor(tuple(sorted(indices((factor,)), key=lambda index: index.label)), (Term(ONE, ((atom, ONE),)),))
-    return _atom("log", (single,))
+    match factor[0]:
+        case Applied("exp", (arg,)):
+            return arg
+        case Determinant(of, False):
+            return _one(Determinant(of, log=True))
+        case atom:
+            return _atom("log", (_one(atom),))
+
+
+def _one(atom: Atom) -> Tensor:
+    """Return an atom as a tensor, all its indices free."""
+    factors = ((atom, ONE),)
+    return Tensor(tuple(sorted(indices(factors), key=lambda index: index.label)), (Term(ONE, factors),))
 
 
 def _log_number(c: Arithmetic, value: Fraction) -> Tensor:

@@ -96,20 +96,21 @@ def _primitive(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Ten
 
     The monomial is positive, unless the power is a whole one.
     """
-    content = _content([term.coefficient for term in tensor.terms])
+    number = content([term.coefficient for term in tensor.terms])
     if whole and tensor.terms[0].coefficient < 0:
-        content = -content
+        number = -number
     shared = {
         atom: count
         for atom, count in _shared(tensor).items()
         if count and (whole or factor_is_nonnegative(c.rules, (atom, ONE)))
     }
-    terms = [Term(term.coefficient / content, _divided(term.factors, shared)) for term in tensor.terms]
+    terms = [Term(term.coefficient / number, _divided(term.factors, shared)) for term in tensor.terms]
     rest = c.collect(terms, tensor.free) if shared else Tensor(tensor.free, tuple(terms))
-    return Term(content, tuple(shared.items())), rest
+    return Term(number, tuple(shared.items())), rest
 
 
-def _content(coefficients: list[Fraction]) -> Fraction:
+def content(coefficients: list[Fraction]) -> Fraction:
+    """Return the largest positive number by which all coefficients divide into integers."""
     numerator = gcd(*[coefficient.numerator for coefficient in coefficients])
     return Fraction(numerator, lcm(*[coefficient.denominator for coefficient in coefficients]))
 

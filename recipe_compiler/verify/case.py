@@ -6,6 +6,7 @@ from fractions import Fraction
 from recipe_compiler.algebra.entries import Setting
 from recipe_compiler.algebra.system import System, system
 from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.derive.step import stated_step
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Filled, Formula, Number
@@ -60,8 +61,10 @@ def case_of(dynamics: Dynamics) -> Case:
     """Return what the claims about a dynamics need.
 
     Raises:
-        ModelError: a formula that has no meaning in index notation.
+        ModelError: a formula that has no meaning in index notation, or an update whose blocks wait for each other.
     """
+    if dynamics.claims.update is not None:
+        stated_step(dynamics)
     D = dynamics.D or dynamics.claims.diffusion
     Q = dynamics.Q or zeros(dynamics.declarations.blocks)
     derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))

@@ -26,8 +26,6 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
     ]
     if dynamics.claims.marginal is not None:
         found.append("claimed_marginal: claimed, and not decided by this version")
-    if dynamics.claims.update is not None:
-        found.append("claimed_update: claimed, and not decided by this version")
     return tuple(found)
 
 

@@ -1,4 +1,7 @@
-"""Is the drift that an author claims the one that follows from D, Q and H? Block by block."""
+"""Is the drift that an author claims the one that follows from D, Q and H? Block by block.
+
+Where D is left out the claimed diffusion stands for it.
+"""
 
 from collections.abc import Sequence
 
@@ -22,17 +25,19 @@ def claimed_drift(case: Case) -> Finding:
     """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one."""
     says = "the claimed drift is the derived one"
     where = case.place("claims.drift", "claims")
-    if case.derivation is None or case.dynamics.D is None or case.dynamics.Q is None:
-        missing = "D" if case.dynamics.D is None else "Q"
-        reason = f"{missing} is not given, and this version does not recover it: nothing to compare the claim with"
+    D = case.dynamics.claims.diffusion or case.dynamics.D
+    if case.derivation is None or D is None or case.dynamics.Q is None:
+        missing = "D" if D is None else "Q"
+        reason = f"{missing} is not given: there is no derived drift to compare the claim with"
         return Finding("claimed_drift", says, True, Undecided((reason,)), where=where)
     try:
-        claimed = ito_drift(case.dynamics, case.dynamics.D)
+        claimed = ito_drift(case.dynamics, D)
     except NotConvertedError as reason:
         return Finding("claimed_drift", says, True, Undecided((str(reason),)), where=where)
     identities = [*_drifts(case, case.derivation, claimed), *_diffusions(case, case.derivation)]
     declarations = case.dynamics.declarations
-    formulas = [*claimed, case.whole.H, *(x for m in (case.whole.D, case.whole.Q) for row in m or () for x in row)]
+    matrices = (case.whole.D, case.whole.Q, case.dynamics.claims.diffusion)
+    formulas = [*claimed, case.whole.H, *(x for m in matrices for row in m or () for x in row)]
     premises = smoothness(formulas, declarations)
     answer = decide(Question(tuple(identities), declarations, case.sizes, premises, case.contradiction))
     return Finding("claimed_drift", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)

@@ -8,6 +8,9 @@ from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.claimed_update import SAYS as UPDATE
+from recipe_compiler.verify.claimed_update import applies as updated
+from recipe_compiler.verify.claimed_update import claimed_update
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic
@@ -26,13 +29,20 @@ class Claim:
     required: bool = True
 
 
-def _always(dynamics: Dynamics) -> bool:
-    del dynamics
-    return True
+def _noise(dynamics: Dynamics) -> bool:
+    return dynamics.D is not None or dynamics.claims.diffusion is not None
+
+
+def _recipe(dynamics: Dynamics) -> bool:
+    return dynamics.Q is not None and _noise(dynamics)
 
 
 def _claimed(dynamics: Dynamics) -> bool:
     return dynamics.claims.drift is not None
+
+
+def _claimed_beside_the_recipe(dynamics: Dynamics) -> bool:
+    return _claimed(dynamics) and _recipe(dynamics)
 
 
 def _on_a_circle(dynamics: Dynamics) -> bool:
@@ -40,17 +50,18 @@ def _on_a_circle(dynamics: Dynamics) -> bool:
 
 
 TABLE = (
-    Claim("d_symmetric", "D is symmetric", d_symmetric, _always),
-    Claim("d_psd", "D is positive semidefinite", d_psd, _always),
-    Claim("q_skew", "Q is skew", q_skew, _always),
-    Claim("stationary", "exp(-H) is stationary", stationary, _always),
-    Claim("claimed_drift", "the claimed drift is the derived one", claimed_drift, _claimed),
+    Claim("d_symmetric", "D is symmetric", d_symmetric, _noise),
+    Claim("d_psd", "D is positive semidefinite", d_psd, _noise),
+    Claim("q_skew", "Q is skew", q_skew, _recipe),
+    Claim("stationary", "exp(-H) is stationary", stationary, _recipe),
+    Claim("claimed_drift", "the claimed drift is the derived one", claimed_drift, _claimed_beside_the_recipe),
     Claim(
         "claimed_stationary",
         "exp(-H) is stationary for the claimed equation",
         claimed_stationary,
         _claimed,
     ),
+    Claim("claimed_update", UPDATE, claimed_update, updated),
     Claim(*PERIODIC, periodic, _on_a_circle),
 )
 

@@ -7,7 +7,7 @@ from functools import partial
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
+from recipe_compiler.verdict import Finding, Proved, Report, Undecided, Verdict
 from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
 from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
 from recipe_compiler.verify.case import case_of
@@ -49,7 +49,13 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -
             bound = bind(document)
             findings = _decided(partial(_build_jobs, document, bound), _build_rows(document, bound), seconds)
             caveats = build_caveats(document, bound)
-    return Report(document.name, document.source.file, digest(document), findings, caveats)
+    remarks = tuple(
+        f"{finding.id}: {remark}"
+        for finding in findings
+        if isinstance(finding.decision, Proved)
+        for remark in finding.decision.remarks
+    )
+    return Report(document.name, document.source.file, digest(document), findings, (*remarks, *caveats))
 
 
 def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> int:

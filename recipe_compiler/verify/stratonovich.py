@@ -1,8 +1,8 @@
 """The Ito drift of an equation stated in Stratonovich's sense, where D alone determines it.
 
 With a noise factor sigma sigma.T = 2 D the Ito drift is f_i + (1/2) sum_jk sigma_jk d_j sigma_ik. D does not determine
-sigma, but it determines that sum where no noisy coordinate enters D (then it is zero), and where the noisy blocks are
-scalars and D is diagonal (then it is d_i D_ii / 2).
+sigma, but the sum is zero where no noisy coordinate enters D, whatever sigma is, and for a diagonal D the diagonal root
+is meant: one source of noise for each coordinate, with which the sum is d_i D_ii / 2.
 """
 
 from fractions import Fraction
@@ -13,7 +13,7 @@ from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Nu
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Delta, Index, Tensor
 
 Matrix = tuple[tuple[Formula, ...], ...]
 
@@ -41,13 +41,21 @@ def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
     noisy = [a for a, row in enumerate(tensors) if not all(entry.is_zero for entry in row)]
     if not any(_depends(c, entry, blocks[a]) for a in noisy for row in tensors for entry in row):
         return drift
-    diagonal = all(tensors[a][b].is_zero for a in noisy for b in range(len(blocks)) if a != b)
-    if not diagonal or any(blocks[a].shape.sizes for a in noisy):
+    alone = all(tensors[a][b].is_zero for a in noisy for b in range(len(blocks)) if a != b)
+    if not alone or not all(_is_diagonal(tensors[a][a], blocks[a]) for a in noisy):
         raise NotConvertedError("the Ito drift of this Stratonovich equation depends on the factor of D, not given")
     return tuple(
         _corrected(f, D[a][a], block) if a in noisy else f
         for a, (f, block) in enumerate(zip(drift, blocks, strict=True))
     )
+
+
+def _is_diagonal(entry: Tensor, block: Block) -> bool:
+    """Whether the place of a block with itself is a diagonal matrix: every term holds delta_ij."""
+    if not block.shape.sizes:
+        return True
+    delta = Delta(*row_slots(block), *col_slots(block))
+    return all((delta, 1) in term.factors for term in entry.terms)
 
 
 def _depends(c: Calculus, entry: Tensor, block: Block) -> bool:
@@ -57,6 +65,6 @@ def _depends(c: Calculus, entry: Tensor, block: Block) -> bool:
 
 
 def _corrected(f: Formula, D: Formula, block: Block) -> Formula:
-    """Return `f + grad(D, block)/2` of a scalar block."""
-    slope = Apply("grad", (D, Symbol(block.name, block.shape, Role.BLOCK)), block.shape)
-    return Add((f, Multiply(Number(Fraction(1, 2)), slope, block.shape)), block.shape)
+    """Return `f + div(D, block)/2`, which for a diagonal D is f_i + d_i D_ii / 2."""
+    spread = Apply("div", (D, Symbol(block.name, block.shape, Role.BLOCK)), block.shape)
+    return Add((f, Multiply(Number(Fraction(1, 2)), spread, block.shape)), block.shape)

@@ -70,7 +70,7 @@ def test_a_square_root_process_on_the_whole_line_is_not_proved(checked: Check) -
     assert "x > 0" in tried(found, "stationary")
 
 
-@pytest.mark.parametrize("entry", ["1/x**2", "sqrt(x**2)", "abs(x)", "log(1 + x)**2"])
+@pytest.mark.parametrize("entry", ["1/x**2", "sqrt(x**2)", "log(1 + x)**2"])
 def test_an_undischarged_obligation_is_undecided(checked: Check, entry: str) -> None:
     found = checked(f"state: {{x: {{}}}}\nH: x**2/2\nD: [[1 + {entry}]]\nQ: [[0]]\n")
     assert finding(found, "stationary").verdict is Verdict.UNDECIDED
@@ -143,10 +143,10 @@ def test_a_claimed_equation_without_d_and_q_is_refuted_by_its_residual(checked: 
     """
     found = checked(text)
     assert finding(found, "claimed_stationary").verdict is Verdict.REFUTED
-    assert "Q is not given" in tried(found, "stationary")
+    assert {f.id for f in found.findings}.isdisjoint({"q_skew", "stationary", "claimed_drift"})
     right = checked(text.replace("- 2*r", "- r"))
     assert finding(right, "claimed_stationary").verdict is Verdict.PROVED
-    assert right.verdict is Verdict.UNDECIDED
+    assert right.verdict is Verdict.PROVED
 
 
 def test_a_claimed_diffusion_beside_d_must_be_it(checked: Check) -> None:
@@ -234,7 +234,7 @@ def test_an_exception_inside_a_claim_is_undecided(checked: Check, monkeypatch: p
 def test_exit_codes(checked: Check) -> None:
     proved = checked("state: {x: {}}\nH: x**2/2\nD: [[1]]\nQ: [[0]]\n")
     refuted = checked("state: {x: {}}\nH: x**2/2\nD: [[-1]]\nQ: [[0]]\n")
-    undecided = checked("state: {x: {}}\nH: abs(x)\nD: [[1]]\nQ: [[0]]\n")
+    undecided = checked("state: {x: {}}\nH: x**2/2\nD: [[1 + 1/x**2]]\nQ: [[0]]\n")
     assert exit_code([proved]) == 0
     assert exit_code([undecided, refuted]) == 1
     assert exit_code([undecided, proved]) == 3

@@ -1,0 +1,202 @@
+"""Power series in the step size with tensors as coefficients: sums, products, powers and functions of them.
+
+A series knows up to which power it is known; every operation says so of its result. Draws are coordinates of blocks
+that no document can declare.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import factorial
+
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Index, Slot, Tensor
+
+ZERO, ONE = Fraction(0), Fraction(1)
+TOP = Fraction(3)
+"""No higher power is ever kept."""
+
+LONGEST = 8
+"""Terms of a Taylor series that are looked at."""
+
+ARGUMENT = Coordinate("x.")
+"""The argument of a function that is expanded."""
+
+DRAW = "draw."
+
+
+class NotReadError(Exception):
+    """A formula of an update whose expansion in eps is not known; the claim that needs it is undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Power of eps to its coefficient, all with the same free indices, none of them zero."""
+
+    parts: Mapping[Fraction, Tensor]
+    upto: Fraction = TOP
+    """All powers up to this one are known."""
+
+    @property
+    def low(self) -> Fraction:
+        """The lowest power that occurs, or up to which none does."""
+        return min(self.parts, default=self.upto)
+
+    def at(self, power: Fraction) -> Tensor:
+        """Return the coefficient of a power.
+
+        Raises:
+            NotReadError: it is not known.
+        """
+        if power > self.upto:
+            raise NotReadError(f"the part eps^{power} of the step is not known")
+        return self.parts.get(power, Tensor((), ()))
+
+
+def draw(name: str, *at: Slot) -> Coordinate:
+    """Return a component of a draw."""
+    return Coordinate(DRAW + name, at)
+
+
+def is_draw(atom: Atom) -> bool:
+    """Whether an atom is a component of a draw."""
+    return isinstance(atom, Coordinate) and atom.block.startswith(DRAW)
+
+
+def monomial(power: Fraction, tensor: Tensor) -> Series:
+    """Return a tensor times a power of eps."""
+    return _series({power: tensor}, TOP)
+
+
+def added(c: Calculus, parts: Iterable[Series]) -> Series:
+    """Return the sum."""
+    listed = tuple(parts)
+    found: dict[Fraction, list[Tensor]] = {}
+    for part in listed:
+        for power, tensor in part.parts.items():
+            found.setdefault(power, []).append(tensor)
+    summed = {power: c.add(*tensors) for power, tensors in found.items()}
+    return _series(summed, min((part.upto for part in listed), default=TOP))
+
+
+def scaled(c: Calculus, series: Series, factor: Fraction | int) -> Series:
+    """Return a rational multiple."""
+    return _series({power: c.scale(tensor, factor) for power, tensor in series.parts.items()}, series.upto)
+
+
+def shifted(series: Series, by: Fraction) -> Series:
+    """Return eps**by times the series."""
+    return _series({power + by: tensor for power, tensor in series.parts.items()}, series.upto + by)
+
+
+def times(c: Calculus, left: Series, right: Series) -> Series:
+    """Return the product, nothing summed."""
+    upto = min(left.upto + right.low, right.upto + left.low, TOP)
+    found: dict[Fraction, list[Tensor]] = {}
+    for p, x in left.parts.items():
+        for q, y in right.parts.items():
+            if p + q <= upto:
+                found.setdefault(p + q, []).append(c.multiply(x, y))
+    return _series({power: c.add(*tensors) for power, tensors in found.items()}, upto)
+
+
+def total(c: Calculus, series: Series, *over: Index) -> Series:
+    """Return the sum over indices, whether or not they occur."""
+    summed = {
+        power: c.total(Tensor(sorted_indices((*tensor.free, *over)), tensor.terms), *over)
+        for power, tensor in series.parts.items()
+    }
+    return _series(summed, series.upto)
+
+
+def renamed(c: Calculus, series: Series, moves: Mapping[Index, Slot]) -> Series:
+    """Return the series with free indices replaced."""
+    return _series({power: c.rename(tensor, moves) for power, tensor in series.parts.items()}, series.upto)
+
+
+def differentiated(c: Calculus, series: Series, by: Coordinate) -> Series:
+    """Return the derivative of every coefficient."""
+    return _series({power: c.diff(tensor, by) for power, tensor in series.parts.items()}, series.upto)
+
+
+def composed(c: Calculus, fn: str, arg: Series) -> Series:
+    """Return a scalar function of a series, by Taylor's formula about its value at eps = 0."""
+    first, rest = apart(arg, fn)
+    value = c.applied(fn, c.atom(ARGUMENT)) if rest.parts else c.applied(fn, first)
+    parts: list[Series] = []
+    share = monomial(ZERO, c.constant(1))
+    for k in range(LONGEST + 1):
+        here = c.scale(_at(c, value, first), Fraction(1, factorial(k)))
+        parts.append(times(c, share, monomial(ZERO, here)))
+        share = times(c, share, rest)
+        if not share.parts:
+            return added(c, [*parts, share])
+        value = c.diff(value, ARGUMENT)
+    raise NotReadError(f"{fn} beyond the order kept here")
+
+
+def raised(c: Calculus, base: Series, exponent: Fraction) -> Series:
+    """Return a rational power: multiplied out, or by the binomial series about the lowest part."""
+    if exponent.denominator == 1 and 0 <= exponent <= LONGEST:
+        found = monomial(ZERO, c.constant(1))
+        for _ in range(exponent.numerator):
+            found = times(c, found, base)
+        return found
+    if not base.parts:
+        raise NotReadError("a power of what is not seen to differ from zero")
+    low = base.low
+    first, rest = apart(shifted(base, -low), "a power")
+    parts: list[Series] = []
+    share, number = monomial(ZERO, c.constant(1)), ONE
+    for k in range(LONGEST + 1):
+        here = c.scale(c.power(first, exponent - k), number)
+        parts.append(times(c, share, monomial(ZERO, here)))
+        share = times(c, share, rest)
+        if not share.parts:
+            return shifted(added(c, [*parts, share]), low * exponent)
+        number *= (exponent - k) / (k + 1)
+    raise NotReadError("a power beyond the order kept here")
+
+
+def apart(series: Series, what: str) -> tuple[Tensor, Series]:
+    """Return the value at eps = 0, which may hold no draw, and what vanishes with eps.
+
+    Raises:
+        NotReadError: it holds one, or the series grows as eps becomes small.
+    """
+    if series.low < 0:
+        raise NotReadError(f"{what} of what grows as eps becomes small")
+    first = series.at(ZERO)
+    if any(is_draw(atom) for term in first.terms for atom, _ in term.factors):
+        raise NotReadError(f"{what} of a draw that does not become small with eps")
+    return first, Series({power: tensor for power, tensor in series.parts.items() if power > 0}, series.upto)
+
+
+def _series(parts: Mapping[Fraction, Tensor], upto: Fraction) -> Series:
+    upto = min(upto, TOP)
+    kept = {power: parts[power] for power in sorted(parts) if power <= upto and not parts[power].is_zero}
+    return Series(kept, upto)
+
+
+def _at(c: Calculus, tensor: Tensor, value: Tensor) -> Tensor:
+    """Return a tensor without indices of its own, the formal argument replaced by a value."""
+    parts = [
+        c.multiply(
+            c.constant(term.coefficient), *(_power_at(c, atom, exponent, value) for atom, exponent in term.factors)
+        )
+        for term in tensor.terms
+    ]
+    return c.add(Tensor(value.free, ()), *parts)
+
+
+def _power_at(c: Calculus, atom: Atom, exponent: Fraction, value: Tensor) -> Tensor:
+    match atom:
+        case Coordinate() if atom == ARGUMENT:
+            return c.power(value, exponent)
+        case Applied(fn, args):
+            return c.power(c.applied(fn, *(_at(c, arg, value) for arg in args)), exponent)
+        case Base(arg):
+            return c.power(_at(c, arg, value), exponent)
+        case _:
+            return c.atom(atom, exponent)

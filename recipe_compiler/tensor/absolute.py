@@ -1,0 +1,90 @@
+"""Absolute values and signs: `x = sign(x) abs(x)` everywhere, and what follows for products of the three.
+
+With s = sign(x), a product `x**a abs(x)**b s**c` of whole powers is `s**p abs(x)**n` wherever x is not zero, n = a + b
+and p the parity of a + c. At x = 0 it is zero or not defined, unless a = b = 0: only then may `s**2` not go.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from recipe_compiler.tensor.arithmetic import Arithmetic
+from recipe_compiler.tensor.atoms import Factor, indices
+from recipe_compiler.tensor.powers import content
+from recipe_compiler.tensor.terms import Applied, Atom, Tensor, Term
+
+ABS, SIGN = "abs", "sign"
+
+
+def unscaled(c: Arithmetic, arg: Tensor) -> tuple[Fraction, Tensor]:
+    """Return an argument that is not zero as a number times the rest, whose first coefficient is positive."""
+    number = content([term.coefficient for term in arg.terms])
+    number = -number if arg.terms[0].coefficient < 0 else number
+    return number, c.scale(arg, 1 / number)
+
+
+def without_signs(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
+    """Return the factors with absolute values, signs and their arguments in one form, and what must be built anew.
+
+    The forms, at n = a + b: of parity 0 `x**n` for even n and `abs(x)**n` for odd n; of parity 1 `x**n` for odd n and
+    `x abs(x)**(n-1)` for even n; `sign(x)` or `sign(x)**2` where n = 0. Products of products need not end in one
+    form: `abs(x)/x` is `sign(x)`, which has forgotten that x is not zero, so its square stays.
+    """
+    powers = dict(factors)
+    new: list[Tensor] = []
+    for arg in _arguments(powers):
+        old = _exponents(powers, arg)
+        if any(exponent.denominator != 1 for exponent in old):
+            continue
+        now = _form(*old)
+        if now == old:
+            continue
+        own = _single(arg)
+        for atom, exponent in zip((Applied(ABS, (arg,)), Applied(SIGN, (arg,))), now[1:], strict=True):
+            _set(powers, atom, exponent)
+        if own is not None:
+            _set(powers, own, now[0])
+        elif now[0]:
+            new.append(c.power(arg, now[0]))
+    return list(powers.items()), new
+
+
+def _arguments(atoms: Iterable[Atom]) -> list[Tensor]:
+    """Return what absolute values and signs are taken of, each once."""
+    found = [atom.args[0] for atom in atoms if isinstance(atom, Applied) and atom.fn in (ABS, SIGN)]
+    return list(dict.fromkeys(found))
+
+
+def _exponents(powers: dict[Atom, Fraction], arg: Tensor) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the exponents of x, abs(x) and sign(x); an x that is a sum is not seen in a product."""
+    own = _single(arg)
+    zero = Fraction(0)
+    a = zero if own is None else powers.get(own, zero)
+    return a, powers.get(Applied(ABS, (arg,)), zero), powers.get(Applied(SIGN, (arg,)), zero)
+
+
+def _form(a: Fraction, b: Fraction, c: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the exponents of x, abs(x) and sign(x) in canonical form."""
+    zero, one = Fraction(0), Fraction(1)
+    n, odd = a + b, (a + c) % 2
+    if not n:
+        square = 2 * one if c and not a and not b else zero
+        return zero, zero, odd or square
+    if not odd:
+        return (zero, n, zero) if n % 2 else (n, zero, zero)
+    return (n, zero, zero) if n % 2 else (one, n - 1, zero)
+
+
+def _single(arg: Tensor) -> Atom | None:
+    """Return the atom that an argument is, if it is one and no sum over its places."""
+    match arg.terms:
+        case (Term(coefficient, ((atom, exponent),) as factors),) if coefficient == exponent == 1:
+            return atom if indices(factors) <= set(arg.free) else None
+        case _:
+            return None
+
+
+def _set(powers: dict[Atom, Fraction], atom: Atom, exponent: Fraction) -> None:
+    if exponent:
+        powers[atom] = exponent
+    else:
+        powers.pop(atom, None)

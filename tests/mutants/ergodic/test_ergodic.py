@@ -1,0 +1,158 @@
+"""Dynamics with more than one stationary law, or with one that nobody has shown to be alone: none is proved."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sympy
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.witness import points
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.unique import unique, unique_in
+
+HERE = Path(__file__).parent
+SPECS = HERE.parents[2] / "specs"
+
+REFUTED = {
+    "hmc": "exp(-H)/(1 + H**2)",
+    "friction_may_vanish": "exp(-H)/(1 + H**2)",
+    "frozen_direction": "exp(-H)/(1 + (-1*x + y)**2)",
+    "uncoupled": "the part of H in theta[0], theta[1], r[0], r[1]",
+    "coupling_may_vanish": "the part of H in theta[0], theta[1], r[0], r[1]",
+    "at_rest": "the part of H in w",
+}
+"""Mutant to what its other law speaks of."""
+
+UNDECIDED = {
+    "thermostat_without_noise": "draw anew now and then from r ~ N(0, I) and xi ~ N(0, 1/d)",
+    "metric_may_vanish": "no block is shown to have noise",
+    "metric_vanishes": "no block is shown to have noise",
+    "noise_vanishes": "no block is shown to have noise",
+    "metric_has_kinks": "is smooth",
+    "rank_one_coupling": "not shown at every state: theta",
+    "noise_on_the_wrong_side": "not shown at every state: r",
+    "half_line": "x has a boundary",
+    "q_symmetric": "not shown: Q is skew",
+}
+"""Mutant to what is said to be missing."""
+
+CONTROLS = sorted((HERE / "controls").glob("*.yaml"))
+
+
+def case(path: Path) -> Case:
+    found = load(path)
+    assert isinstance(found, Dynamics)
+    return case_of(found)
+
+
+def decided(name: str) -> Finding:
+    found = unique(case(HERE / f"{name}.yaml"))
+    assert not found.required
+    return found
+
+
+def test_every_mutant_has_its_row() -> None:
+    assert {path.stem for path in HERE.glob("*.yaml")} == REFUTED.keys() | UNDECIDED.keys()
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_another_law_is_named(name: str) -> None:
+    found = decided(name).decision
+    assert isinstance(found, Refuted)
+    assert found.witness[-1][0] == "also stationary"
+    assert REFUTED[name] in found.witness[-1][1]
+    assert "never changes" in found.residual
+
+
+@pytest.mark.parametrize("name", UNDECIDED)
+def test_what_is_missing_is_named(name: str) -> None:
+    found = decided(name).decision
+    assert isinstance(found, Undecided)
+    assert any(UNDECIDED[name] in reason for reason in found.tried)
+
+
+@pytest.mark.parametrize("path", CONTROLS, ids=lambda path: path.stem)
+def test_noise_that_reaches_everything_is_proved(path: Path) -> None:
+    found = unique(case(path))
+    assert isinstance(found.decision, Proved)
+    assert "chains do not explode in finite time" in found.decision.given
+    assert found.checked_at
+    assert found.decision.data
+
+
+def other_residual(about: Case, kept: Callable[[sympy.Expr, tuple[sympy.Symbol, ...]], sympy.Expr]) -> sympy.Expr:
+    """The Fokker-Planck residual of exp(-H)/(1 + F**2) at an exact point, by plain SymPy at d = 2."""
+    sizes = next(sizes for sizes in about.sizes if all(n == 2 for n in sizes.values()))
+    s = about.system(sizes)
+    at = list(points(about.dynamics.declarations, sizes, 20))[-1]
+    state = {x: at.numbers[x] for x in s.z}
+    numbers = {k: sympy.Rational(v.numerator, v.denominator) for k, v in at.numbers.items() if k not in state}
+
+    def concrete(e: sympy.Expr) -> sympy.Expr:
+        calls = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
+        return e.xreplace(calls).doit().xreplace(numbers)
+
+    H, n = concrete(s.H), range(len(s.z))
+    D, Q = ([[concrete(matrix[i][j]) for j in n] for i in n] for matrix in (s.D, s.Q))
+    q = sympy.exp(-H) / (1 + kept(H, s.z) ** 2)
+    f = [
+        sum(-(D[i][j] + Q[i][j]) * sympy.diff(H, s.z[j]) + sympy.diff(D[i][j] + Q[i][j], s.z[j]) for j in n) for i in n
+    ]
+    residual = sum(-sympy.diff(f[i] * q, s.z[i]) for i in n)
+    residual += sum(sympy.diff(D[i][j] * q, s.z[i], s.z[j]) for i in n for j in n)
+    values = {x: sympy.Rational(v.numerator, v.denominator) for x, v in state.items()}
+    return sympy.nsimplify((residual / sympy.exp(-H)).subs(values).simplify())
+
+
+def energy(H: sympy.Expr, z: tuple[sympy.Symbol, ...]) -> sympy.Expr:
+    del z
+    return H
+
+
+def energy_without(name: str) -> Callable[[sympy.Expr, tuple[sympy.Symbol, ...]], sympy.Expr]:
+    return lambda H, z: H.subs({x: 0 for x in z if str(x).startswith(name)})
+
+
+def test_what_is_said_to_be_stationary_is_so() -> None:
+    assert other_residual(case(HERE / "hmc.yaml"), energy) == 0
+    assert other_residual(case(HERE / "uncoupled.yaml"), energy_without("w")) == 0
+    assert other_residual(case(HERE / "frozen_direction.yaml"), lambda H, z: z[1] - z[0]) == 0
+    assert other_residual(case(HERE / "at_rest.yaml"), lambda H, z: z[-1] ** 2 / 2) == 0
+
+
+@pytest.mark.parametrize("name", ["sghmc", "sgnht_mass", "langevin_with_memory", "tied_noise", "circle"])
+def test_where_noise_reaches_everything_energy_is_not_kept(name: str) -> None:
+    assert other_residual(case(HERE / "controls" / f"{name}.yaml"), energy) != 0
+
+
+def test_the_refresh_of_a_metric_is_named() -> None:
+    found = unique(case(SPECS / "dynamics" / "rhmc.yaml")).decision
+    assert isinstance(found, Refuted)
+    assert "r ~ N(0, G)" in found.residual
+
+
+@pytest.mark.parametrize("path", sorted((SPECS / "builds").glob("*.yaml")), ids=lambda path: path.stem)
+def test_builds_are_decided_at_their_values(path: Path) -> None:
+    """Friction declared positive semidefinite is definite at its value; three memories reach a space of two no more."""
+    build = load(path)
+    assert isinstance(build, Build)
+    wanted = Verdict.UNDECIDED if path.stem.startswith("generalised") else Verdict.PROVED
+    assert unique_in(build, bind(build)).verdict is wanted
+
+
+def test_a_singular_value_leaves_a_direction_alone(tmp_path: Path) -> None:
+    text = (SPECS / "builds" / "sgld_gaussian.yaml").read_text().replace("../", f"{SPECS}/")
+    old = "[[1, 1/3, 1/4],\n            [1/3, 2, -1/2],\n            [1/4, -1/2, 3/2]]"
+    assert old in text
+    (tmp_path / "build.yaml").write_text(text.replace(old, "[[1, 2, 0], [2, 4, 0], [0, 0, 1]]"))
+    build = load(tmp_path / "build.yaml")
+    assert isinstance(build, Build)
+    found = unique_in(build, bind(build))
+    assert isinstance(found.decision, Refuted)
+    assert found.for_d == (("d", 3),)
+    assert "-2*theta[0] + theta[1]" in found.decision.witness[-1][1]
