@@ -55,6 +55,7 @@ def show_report(report: Report) -> None:
     given = dict.fromkeys(assumption for finding in report.findings for assumption in finding.decision.given)
     lines = [f"  given: {'; '.join(given)}"] if given else []
     lines += [line for finding in report.findings for line in _evidence(finding)]
+    lines += [f"  note: {finding.id}: {remark}" for finding in report.findings for remark in _remarks(finding)]
     lines += [line for explanation in report.explanations for line in _explained(explanation)]
     lines += [f"  not checked: {caveat}" for caveat in report.caveats]
     for line in lines:
@@ -106,6 +107,10 @@ def _evidence(finding: Finding) -> Iterator[str]:
     else:
         yield from (f"      tried: {what}" for what in finding.decision.tried)
     yield from _indented("residual", finding.decision.residual)
+
+
+def _remarks(finding: Finding) -> tuple[str, ...]:
+    return finding.decision.remarks if isinstance(finding.decision, Proved) else ()
 
 
 def _explained(explanation: Explanation) -> Iterator[str]:

@@ -31,7 +31,7 @@ class Proved:
     data: tuple[tuple[str, str], ...] = ()
     """What someone else needs to re-check the proof, by name, as exact text: a Gram matrix, weights, a bracket."""
     remarks: tuple[str, ...] = ()
-    """What the claim does not say and its reader has to know: reports print it among their caveats."""
+    """What the claim does not say and its reader has to know."""
     verdict: Verdict = field(default=Verdict.PROVED, init=False)
 
 

@@ -34,6 +34,7 @@ def bind(build: Build) -> Dynamics:
             D=_matrix(dynamics.D, bound),
             Q=_matrix(dynamics.Q, bound),
             claims=_claims(dynamics.claims, bound),
+            units=() if build.bind else dynamics.units,  # what is bound has no unit of its own
         )
     except ModelError as error:
         where = build.source.place("bind")

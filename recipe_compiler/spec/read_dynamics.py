@@ -24,6 +24,7 @@ from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.rows import block_rows
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
+from recipe_compiler.spec.units import check_units
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
@@ -50,6 +51,7 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     D = read_matrix(page, "D", scope, places, "D")
     Q = read_matrix(page, "Q", scope, places, "Q")
     claims = _claims(page, document.claims, scope, places)
+    check_units(page, document.units, declarations)
     stated = {name for name in ("D", "Q") if page.node(name) is not None}
     check_given(page, stated | {name for name in CLAIMED if page.node("claims", name) is not None})
     if len(faults.found) > before or H is None:

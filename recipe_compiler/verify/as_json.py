@@ -82,6 +82,7 @@ def claim_json(finding: Finding) -> Json:
         "checked_at": [_size(sizes) for sizes in finding.checked_at if sizes],
         "witness": dict(decision.witness) if isinstance(decision, Refuted) else None,
         "residual": (decision.residual or None) if isinstance(decision, (Refuted, Undecided)) else None,
+        "remarks": list(decision.remarks) if isinstance(decision, Proved) else [],
         "data": dict(decision.data) if isinstance(decision, Proved) else {},
         "tried": list(decision.tried) if isinstance(decision, Undecided) else [],
         "where": str(finding.where) if finding.where is not None else None,

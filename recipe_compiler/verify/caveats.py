@@ -1,15 +1,10 @@
 """What a check did not decide: every claim that applies to a document and that this version leaves open, with why."""
 
-from dataclasses import replace
-from fractions import Fraction
-
 from recipe_compiler.algebra.definedness import nodes
-from recipe_compiler.algebra.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Filled, Formula, Number, Role, Symbol
-from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verify.kinds import violates_exactly
 from recipe_compiler.verify.premises import depends_on_state
 
 
@@ -20,8 +15,6 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
         *_marginal(dynamics),
         *_regular(dynamics),
         *_boundary(dynamics),
-        *_reducible(dynamics),
-        "unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version",
         "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
     ]
     if dynamics.claims.marginal is not None:
@@ -31,31 +24,9 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
 
 def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
     """Return the claims about a build that were not decided, those about its dynamics included."""
-    noise = (
-        "noise_budget: that 2D - eps B_hat is positive semidefinite depends on the step size: guarded when it runs"
-        if build.variant == "minibatch"
-        else "noise_budget: a full-data build has no gradient noise to subtract; not decided further by this version"
-    )
     files = [name for name, value in build.values if value.file is not None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    independence = "independence: that the noise of different draws is independent is not decided by this version"
-    return (*dynamics_caveats(_valued(build, bound)), noise, independence, *checked_later)
-
-
-def _valued(build: Build, bound: Dynamics) -> Dynamics:
-    """Return the dynamics with what exact values show of their parameters: matrices that are positive definite."""
-    definite = {
-        name
-        for name, value in build.values
-        if value.numbers
-        and len(value.numbers) == len(value.numbers[0])
-        and not violates_exactly(value.numbers, Kind.PD)
-    }
-    parameters = tuple(
-        replace(p, kinds=(*p.kinds, Kind.PD)) if p.name in definite and p.shape.cols is not None else p
-        for p in bound.declarations.parameters
-    )
-    return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
+    return (*dynamics_caveats(bound), *checked_later)
 
 
 def target_caveats(target: Target) -> tuple[str, ...]:
@@ -108,22 +79,3 @@ def _assumed(declarations: Declarations) -> list[str]:
     """Return the blocks that an assumption restricts."""
     parts = (part for c in declarations.assume for side in (c.left, c.right) for part in nodes(side))
     return list(dict.fromkeys(p.name for p in parts if isinstance(p, Symbol) and p.role is Role.BLOCK))
-
-
-def _reducible(dynamics: Dynamics) -> list[str]:
-    """Return the caveat where nothing moves a chain out of the directions that D spans."""
-    if dynamics.D is None or dynamics.Q is None:
-        return []
-    if not all(_is_zero(place) for row in dynamics.Q for place in row):
-        return []
-    diagonal = [row[k] for k, row in enumerate(dynamics.D)]
-    found = [semidefinite(place, dynamics.declarations) if place.shape.cols is not None else None for place in diagonal]
-    signs = [sign(p, dynamics.declarations).positive for p in diagonal if not p.shape.sizes]
-    if all(f is not None and f.strict for f, p in zip(found, diagonal, strict=True) if p.shape.sizes) and all(signs):
-        return []
-    reason = "Q is 0 and D is not shown to be positive definite: if it is singular, chains never leave the directions"
-    return [f"reducible: {reason} it spans from where they start, whatever R-hat says"]
-
-
-def _is_zero(formula: Formula) -> bool:
-    return formula == Number(Fraction(0)) or (isinstance(formula, Filled) and formula.value == 0)

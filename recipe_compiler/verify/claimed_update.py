@@ -34,10 +34,13 @@ from recipe_compiler.verify.refresh import NotAffineError, refresh_identity
 from recipe_compiler.verify.sizes import Sizes
 
 ZERO, ONE = Fraction(0), Fraction(1)
-SAYS = "in the limit eps -> 0 the claimed update is a step of an equation with stationary exp(-H)"
+CLAIMED_UPDATE = (
+    "claimed_update",
+    "in the limit eps -> 0 the claimed update is a step of an equation with stationary exp(-H)",
+)
 
 
-def applies(dynamics: Dynamics) -> bool:
+def claims_update(dynamics: Dynamics) -> bool:
     """Whether an update is claimed."""
     return dynamics.claims.update is not None
 
@@ -50,9 +53,7 @@ def claimed_update(case: Case) -> Finding:
         answer = _answer(case, asked)
     except (NotReadError, ModelError) as reason:
         answer = Answer(Undecided((f"the update is not read: {reason}",)))
-    return Finding(
-        "claimed_update", SAYS, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where
-    )
+    return Finding(*CLAIMED_UPDATE, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
 
 
 def _answer(case: Case, asked: Asked) -> Answer:

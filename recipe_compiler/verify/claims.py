@@ -1,32 +1,52 @@
-"""The table of claims: each with its words, what decides it, and when it is asked."""
+"""The tables of claims: each with its words, what decides it, and when it is asked."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding
+from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
+from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.claimed_update import SAYS as UPDATE
-from recipe_compiler.verify.claimed_update import applies as updated
-from recipe_compiler.verify.claimed_update import claimed_update
+from recipe_compiler.verify.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
-from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic
+from recipe_compiler.verify.independence import INDEPENDENCE, estimates_gradients, independence, independent_update
+from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
+from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
 from recipe_compiler.verify.q_skew import q_skew
 from recipe_compiler.verify.stationary import stationary
+from recipe_compiler.verify.step_scale import STEP_SCALE, step_scale
+from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
+from recipe_compiler.verify.unique import UNIQUE, has_recipe, unique, unique_in
+from recipe_compiler.verify.units import UNITS, declares_units, units
+
+Subject = TypeVar("Subject")
+Document = TypeVar("Document", Dynamics, Target, Build)
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A row of the table; `decide` returns its finding for one dynamics."""
+class Bound:
+    """A build, and its dynamics with everything bound."""
+
+    build: Build
+    dynamics: Dynamics
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Generic[Subject, Document]):
+    """A row of a table; `decide` returns its finding, `applies` says whether a document is asked it."""
 
     id: str
     says: str
-    decide: Callable[[Case], Finding]
-    applies: Callable[[Dynamics], bool]
+    decide: Callable[[Subject], Finding]
+    applies: Callable[[Document], bool]
     required: bool = True
+    in_build: Callable[[Bound], Finding] | None = None
+    """What decides it in a build instead, where the values given there tell more."""
 
 
 def _noise(dynamics: Dynamics) -> bool:
@@ -37,35 +57,54 @@ def _recipe(dynamics: Dynamics) -> bool:
     return dynamics.Q is not None and _noise(dynamics)
 
 
-def _claimed(dynamics: Dynamics) -> bool:
+def _drift(dynamics: Dynamics) -> bool:
     return dynamics.claims.drift is not None
 
 
-def _claimed_beside_the_recipe(dynamics: Dynamics) -> bool:
-    return _claimed(dynamics) and _recipe(dynamics)
+def _on_circles(document: Dynamics | Target) -> bool:
+    return bool(on_circles(document.declarations))
 
 
-def _on_a_circle(dynamics: Dynamics) -> bool:
-    return bool(on_circles(dynamics.declarations))
+def _always(document: Target | Build) -> bool:
+    del document
+    return True
 
 
-TABLE = (
+DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
     Claim("d_symmetric", "D is symmetric", d_symmetric, _noise),
     Claim("d_psd", "D is positive semidefinite", d_psd, _noise),
     Claim("q_skew", "Q is skew", q_skew, _recipe),
     Claim("stationary", "exp(-H) is stationary", stationary, _recipe),
-    Claim("claimed_drift", "the claimed drift is the derived one", claimed_drift, _claimed_beside_the_recipe),
+    Claim("claimed_drift", "the claimed drift is the derived one", claimed_drift, lambda d: _drift(d) and _recipe(d)),
     Claim(
         "claimed_stationary",
         "exp(-H) is stationary for the claimed equation",
         claimed_stationary,
-        _claimed,
+        _drift,
     ),
-    Claim("claimed_update", UPDATE, claimed_update, updated),
-    Claim(*PERIODIC, periodic, _on_a_circle),
+    Claim(*STEP_SCALE, step_scale, claims_update, required=False),
+    Claim(*CLAIMED_UPDATE, claimed_update, claims_update),
+    Claim(*PERIODIC, periodic, _on_circles),
+    Claim(*UNIQUE, unique, has_recipe, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)),
+    Claim(*INDEPENDENCE, independent_update, estimates_gradients, required=False),
+    Claim(*UNITS, units, declares_units, required=False),
+)
+
+TARGETS: tuple[Claim[Target, Target], ...] = (
+    Claim(*DEFINED, defined, _always),
+    Claim(*GRADIENT, gradient, _always),
+    Claim(*PERIODIC, target_periodic, _on_circles),
+)
+
+BUILDS: tuple[Claim[Bound, Build], ...] = (
+    Claim(*BINDINGS, lambda bound: bindings(bound.build, bound.dynamics), _always),
+    Claim(*GRADIENT_NOISE, lambda bound: gradient_noise(bound.build, bound.dynamics), _always),
+    Claim(*ASSUMPTIONS, lambda bound: assumptions(bound.build, bound.dynamics), assumes),
+    Claim(*NOISE_BUDGET, lambda bound: noise_budget(bound.build, bound.dynamics), _always),
+    Claim(*INDEPENDENCE, lambda bound: independence(bound.build, bound.dynamics), _always),
 )
 
 
-def claims_of(dynamics: Dynamics) -> tuple[Claim, ...]:
-    """Return the claims to decide about a dynamics, in the order of the table."""
-    return tuple(claim for claim in TABLE if claim.applies(dynamics))
+def asked(table: tuple[Claim[Subject, Document], ...], document: Document) -> tuple[Claim[Subject, Document], ...]:
+    """Return the claims of a table that a document is asked, in order."""
+    return tuple(claim for claim in table if claim.applies(document))

@@ -7,17 +7,15 @@ from functools import partial
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Finding, Proved, Report, Undecided, Verdict
-from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
-from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
+from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
-from recipe_compiler.verify.claims import claims_of
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, asked
 from recipe_compiler.verify.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
-from recipe_compiler.verify.periodic import PERIODIC, on_circles, target_periodic
-from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
 
 Job = Callable[[], Finding]
+
+PROVED, REFUTED, UNDECIDED = 0, 1, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +24,15 @@ class Row:
 
     id: str
     says: str
-    required: bool = True
+    required: bool
 
 
-PROVED, REFUTED, UNDECIDED = 0, 1, 3
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The claims a document is asked, and how their jobs are prepared."""
+
+    rows: tuple[Row, ...]
+    jobs: Callable[[], Sequence[Job]]
 
 
 def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -> Report:
@@ -40,22 +43,16 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -
     """
     match document:
         case Dynamics():
-            findings = _decided(partial(_dynamics_jobs, document), _dynamics_rows(document), seconds)
+            findings = _decided(_of_dynamics(document), seconds)
             caveats = dynamics_caveats(document)
         case Target():
-            findings = _decided(partial(_target_jobs, document), _target_rows(document), seconds)
+            findings = _decided(_of_target(document), seconds)
             caveats = target_caveats(document)
         case Build():
-            bound = bind(document)
-            findings = _decided(partial(_build_jobs, document, bound), _build_rows(document, bound), seconds)
-            caveats = build_caveats(document, bound)
-    remarks = tuple(
-        f"{finding.id}: {remark}"
-        for finding in findings
-        if isinstance(finding.decision, Proved)
-        for remark in finding.decision.remarks
-    )
-    return Report(document.name, document.source.file, digest(document), findings, (*remarks, *caveats))
+            bound = Bound(document, bind(document))
+            findings = _decided(_of_build(bound), seconds)
+            caveats = build_caveats(document, bound.dynamics)
+    return Report(document.name, document.source.file, digest(document), findings, caveats)
 
 
 def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> int:
@@ -66,47 +63,39 @@ def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> in
     return UNDECIDED if Verdict.UNDECIDED in verdicts and not allow_undecided else PROVED
 
 
-def _dynamics_rows(dynamics: Dynamics) -> tuple[Row, ...]:
-    return tuple(Row(claim.id, claim.says, claim.required) for claim in claims_of(dynamics))
+def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
+    claims = asked(DYNAMICS, dynamics)
+
+    def jobs() -> Sequence[Job]:
+        case = case_of(dynamics)
+        return [
+            partial(claim.decide, case) if bound is None or claim.in_build is None else partial(claim.in_build, bound)
+            for claim in claims
+        ]
+
+    return Asked(tuple(Row(claim.id, claim.says, claim.required) for claim in claims), jobs)
 
 
-def _dynamics_jobs(dynamics: Dynamics) -> Sequence[Job]:
-    case = case_of(dynamics)
-    return [partial(claim.decide, case) for claim in claims_of(dynamics)]
+def _of_target(target: Target) -> Asked:
+    claims = asked(TARGETS, target)
+    rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
+    return Asked(rows, lambda: [partial(claim.decide, target) for claim in claims])
 
 
-def _target_rows(target: Target) -> tuple[Row, ...]:
-    return tuple(
-        Row(*words) for words in (DEFINED, GRADIENT, *((PERIODIC,) if on_circles(target.declarations) else ()))
-    )
+def _of_build(bound: Bound) -> Asked:
+    claims = asked(BUILDS, bound.build)
+    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target)
+    rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
+    own = [partial(claim.decide, bound) for claim in claims]
+    return Asked((*dynamics.rows, *target.rows, *rows), lambda: [*dynamics.jobs(), *target.jobs(), *own])
 
 
-def _target_jobs(target: Target) -> Sequence[Job]:
-    own: list[Job] = [partial(defined, target), partial(gradient, target)]
-    return [*own, partial(target_periodic, target)] if on_circles(target.declarations) else own
-
-
-def _build_rows(build: Build, bound: Dynamics) -> tuple[Row, ...]:
-    own = [Row(*words) for words in (BINDINGS, GRADIENT_NOISE, *((ASSUMPTIONS,) if assumes(build) else ()))]
-    return (*_dynamics_rows(bound), *_target_rows(build.target), *own)
-
-
-def _build_jobs(build: Build, bound: Dynamics) -> Sequence[Job]:
-    own: list[Job] = [partial(bindings, build, bound), partial(gradient_noise, build, bound)]
-    own += [partial(assumptions, build, bound)] if assumes(build) else []
-    return [*_dynamics_jobs(bound), *_target_jobs(build.target), *own]
-
-
-def _decided(jobs: Callable[[], Sequence[Job]], rows: tuple[Row, ...], seconds: float) -> tuple[Finding, ...]:
+def _decided(what: Asked, seconds: float) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
-
-    def all_timed() -> Sequence[Job]:
-        return [partial(timed, job) for job in jobs()]
-
-    outcomes = run_all(Work(all_timed, len(rows)), seconds)
+    outcomes = run_all(Work(lambda: [partial(timed, job) for job in what.jobs()], len(what.rows)), seconds)
     return tuple(
         Finding(row.id, row.says, row.required, Undecided((outcome.reason,)), seconds=outcome.seconds)
         if isinstance(outcome, Unfinished)
         else outcome
-        for row, outcome in zip(rows, outcomes, strict=True)
+        for row, outcome in zip(what.rows, outcomes, strict=True)
     )

@@ -20,7 +20,7 @@ from recipe_compiler.verify.asked_update import asked_update, disagreement
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.claimed_update import applies, claimed_update
+from recipe_compiler.verify.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.discrete import NotAStepError, StepMoments, limit_diffusion, limit_drift, orders
 from recipe_compiler.verify.expansion import NoExpansionError, by_power
 from recipe_compiler.verify.step_moments import step_moments
@@ -57,7 +57,7 @@ def phase(tmp_path: Path) -> Read:
 
 
 def decided(dynamics: Dynamics) -> Finding:
-    assert applies(dynamics)
+    assert claims_update(dynamics)
     return claimed_update(case_of(dynamics))
 
 

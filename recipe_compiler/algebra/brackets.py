@@ -1,0 +1,169 @@
+"""Hoermander's condition at fixed sizes, in scalars: the span of the columns of D and their brackets with b.
+
+Operators d_i (D_ij d_j) + b . grad with b = -Q grad H + div Q are hypoelliptic where the columns of D, and their
+brackets with b and among themselves, span all directions (Oleinik, Radkevich 1971); for the semigroup b is left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.matrices import determinant, total
+from recipe_compiler.algebra.nullspace import echelon, rank
+from recipe_compiler.algebra.point import Point
+from recipe_compiler.algebra.system import System, Vector, correction, gradient
+
+LARGEST = 12
+"""Coordinates up to which brackets are formed."""
+LARGEST_WORK = 2500
+"""What `work` may be for brackets to be formed."""
+LARGEST_MINOR = 6
+"""Coordinates up to which a minor is written out."""
+DEPTH = 3
+FIELDS = 120
+"""Fields formed at most."""
+LARGEST_FIELD = 4000
+"""Operations in a field, beyond which no bracket of it is formed."""
+
+
+def circulation(s: System) -> Vector:
+    """Return b = -Q grad H + div Q."""
+    grad_H = gradient(s.H, s.z)
+    own = correction(s.Q, s.z)
+    return tuple(total([-q * g for q, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(s.Q, own, strict=True))
+
+
+def work(s: System) -> int:
+    """Return how much there is to do for brackets: the operations in b, for every coordinate."""
+    return len(s.z) * sum(int(x.count_ops()) for x in circulation(s))
+
+
+def fields(s: System) -> Iterator[Vector]:
+    """Yield the columns of D, then their brackets level by level, those that vanish as written left out."""
+    columns = [v for v in zip(*s.D, strict=True) if any(x != 0 for x in v)]
+    yield from columns
+    b = circulation(s)
+    fresh = columns
+    count = len(columns)
+    for _ in range(DEPTH):
+        level: list[Vector] = []
+        for v in fresh:
+            for w in (b, *columns):
+                found = bracket(w, v, s.z)
+                if all(x == 0 for x in found) or count >= FIELDS:
+                    continue
+                count += 1
+                level.append(found)
+                yield found
+        fresh = [v for v in level if total(list(v)).count_ops() < LARGEST_FIELD]
+
+
+def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
+    """Return [X, Y]_i = X_j d_j Y_i - Y_j d_j X_i."""
+    return tuple(
+        sympy.expand(total([x * sympy.diff(v, at) - y * sympy.diff(u, at) for x, y, at in zip(X, Y, z, strict=True)]))
+        for u, v in zip(X, Y, strict=True)
+    )
+
+
+def rank_at(s: System, at: Point) -> int:
+    """Return how many directions brackets span at an exact point; fields without a rational value do not count.
+
+    A lower bound of the rank, therefore.
+    """
+    found: list[tuple[Fraction, ...]] = []
+    reached = 0
+    for v in fields(s):
+        row = _value(v, at)
+        if row is None or rank((*found, row), len(s.z)) == reached:
+            continue
+        found.append(row)
+        reached += 1
+        if reached == len(s.z):
+            break
+    return reached
+
+
+def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
+    """Return the determinant of as many brackets as there are coordinates, shown to vanish nowhere; None if none is."""
+    n = len(s.z)
+    if n > LARGEST_MINOR:
+        return None
+    every = sorted(fields(s), key=lambda v: (sum(x.count_ops() for x in v), str(v)))
+    tried: set[tuple[int, ...]] = set()
+    for place in at:
+        values = [_value(v, place) for v in every]
+        known = [(k, row) for k, row in enumerate(values) if row is not None]
+        chosen = _independent(known, n)
+        if len(chosen) < n or chosen in tried:
+            continue
+        tried.add(chosen)
+        minor = determinant(tuple(every[k] for k in chosen))
+        if minor.count_ops() < LARGEST_FIELD and never_zero(minor):
+            return sympy.expand(minor)
+    return None
+
+
+def never_zero(e: Expr) -> bool:
+    """Whether a scalar vanishes nowhere: its expanded terms all have one sign, and one of them is never zero."""
+    terms = sympy.Add.make_args(sympy.expand(e))
+    if len(terms) == 1:
+        return _nonzero(terms[0])
+    signed = ([sign * term for term in terms] for sign in (1, -1))
+    return any(
+        all(_at_least(term) for term in side) and any(_at_least(term, strictly=True) for term in side)
+        for side in signed
+    )
+
+
+def _at_least(term: Expr, *, strictly: bool = False) -> bool:
+    """Whether a term is >= 0, or > 0: its coefficient and every factor are."""
+    coefficient, rest = term.as_coeff_Mul(rational=True)
+    return bool(coefficient > 0) and all(_factor_at_least(x, strictly) for x in sympy.Mul.make_args(rest))
+
+
+def _factor_at_least(e: Expr, strictly: bool) -> bool:
+    if isinstance(e, sympy.exp) or e == 1 or e is sympy.pi:
+        return True
+    if isinstance(e, (sympy.Symbol, AppliedUndef)):
+        return bool(e.is_positive if strictly else e.is_nonnegative)
+    if isinstance(e, sympy.Pow) and e.exp.is_Rational:
+        if _factor_at_least(e.base, strictly):
+            return True
+        return bool(e.exp.is_Integer and e.exp.is_even) and not strictly
+    return False
+
+
+def _nonzero(term: Expr) -> bool:
+    _, rest = term.as_coeff_Mul(rational=True)
+    return term != 0 and all(_factor_nonzero(x) for x in sympy.Mul.make_args(rest))
+
+
+def _factor_nonzero(e: Expr) -> bool:
+    if isinstance(e, sympy.Pow):
+        return _factor_nonzero(e.base)
+    return _factor_at_least(e, strictly=True) or (isinstance(e, (sympy.Symbol, AppliedUndef)) and bool(e.is_nonzero))
+
+
+def _value(v: Vector, at: Point) -> tuple[Fraction, ...] | None:
+    found: list[Fraction] = []
+    for x in v:
+        try:
+            value = evaluate(x, at.leaf)
+        except NoValueError:
+            return None
+        if not isinstance(value, Fraction):
+            return None
+        found.append(value)
+    return tuple(found)
+
+
+def _independent(rows: list[tuple[int, tuple[Fraction, ...]]], n: int) -> tuple[int, ...]:
+    """Return the numbers of the first rows that are linearly independent: the columns that lead in the transpose."""
+    columns = tuple(zip(*(row for _, row in rows), strict=True))
+    leading = echelon(columns, len(rows))[1] if rows else []
+    return tuple(rows[k][0] for k in leading[:n])

@@ -1,0 +1,113 @@
+"""The directions that noise reaches: Hoermander's condition in index notation, for every size at once.
+
+Modulo the columns of D, the Stratonovich drift is b = -Q grad H + div Q: the part of it along D grad H, and the
+correction for D, lie in the span of those columns (mathematically: in the module over smooth functions). So brackets of
+the columns of D with b decide the rank. Where the span holds d/dz_c for all coordinates of a block c, the brackets with
+b are plain derivatives of b: a family of them that spans a further block a, and meets no other block that is not
+reached yet, adds d/dz_a to the span.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, islice
+
+from recipe_compiler.derive.recipe import Derivation, Vector, apply_matrix, divergence, row_slots
+from recipe_compiler.formula.declaration import Block, Function, Parameter
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.matrixform import matrix_form
+from recipe_compiler.tensor.nonsingular import is_invertible, never_zero
+from recipe_compiler.tensor.signs import is_positive
+from recipe_compiler.tensor.style import PLAIN
+from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor
+
+DEPTH = 3
+"""Derivatives of b that are looked at."""
+FAMILIES = 200
+"""Families of brackets that are looked at for each block that is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A block that brackets reach: by which derivative of b, and what that is."""
+
+    block: str
+    by: str
+    """`d b_theta/d r`."""
+    is_: str
+    """The derivative in matrix notation, invertible at every state."""
+
+
+def circulation(derivation: Derivation) -> Vector:
+    """Return b = -Q grad H + div Q: the drift but for what follows the columns of D."""
+    declarations = derivation.dynamics.declarations
+    c = calculus(declarations)
+    pushed = apply_matrix(c, declarations.blocks, derivation.Q, derivation.grad_H)
+    own = divergence(c, declarations.blocks, derivation.Q)
+    return tuple(c.subtract(correction, push) for correction, push in zip(own, pushed, strict=True))
+
+
+def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[Step, ...]:
+    """Return the further blocks that brackets reach from blocks on which D is positive definite, in order."""
+    declarations = derivation.dynamics.declarations
+    c = calculus(declarations)
+    b = dict(zip((block.name for block in declarations.blocks), circulation(derivation), strict=True))
+    nonzero = frozenset(item.name for item in (*declarations.parameters, *declarations.functions) if _is_nonzero(item))
+    found: list[Step] = []
+    while len(noisy) + len(found) < len(declarations.blocks):
+        reached = noisy | {step.block for step in found}
+        step = next(_steps(c, declarations.blocks, b, reached, nonzero), None)
+        if step is None:
+            break
+        found.append(step)
+    return tuple(found)
+
+
+def _is_nonzero(item: Parameter | Function) -> bool:
+    return not item.shape.sizes and Kind.NONZERO in item.kinds
+
+
+def _steps(
+    c: Calculus, blocks: tuple[Block, ...], b: dict[str, Tensor], reached: frozenset[str], nonzero: frozenset[str]
+) -> Iterator[Step]:
+    """Yield each block that one family of brackets adds."""
+    inside = [block for block in blocks if block.name in reached]
+    outside = [block for block in blocks if block.name not in reached]
+    families = (by for depth in range(1, DEPTH + 1) for by in combinations_with_replacement(inside, depth))
+    for by in islice(families, FAMILIES):
+        at = [tuple(Index(size, f"k{n}") for size in block.shape.sizes) for n, block in enumerate(by)]
+        moved = [(block, _derivative(c, b[block.name], by, at)) for block in outside]
+        touched = [(block, slope) for block, slope in moved if not c.is_zero(slope)]
+        if len(touched) != 1:
+            continue
+        block, slope = touched[0]
+        over = tuple(index for indices in at for index in indices)
+        if _spans(c, block, slope, over, nonzero):
+            yield _step(c, block, by, slope, over)
+
+
+def _derivative(c: Calculus, tensor: Tensor, by: tuple[Block, ...], at: list[tuple[Index, ...]]) -> Tensor:
+    for block, slots in zip(by, at, strict=True):
+        tensor = c.diff(tensor, Coordinate(block.name, slots))
+    return tensor
+
+
+def _spans(c: Calculus, block: Block, slope: Tensor, over: tuple[Index, ...], nonzero: frozenset[str]) -> bool:
+    """Whether a family of fields, numbered by the indices `over`, spans a block at every state."""
+    slots = row_slots(block)
+    if slots:
+        return len(over) == 1 and is_invertible(c, slope, slots[0], over[0], nonzero)
+    if not over:
+        return never_zero(c, slope, nonzero)
+    if len(over) == 2 and set(over) == set(slope.free) and is_invertible(c, slope, over[0], over[1], nonzero):
+        return True
+    squared = c.total(c.multiply(slope, slope), *(index for index in over if index in slope.free))
+    return is_positive(c.rules, squared)
+
+
+def _step(c: Calculus, block: Block, by: tuple[Block, ...], slope: Tensor, over: tuple[Index, ...]) -> Step:
+    free = [Index(index.size, label) for index, label in zip((*row_slots(block), *over), "ijkl", strict=False)]
+    moves: dict[Index, Slot] = dict(zip((*row_slots(block), *over), free, strict=True))
+    order = "" if len(by) == 1 else str(len(by))
+    names = " ".join(f"d {other.name}" for other in by)
+    return Step(block.name, f"d{order} b_{block.name}/{names}", matrix_form(c, PLAIN, c.rename(slope, moves)))

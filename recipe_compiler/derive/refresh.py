@@ -1,0 +1,52 @@
+"""What can be drawn anew without leaving exp(-H): blocks that are Gaussian given all others."""
+
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.matrixform import matrix_form
+from recipe_compiler.tensor.nonsingular import is_definite
+from recipe_compiler.tensor.signs import is_positive
+from recipe_compiler.tensor.style import PLAIN
+from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Slot, Tensor
+
+
+def refreshes(derivation: Derivation) -> tuple[str, ...]:
+    """Return `r ~ N(0, M)` for every block that has this law under exp(-H) given the others, whatever they are.
+
+    H is then quadratic in the block, without a term of first order, and its Hessian P, which may depend on the other
+    blocks, is shown to be positive definite: the covariance is inv(P).
+    """
+    declarations = derivation.dynamics.declarations
+    c = calculus(declarations)
+    potential = derivation.dynamics.potential
+    own = {name for f in declarations.functions if f.name == potential for name in f.of}
+    found = [(block, _covariance(c, derivation, block)) for block in declarations.blocks if block.name not in own]
+    return tuple(f"{block.name} ~ N(0, {covariance})" for block, covariance in found if covariance)
+
+
+def _covariance(c: Calculus, derivation: Derivation, block: Block) -> str:
+    """Return the covariance of a block given the others as text; empty unless it is centred and Gaussian."""
+    slope = derivation.grad_H[derivation.dynamics.declarations.blocks.index(block)]
+    rows, cols = row_slots(block), col_slots(block)
+    curvature = c.diff(slope, Coordinate(block.name, cols))
+    moves: dict[object, Slot] = dict(zip(rows, cols, strict=True))
+    linear = c.total(c.multiply(curvature, c.coordinate(block.name, *moves.values())), *cols)
+    if c.is_zero(curvature) or not _is_free(c, curvature, block.name) or not c.is_zero(c.subtract(slope, linear)):
+        return ""
+    if not rows:
+        return matrix_form(c, PLAIN, c.power(curvature, -1)) if is_positive(c.rules, curvature) else ""
+    if not is_definite(c, curvature, rows[0], cols[0]):
+        return ""
+    return matrix_form(c, PLAIN, c.inverse(Grid(rows[0], cols[0], curvature), (rows[0], cols[0])))
+
+
+def _is_free(c: Calculus, tensor: Tensor, block: str) -> bool:
+    """Whether a block occurs nowhere in a tensor."""
+    functions = {name for name, of in c.rules.depends if of == block}
+    for atom in everywhere(tensor):
+        if isinstance(atom, Coordinate) and atom.block == block:
+            return False
+        if isinstance(atom, Component) and atom.name in functions:
+            return False
+    return True

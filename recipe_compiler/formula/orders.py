@@ -1,0 +1,111 @@
+"""Orders in the step size: which powers of eps the terms of a claimed update may have, by structure alone."""
+
+from fractions import Fraction
+
+from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Formula,
+    MatMul,
+    Multiply,
+    Normal,
+    Number,
+    Power,
+    Role,
+    Symbol,
+    Transpose,
+)
+
+Orders = frozenset[Fraction]
+
+ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+KEPT = frozenset({"trace", "sum", "diag", "abs"})
+"""Functions that keep the power of a factor of their argument."""
+JOINED = frozenset({"outer", "kron", "dot"})
+SMOOTH = frozenset({"exp", "expm1", "sin", "cos", "tanh", "atan", "cosh", "sinh", "softplus", "sigmoid", "erf"})
+LARGEST = 64
+"""Different powers beyond which nothing is said."""
+
+
+def orders(formula: Formula) -> Orders | None:
+    """Return the powers of eps that bound all terms of a formula multiplied out; None where no rule gives them.
+
+    Next values count as the old ones, from which they differ by what tends to zero with eps. A smooth function of what
+    is free of eps but for O(eps) is so itself: powers 0 and 1.
+    """
+    if not holds_step(formula):
+        return frozenset({ZERO})
+    match formula:
+        case Symbol():
+            return frozenset({ONE})
+        case Add(terms):
+            found = [orders(term) for term in terms]
+            known = [own for own in found if own is not None]
+            return frozenset().union(*known) if len(known) == len(found) else None
+        case Multiply(left, right) | MatMul(left, right):
+            return _products(orders(left), orders(right))
+        case Apply(fn, (left, right)) if fn in JOINED:
+            return _products(orders(left), orders(right))
+        case Transpose(arg) | Entry(arg):
+            return orders(arg)
+        case Apply(fn, (arg,)) if fn in KEPT:
+            return orders(arg)
+        case Apply("grad" | "div" | "hessian", (arg, _)):
+            return orders(arg)
+        case Power(base, Number(exponent)):
+            return _power(orders(base), exponent)
+        case Apply("sqrt", (arg,)):
+            return _power(orders(arg), HALF)
+        case Normal(cov):
+            return _power(orders(cov), HALF)
+        case Apply(fn, args) if fn in SMOOTH:
+            return frozenset({ZERO, ONE}) if all(is_settled(orders(arg)) for arg in args) else None
+        case _:
+            return None
+
+
+def is_settled(of: Orders | None) -> bool:
+    """Whether what has these powers is its own value at eps = 0 but for O(eps)."""
+    return of is not None and all(power == 0 or power >= 1 for power in of)
+
+
+def at_zero(formula: Formula) -> Formula:
+    """Return a formula with eps put as 0."""
+    if isinstance(formula, Symbol) and formula.role is Role.STEP:
+        return Number(ZERO)
+    return rebuild(formula, [at_zero(part) for part in parts(formula)], lambda shape: shape)
+
+
+def holds_step(formula: Formula) -> bool:
+    """Whether the step size occurs in a formula."""
+    if isinstance(formula, Symbol):
+        return formula.role is Role.STEP
+    return any(holds_step(part) for part in parts(formula))
+
+
+def terms_of(formula: Formula) -> tuple[Formula, ...]:
+    """Return the terms of a sum, those of sums within it too."""
+    return tuple(t for term in formula.terms for t in terms_of(term)) if isinstance(formula, Add) else (formula,)
+
+
+def _products(left: Orders | None, right: Orders | None) -> Orders | None:
+    if left is None or right is None:
+        return None
+    found = frozenset(a + b for a in left for b in right)
+    return found if len(found) <= LARGEST else None
+
+
+def _power(of: Orders | None, exponent: Fraction) -> Orders | None:
+    """Return the orders of a power: of one term any power, of a sum a whole one, or one up to 1 (it is subadditive)."""
+    if of is None:
+        return None
+    if len(of) == 1 or 0 < exponent <= 1:
+        return frozenset(own * exponent for own in of)
+    if exponent.denominator != 1 or not 0 < exponent <= 8:
+        return None
+    found: Orders | None = of
+    for _ in range(int(exponent) - 1):
+        found = _products(found, of)
+    return found

@@ -1,0 +1,96 @@
+"""Units as a document states them: `length/time**2`, `1`, `mass**(1/2)`; products and powers of names, nothing else."""
+
+from collections.abc import Mapping as Table
+from fractions import Fraction
+
+from recipe_compiler.errors import Place, SpecError
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.places import fault_at
+from recipe_compiler.formula.syntax import parse
+from recipe_compiler.formula.units import NONE, Unit, base
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.formulas import Entry
+from recipe_compiler.spec.yaml_nodes import Scalar
+
+EXPECTED = "expected a unit: names with * / and **, such as length/time**2, or 1"
+LARGEST_EXPONENT = 64
+
+
+def parse_unit(text: str, entry: str, where: Place) -> Unit:
+    """Read a unit.
+
+    Raises:
+        SpecError: the text is no product of powers of names with rational exponents.
+    """
+    return unit_of(parse(text, entry, where), entry, where)
+
+
+def unit_of(formula: tree.Tree, entry: str, where: Place) -> Unit:
+    """Return the unit that a syntax tree states. Raises SpecError."""
+    match formula:
+        case tree.Literal(value) if value == 1:
+            return NONE
+        case tree.Name(name):
+            return base(name)
+        case tree.Product(factors, operators):
+            found = unit_of(factors[0], entry, where)
+            for factor, operator in zip(factors[1:], operators, strict=True):
+                own = unit_of(factor, entry, where)
+                if operator not in {"*", "/"}:
+                    raise SpecError([fault_at(where, factor.at, entry, f"found `{operator}`, {EXPECTED}")])
+                found = found * own if operator == "*" else found / own
+            return found
+        case tree.Power(below, exponent):
+            number = _number(exponent)
+            if number is None or abs(number) > LARGEST_EXPONENT:
+                problem = f"found a power of a unit that is no number up to {LARGEST_EXPONENT}, {EXPECTED}"
+                raise SpecError([fault_at(where, exponent.at, entry, problem, "write length**2 or length**(1/2)")])
+            return unit_of(below, entry, where) ** number
+        case tree.Literal(value):
+            hint = "a number is no unit: write 1 for none, and put scale factors into the formulas"
+            raise SpecError([fault_at(where, formula.at, entry, f"found the number {value}, {EXPECTED}", hint)])
+        case _:
+            raise SpecError([fault_at(where, formula.at, entry, f"found another formula, {EXPECTED}")])
+
+
+def _number(formula: tree.Tree) -> Fraction | None:
+    """Return an exponent: an integer, a decimal, a ratio, with a sign."""
+    match formula:
+        case tree.Literal(value):
+            return value
+        case tree.Negate(arg):
+            inner = _number(arg)
+            return None if inner is None else -inner
+        case tree.Product((above, below), ("/",)):
+            top, bottom = _number(above), _number(below)
+            return top / bottom if top is not None and bottom else None
+        case _:
+            return None
+
+
+def check_units(page: Page, stated: Table[str, str], declarations: Declarations) -> None:
+    """Add a fault for each unit of a name that is not declared, and for each that is not read."""
+    known = tuple(
+        item.name for items in (declarations.blocks, declarations.parameters, declarations.functions) for item in items
+    )
+    for name in stated:
+        if name not in known:
+            problem = f"found the unit of `{name}`, expected one of a block, parameter or function"
+            page.fault(("units", name), f"units.{name}", problem, nearest(name, known))
+            continue
+        node = page.node("units", name)
+        if isinstance(node, Scalar):
+            entry = Entry(f"units.{name}", node)
+            page.faults.catch(lambda entry=entry: _read(entry))
+
+
+def _read(entry: Entry) -> Unit:
+    start = Place("", 1, 1)
+    try:
+        return unit_of(entry.tree(), entry.name, start)
+    except SpecError as error:
+        inside = [fault for fault in error.faults if not fault.where.file]
+        outside = [fault for fault in error.faults if fault.where.file]
+        raise SpecError([*outside, *(entry.relocated(fault) for fault in inside)]) from None

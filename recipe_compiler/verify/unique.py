@@ -1,0 +1,211 @@
+"""Is exp(-H) the only stationary law of dz = f dt + sqrt(2D) dW? Yes where noise, or its brackets, reach all of z.
+
+exp(-H) is stationary and positive everywhere. Where the columns of D and their brackets with b = -Q grad H + div Q span
+all directions at *every* state (Hoermander), the semigroup sends bounded functions to continuous ones (Ichihara, Kunita
+1974). On a connected state space two different laws are then impossible: they could be taken singular to each other,
+and the probability of a set that tells them apart, after a time t > 0, is a continuous function that is 1 almost
+everywhere under exp(-H), hence everywhere, under the other law too (Hairer, Mattingly 2006, Theorem 3.16). No rank at
+some states only, however many, shows that. How fast chains forget their start is another question.
+"""
+
+from dataclasses import dataclass
+from itertools import islice
+
+from recipe_compiler.algebra.brackets import LARGEST, LARGEST_WORK, minor_without_zeros, rank_at, work
+from recipe_compiler.algebra.entries import NotScalarisableError
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.psd import semidefinite
+from recipe_compiler.algebra.transposes import is_symmetric
+from recipe_compiler.algebra.witness import points
+from recipe_compiler.derive.brackets import Step, reach
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.refresh import refreshes
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Finding, Proved, Undecided, Verdict
+from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.d_psd import d_psd
+from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.exact_values import entry_values, known_sizes, sharpened
+from recipe_compiler.verify.not_unique import AtValues, other_law
+from recipe_compiler.verify.premises import depends_on_state, smoothness
+from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.sizes import Sizes, written
+
+UNIQUE = ("unique", "exp(-H) is the only stationary law of the recipe's equation")
+POINTS = 6
+ASSUMED = ("chains do not explode in finite time", "exp(-H) has a finite integral")
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """How a proof ended: its certificate, or what is missing."""
+
+    by: str = ""
+    data: tuple[tuple[str, str], ...] = ()
+    open: tuple[str, ...] = ()
+    checked: tuple[Sizes, ...] = ()
+
+
+def has_recipe(dynamics: Dynamics) -> bool:
+    """Whether D and Q are given: the claim is about the recipe's own equation."""
+    return dynamics.D is not None and dynamics.Q is not None
+
+
+def unique(case: Case) -> Finding:
+    """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
+    return _finding(case, None)
+
+
+def unique_in(build: Build, bound: Dynamics) -> Finding:
+    """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
+    sizes = known_sizes(build, bound)
+    known = all(size in sizes for size in bound.declarations.sizes)
+    return _finding(
+        case_of(sharpened(build, bound)), AtValues(sizes, entry_values(build, bound, sizes) if known else {})
+    )
+
+
+def _finding(case: Case, at: AtValues | None) -> Finding:
+    where = case.place("D")
+    if case.derivation is None or not has_recipe(case.dynamics):
+        return Finding(*UNIQUE, False, Undecided(("D or Q is not given",)), where=where)
+    whole = case.whole
+    formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
+    premises = smoothness(formulas, case.dynamics.declarations)
+    given = tuple(sorted(premises.given))
+    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(case), *_not_stationary(case)]
+    if shut:
+        return Finding(*UNIQUE, False, Undecided(tuple(shut), given=given), where=where)
+    proof = _proof(case, case.derivation)
+    if not proof.open:
+        checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
+        decision = Proved(proof.by, (*given, *ASSUMED), proof.data)
+        return Finding(*UNIQUE, False, decision, checked_at=checked, where=where)
+    hint = _hint(case.derivation)
+    other = other_law(case, hint, at)
+    if other is not None:
+        return Finding(*UNIQUE, False, other.decision, other.for_d, where=where)
+    tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
+    return Finding(*UNIQUE, False, Undecided(tried, given=given), where=where)
+
+
+def _edges(case: Case) -> list[str]:
+    """Return what keeps the state from being all of a space without edges."""
+    declarations = case.dynamics.declarations
+    inner = {DomainName.REAL, DomainName.CIRCLE}
+    names = [block.name for block in declarations.blocks if block.domain.name not in inner]
+    found = [f"{', '.join(names)} has a boundary: what happens there decides it too"] if names else []
+    restricted = [c for c in declarations.assume if depends_on_state(c.left) or depends_on_state(c.right)]
+    found += [f"{text(c)} restricts the state, which may fall into parts" for c in restricted]
+    return found + ([case.contradiction] if case.contradiction else [])
+
+
+def _not_stationary(case: Case) -> list[str]:
+    """Return what is not shown of D and Q without which exp(-H) need not be stationary at all."""
+    claims = (d_symmetric(case), q_skew(case), d_psd(case))
+    return [f"not shown: {found.says}" for found in claims if found.verdict is not Verdict.PROVED]
+
+
+def _hint(derivation: Derivation) -> str:
+    """Return which refresh brings in the noise that D lacks; empty where D is not zero."""
+    if any(not entry.is_zero for row in derivation.D for entry in row):
+        return ""
+    laws = refreshes(derivation)
+    if not laws:
+        return "; D = 0: nothing is random, and no block is shown to be Gaussian given the others, to be drawn anew"
+    return f"; D = 0, nothing is random: draw anew now and then from {' and '.join(laws)}"
+
+
+def _proof(case: Case, derivation: Derivation) -> _Tried:
+    """Return the certificate, by index calculus for every size or by a minor at fixed sizes, or what is open."""
+    noisy = _noisy(case, derivation)
+    names = case.names
+    try:
+        steps = reach(derivation, noisy) if noisy else ()
+    except ModelError as error:
+        return _Tried(open=tuple(fault.problem for fault in error.faults))
+    reached = noisy | {step.block for step in steps}
+    missing = [name for name in names if name not in reached]
+    if missing and case.dynamics.declarations.sizes:
+        return _Tried(open=(_reached(noisy, steps, missing),))
+    ranks, seen = _ranks(case)
+    if not missing:
+        if not ranks and any(min(sizes.values(), default=2) > 1 for sizes in seen):
+            return _certificate(noisy, steps, names, seen)
+        return _Tried(open=ranks or ("second engine: too large beyond a size of 1",))
+    if not ranks:
+        minor = _minor(case)
+        if minor:
+            by = f"Hoermander: brackets of the columns of D span all directions: {minor} is never 0"
+            return _Tried(by, (("minor", minor),), checked=seen)
+    return _Tried(open=(_reached(noisy, steps, missing), *ranks))
+
+
+def _certificate(
+    noisy: frozenset[str], steps: tuple[Step, ...], names: tuple[str, ...], seen: tuple[Sizes, ...]
+) -> _Tried:
+    if not steps:
+        return _Tried("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
+    own = ", ".join(name for name in names if name in noisy)
+    data = (("noise in", own), *((f"{step.block} by {step.by}", step.is_) for step in steps))
+    chain = "; ".join(f"{step.block} by {step.by} = {step.is_}" for step in steps)
+    return _Tried(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
+
+
+def _reached(noisy: frozenset[str], steps: tuple[Step, ...], missing: list[str]) -> str:
+    if not noisy:
+        return "no block is shown to have noise in all its directions at every state"
+    further = "".join(f", {step.block} by {step.by}" for step in steps)
+    return f"brackets reach {', '.join(sorted(noisy))}{further}; not shown at every state: {', '.join(missing)}"
+
+
+def _noisy(case: Case, derivation: Derivation) -> frozenset[str]:
+    """Return the blocks that D couples to no other and in which it is positive definite everywhere."""
+    declarations, D = case.dynamics.declarations, case.whole.D or ()
+    found: set[str] = set()
+    for n, block in enumerate(declarations.blocks):
+        alone = all(m == n or (row[n].is_zero and derivation.D[n][m].is_zero) for m, row in enumerate(derivation.D))
+        place = D[n][n]
+        definite = semidefinite(place, declarations)
+        if alone and definite is not None and definite.strict and is_symmetric(place, declarations):
+            found.add(block.name)
+    return frozenset(found)
+
+
+def _ranks(case: Case) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
+    """Return where the second engine finds too low a rank at all exact points it looks at, and where a full one."""
+    low: list[str] = []
+    full: list[Sizes] = []
+    for sizes in case.sizes:
+        try:
+            scalars = case.system(sizes)
+            n = len(scalars.z)
+            if n > LARGEST or work(scalars) > LARGEST_WORK:
+                continue
+            best = 0
+            for at in islice(points(case.dynamics.declarations, sizes, POINTS), POINTS):
+                best = max(best, rank_at(scalars, at))
+                if best == n:
+                    break
+        except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+            low.append(f"second engine: {reason}")
+            continue
+        if best == n:
+            full.append(sizes)
+        else:
+            at_ = f" at {written(sizes)}" if sizes else ""
+            low.append(f"second engine{at_}: brackets span {best} of {n} directions at the points looked at")
+    return tuple(low), tuple(full)
+
+
+def _minor(case: Case) -> str:
+    sizes = case.sizes[0]
+    try:
+        found = minor_without_zeros(case.system(sizes), tuple(points(case.dynamics.declarations, sizes, POINTS)))
+    except (NotScalarisableError, TooLargeError, NoInstanceError):
+        return ""
+    return "" if found is None else str(found)
