@@ -18,6 +18,7 @@ from recipe_compiler.verify.independence import INDEPENDENCE, estimates_gradient
 from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
 from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.recovered_q import RECOVERED_Q, lacks_q, recovered_q
 from recipe_compiler.verify.stationary import stationary
 from recipe_compiler.verify.step_scale import STEP_SCALE, step_scale
 from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
@@ -82,6 +83,7 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
         claimed_stationary,
         _drift,
     ),
+    Claim(*RECOVERED_Q, recovered_q, lacks_q, required=False),
     Claim(*STEP_SCALE, step_scale, claims_update, required=False),
     Claim(*CLAIMED_UPDATE, claimed_update, claims_update),
     Claim(*PERIODIC, periodic, _on_circles),

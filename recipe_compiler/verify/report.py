@@ -11,6 +11,7 @@ from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, asked
+from recipe_compiler.verify.explanations import explanations
 from recipe_compiler.verify.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
 
 Job = Callable[[], Finding]
@@ -44,15 +45,15 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -
     match document:
         case Dynamics():
             findings = _decided(_of_dynamics(document), seconds)
-            caveats = dynamics_caveats(document)
+            caveats, said = dynamics_caveats(document), explanations(document, findings, seconds)
         case Target():
             findings = _decided(_of_target(document), seconds)
-            caveats = target_caveats(document)
+            caveats, said = target_caveats(document), ()
         case Build():
             bound = Bound(document, bind(document))
             findings = _decided(_of_build(bound), seconds)
-            caveats = build_caveats(document, bound.dynamics)
-    return Report(document.name, document.source.file, digest(document), findings, caveats)
+            caveats, said = build_caveats(document, bound.dynamics), ()
+    return Report(document.name, document.source.file, digest(document), findings, caveats, said)
 
 
 def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> int:

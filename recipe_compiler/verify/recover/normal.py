@@ -1,0 +1,241 @@
+"""Scalars as polynomials in kernels, so that the coefficients of a linear equation can be compared.
+
+Only to propose a solution: what is proposed is proved by the engines. A relation among kernels that is not known here
+can hide a solution, never make one.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import cast
+
+import sympy
+from sympy import Expr
+
+Powers = tuple[tuple[int, int], ...]
+"""Generators by number, with their exponents (never zero), in order."""
+
+Polynomial = Mapping[Powers, Fraction]
+
+LARGEST = 4000
+"""Polynomials of more terms are given up."""
+
+ROUNDS = 4
+
+
+class TooLargeError(Exception):
+    """A polynomial that is too large to compare coefficients."""
+
+
+def add(polynomials: Iterable[Polynomial]) -> Polynomial:
+    """Return the sum."""
+    found: dict[Powers, Fraction] = {}
+    for polynomial in polynomials:
+        for powers, number in polynomial.items():
+            found[powers] = found.get(powers, Fraction(0)) + number
+    return {powers: number for powers, number in found.items() if number}
+
+
+def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
+    """Return the product. Raises TooLargeError."""
+    if len(left) * len(right) > LARGEST * 4:
+        raise TooLargeError(f"a product of {len(left)} and {len(right)} terms")
+    found: dict[Powers, Fraction] = {}
+    for p, x in left.items():
+        for q, y in right.items():
+            powers = joined(p, q)
+            found[powers] = found.get(powers, Fraction(0)) + x * y
+    return {powers: number for powers, number in found.items() if number}
+
+
+def scaled(polynomial: Polynomial, number: int) -> Polynomial:
+    """Return a multiple."""
+    return {powers: value * number for powers, value in polynomial.items()} if number else {}
+
+
+def power(base: Polynomial, n: int) -> Polynomial:
+    """Return a whole power, n >= 0."""
+    found: Polynomial = {(): Fraction(1)}
+    for _ in range(n):
+        found = multiply(found, base)
+    return found
+
+
+def joined(left: Powers, right: Powers) -> Powers:
+    """Return the product of two monomials."""
+    if not left or not right:
+        return left or right
+    found = dict(left)
+    for generator, n in right:
+        found[generator] = found.get(generator, 0) + n
+    return tuple(sorted((generator, n) for generator, n in found.items() if n))
+
+
+class Reader:
+    """Reads scalars into one ring of generators."""
+
+    def __init__(self, scalars: Iterable[Expr]) -> None:
+        self.numbers: dict[object, int] = {}
+        self.relations: dict[int, tuple[int, Polynomial]] = {}
+        """Generator to the power it has, and the value of that power."""
+        self.inverses: dict[int, Polynomial] = {}
+        """Generator that is the inverse of a polynomial."""
+        self.known: dict[Expr, Polynomial] = {}
+        self.least: dict[tuple[str, Expr], int] = {}
+        for e in scalars:
+            for node in sympy.preorder_traversal(e):
+                self._note_denominators(node)
+
+    def generator(self, key: object) -> int:
+        """Return the number of a generator, new or known."""
+        return self.numbers.setdefault(key, len(self.numbers))
+
+    def of(self, e: Expr) -> Polynomial:
+        """Return a scalar as a polynomial. Raises TooLargeError."""
+        if e not in self.known:
+            found = self._read(e)
+            if len(found) > LARGEST:
+                raise TooLargeError(f"{len(found)} terms")
+            self.known[e] = found
+        return self.known[e]
+
+    def scalars(self) -> dict[int, Expr]:
+        """Return the scalars that generators are; inverses of sums are left out."""
+        found: dict[int, Expr] = {}
+        for key, number in self.numbers.items():
+            match key:
+                case Expr():
+                    found[number] = key
+                case ("root", Expr() as base, int(least)):
+                    found[number] = base ** sympy.Rational(1, least)
+                case ("exp", Expr() as rest, int(least)):
+                    found[number] = sympy.exp(rest / least)
+                case ("sin", Expr() as angle):
+                    found[number] = sympy.sin(angle)
+                case ("cos", Expr() as angle):
+                    found[number] = sympy.cos(angle)
+                case _:
+                    continue
+        return found
+
+    def cleared(self, row: Sequence[Polynomial]) -> list[Polynomial]:
+        """Return one multiple of all polynomials of an equation, without denominators and with relations applied."""
+        polynomials = list(row)
+        for _ in range(ROUNDS):
+            polynomials = self._lifted(polynomials)
+            lowered = [self._lowered(polynomial) for polynomial in polynomials]
+            if lowered == polynomials:
+                return polynomials
+            polynomials = lowered
+        return polynomials
+
+    def _read(self, e: Expr) -> Polynomial:
+        match e:
+            case sympy.Rational():
+                return {(): Fraction(int(e.p), int(e.q))} if e else {}
+            case sympy.Add():
+                return add(self.of(x) for x in e.args)
+            case sympy.Mul():
+                return self._product(e.args)
+            case sympy.Pow() if e.exp.is_Integer:
+                return self._whole_power(e.base, int(e.exp))
+            case sympy.Pow() if isinstance(e.exp, sympy.Rational):
+                return self._root(e.base, e.exp)
+            case sympy.exp():
+                return self._exponential(cast(Expr, e.args[0]))
+            case sympy.sin() | sympy.cos():
+                return self._circular(e)
+            case _:
+                return {((self.generator(e), 1),): Fraction(1)}
+
+    def _product(self, factors: Iterable[object]) -> Polynomial:
+        found: Polynomial = {(): Fraction(1)}
+        for factor in factors:
+            found = multiply(found, self.of(cast(Expr, factor)))
+        return found
+
+    def _whole_power(self, base: Expr, n: int) -> Polynomial:
+        value = self.of(base)
+        if n >= 0:
+            return power(value, n)
+        if len(value) == 1:
+            ((powers, number),) = value.items()
+            return {tuple((generator, k * n) for generator, k in powers): number**n}
+        over = self.generator(("over", tuple(sorted(value.items()))))
+        self.inverses[over] = value
+        return {((over, -n),): Fraction(1)}
+
+    def _root(self, base: Expr, exponent: sympy.Rational) -> Polynomial:
+        least = self.least["root", base]
+        root = self.generator(("root", base, least))
+        self.relations.setdefault(root, (least, self.of(base)))
+        return {((root, int(exponent.p) * least // int(exponent.q)),): Fraction(1)}
+
+    def _exponential(self, exponent: Expr) -> Polynomial:
+        found: Powers = ()
+        for term in sympy.Add.make_args(sympy.expand(exponent)):
+            number, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
+            least = self.least.get(("exp", rest), 1)
+            key = ("exp", rest, least)
+            found = joined(found, ((self.generator(key), int(number.p) * least // int(number.q)),))
+        return {found: Fraction(1)}
+
+    def _circular(self, e: Expr) -> Polynomial:
+        """Return sine and cosine of sums and multiples by those of the parts, with sin**2 = 1 - cos**2."""
+        expanded = cast(Expr, sympy.expand_trig(e))
+        if expanded != e:
+            return self.of(expanded)
+        angle = e.args[0]
+        sin, cos = self.generator(("sin", angle)), self.generator(("cos", angle))
+        self.relations[sin] = (2, {(): Fraction(1), ((cos, 2),): Fraction(-1)})
+        return {((sin if isinstance(e, sympy.sin) else cos, 1),): Fraction(1)}
+
+    def _note_denominators(self, node: sympy.Basic) -> None:
+        match node:
+            case sympy.exp():
+                for term in sympy.Add.make_args(sympy.expand(cast(Expr, node.args[0]))):
+                    number, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
+                    key = ("exp", rest)
+                    self.least[key] = math.lcm(self.least.get(key, 1), int(number.q))
+            case sympy.Pow() if isinstance(node.exp, sympy.Rational) and not node.exp.is_Integer:
+                key = ("root", node.base)
+                self.least[key] = math.lcm(self.least.get(key, 1), int(node.exp.q))
+            case _:
+                return
+
+    def _lifted(self, polynomials: list[Polynomial]) -> list[Polynomial]:
+        """Multiply by denominators, and by powers of generators that occur with negative exponents."""
+        highest: dict[int, int] = {}
+        lowest: dict[int, int] = {}
+        for polynomial in polynomials:
+            for powers in polynomial:
+                for generator, n in powers:
+                    if generator in self.inverses:
+                        highest[generator] = max(highest.get(generator, 0), n)
+                    lowest[generator] = min(lowest.get(generator, 0), n)
+        shift: Powers = tuple(sorted((generator, -n) for generator, n in lowest.items() if n < 0))
+        found: list[Polynomial] = []
+        for polynomial in polynomials:
+            moved = multiply(polynomial, {shift: Fraction(1)}) if shift else polynomial
+            for generator, top in highest.items():
+                moved = add(self._without(powers, number, generator, top) for powers, number in moved.items())
+            found.append(moved)
+        return found
+
+    def _without(self, powers: Powers, number: Fraction, generator: int, top: int) -> Polynomial:
+        own = dict(powers).get(generator, 0)
+        rest = tuple(item for item in powers if item[0] != generator)
+        return multiply({rest: number}, power(self.inverses[generator], top - own))
+
+    def _lowered(self, polynomial: Polynomial) -> Polynomial:
+        for generator in reversed(self.relations):
+            n, value = self.relations[generator]
+            if any(k >= n for powers in polynomial for g, k in powers if g == generator):
+                parts: list[Polynomial] = []
+                for powers, number in polynomial.items():
+                    whole, left = divmod(dict(powers).get(generator, 0), n)
+                    rest = tuple(item for item in powers if item[0] != generator)
+                    kept = joined(rest, ((generator, left),) if left else ())
+                    parts.append(multiply({kept: number}, power(value, whole)))
+                polynomial = add(parts)
+        return polynomial

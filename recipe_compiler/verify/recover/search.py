@@ -1,0 +1,95 @@
+"""All ways of finding a skew Q, in order, each result verified before it is believed."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from recipe_compiler.algebra.entries import NotScalarisableError
+from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.errors import ModelError
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding, Refuted
+from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.recover.ansatz import from_ansatz
+from recipe_compiler.verify.recover.fields import Fields, fields
+from recipe_compiler.verify.recover.plane import from_integral
+from recipe_compiler.verify.recover.problem import Problem, Proposal, problem_of
+from recipe_compiler.verify.recover.tensors import from_library
+from recipe_compiler.verify.recover.verified import Recovery, verified
+from recipe_compiler.verify.stratonovich import NotConvertedError
+
+Way = Callable[[], Proposal | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search came to."""
+
+    found: Recovery | None
+    """The first Q that was verified."""
+    tried: tuple[str, ...] = ()
+    """What was tried without success."""
+    stationary: Finding | None = None
+    """Whether the claimed equation leaves exp(-H) stationary, where that was asked: if not, nothing is looked for."""
+
+
+def recover(case: Case) -> Recovery | None:
+    """Return a skew Q that is proved to give the claimed drift with D and H, or None if none was found."""
+    try:
+        problem = problem_of(case)
+    except NotConvertedError:
+        return None
+    return None if problem is None else search(problem).found
+
+
+def search(problem: Problem) -> Outcome:
+    """Look for a Q in all ways that apply, once for a claim and its explanation."""
+    return _searched(problem.dynamics)
+
+
+@lru_cache(maxsize=4)
+def _searched(dynamics: Dynamics) -> Outcome:
+    """Look for a Q of the dynamics of a problem.
+
+    A drift that leaves exp(-H) not stationary has none, which is asked first where index notation sees a residual.
+    """
+    problem = problem_of(case_of(dynamics))
+    if problem is None:
+        return Outcome(None)
+    stationary = None if _seems_stationary(problem) else claimed_stationary(problem.case)
+    tried: list[str] = []
+    if stationary is not None and isinstance(stationary.decision, Refuted):
+        return Outcome(None, (), stationary)
+    for way in _ways(problem):
+        proposal = way()
+        found = verified(problem, proposal) if isinstance(proposal, Proposal) else proposal
+        if isinstance(found, Recovery):
+            return Outcome(found, tuple(tried), stationary)
+        tried.append(found)
+    return Outcome(None, tuple(tried), stationary)
+
+
+def _seems_stationary(problem: Problem) -> bool:
+    """Whether the residual vanishes in index notation; not where a jump would have to be differentiated."""
+    try:
+        return problem.residual().is_zero
+    except ModelError:
+        return False
+
+
+def _ways(problem: Problem) -> Iterator[Way]:
+    """Yield the ways that apply: at fixed sizes scalars too."""
+    yield lambda: from_library(problem)
+    if problem.dynamics.declarations.sizes:
+        return
+    try:
+        at: Fields = fields(problem, {})
+    except (NotScalarisableError, TooLargeError, ModelError) as reason:
+        text = f"second engine: {reason}"
+        yield lambda: text
+        return
+    if len(at.z) > 1:
+        yield lambda: from_ansatz(problem, at)
+    if len(at.z) == 2:
+        yield lambda: from_integral(problem, at)

@@ -1,0 +1,136 @@
+"""Q at every size: an exact linear solve over a library of tensors, on the monomials of index notation."""
+
+from collections import defaultdict
+from collections.abc import Hashable
+from fractions import Fraction
+from math import floor
+
+from recipe_compiler.derive.recipe import Vector
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.expression import Formula, Pi, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.tensor.atoms import Factor
+from recipe_compiler.tensor.terms import Base, Circle, Component, SizeNumber, Tensor, Term
+from recipe_compiler.verify.case import Matrix
+from recipe_compiler.verify.recover.library import LEVELS, Candidate, added_drift, candidates
+from recipe_compiler.verify.recover.material import gathered
+from recipe_compiler.verify.recover.problem import Problem, Proposal
+from recipe_compiler.verify.recover.solve import Column, Entry, Generators, Powers, Solution, solve
+from recipe_compiler.verify.recover.writing import Names, enlarged, multiple, place_shape, scaled, total, turned
+from recipe_compiler.verify.sizes import formulas_of
+
+
+def from_library(problem: Problem) -> Proposal | str:
+    """Return a Q made of what occurs in the document, or what was tried."""
+    declarations = problem.dynamics.declarations
+    material = gathered(problem.calculus, declarations, list(formulas_of(problem.dynamics)))
+    generators = Generators()
+    target = _column(problem.wanted(), declarations, generators)
+    listed: list[Candidate] = []
+    columns: list[Column] = []
+    for level in range(LEVELS):
+        more = candidates(problem, material, level)
+        for candidate in more:
+            added = _added(problem, candidate)
+            if added is not None:
+                columns.append(_column(added, declarations, generators))
+                listed.append(candidate)
+        found = solve(columns, target, generators) if more or level == 0 else None
+        if found is not None:
+            names = _names(generators)
+            return Proposal(_written(problem, listed, found, names), "exact linear solve over a library of tensors")
+    return f"no combination of {len(listed)} tensors made of what occurs in the document gives the claimed drift"
+
+
+def _added(problem: Problem, candidate: Candidate) -> Vector | None:
+    """Return what a candidate adds to the drift, None where it has no derivative in index notation."""
+    try:
+        return added_drift(problem, candidate)
+    except ModelError:
+        return None
+
+
+def _column(vector: Vector, declarations: Declarations, generators: Generators) -> Column:
+    """Return a vector over z as coefficients by block and monomial."""
+    found: defaultdict[Hashable, list[tuple[Fraction, Powers]]] = defaultdict(list)
+    for n, tensor in enumerate(vector):
+        for term in tensor.terms:
+            powers, rest = _split(term, declarations, generators)
+            found[n, rest].append((term.coefficient, powers))
+    return {key: tuple(entry) for key, entry in found.items()}
+
+
+def _split(term: Term, declarations: Declarations, generators: Generators) -> tuple[Powers, tuple[Factor, ...]]:
+    """Return a term's powers of sizes and scalar parameters, and all its other factors."""
+    powers: list[tuple[Hashable, int]] = []
+    rest: list[Factor] = []
+    for atom, exponent in term.factors:
+        whole = floor(exponent)
+        if not _is_generator(atom, declarations, generators):
+            rest.append((atom, exponent))
+            continue
+        if whole:
+            powers.append((atom, whole))
+        if exponent != whole:
+            rest.append((atom, exponent - whole))
+    return tuple(powers), tuple(rest)
+
+
+def _is_generator(atom: object, declarations: Declarations, generators: Generators) -> bool:
+    match atom:
+        case SizeNumber() | Circle():
+            generators.note(atom)
+            return True
+        case Component(name, (), ()) if isinstance(declarations.find(name), Parameter):
+            generators.note(atom)
+            return True
+        case Base(arg) if not arg.free:
+            meaning = _constant(arg, declarations, generators)
+            if meaning is not None:
+                generators.note(atom, meaning)
+            return meaning is not None
+        case _:
+            return False
+
+
+def _constant(tensor: Tensor, declarations: Declarations, generators: Generators) -> Entry | None:
+    """Return a tensor that is a polynomial in sizes and scalar parameters, None for any other."""
+    found: list[tuple[Fraction, Powers]] = []
+    for term in tensor.terms:
+        powers, rest = _split(term, declarations, generators)
+        if rest:
+            return None
+        found.append((term.coefficient, powers))
+    return tuple(found)
+
+
+def _names(generators: Generators) -> Names:
+    found: dict[Hashable, Formula] = {}
+    for generator in generators.free:
+        match generator:
+            case SizeNumber(name):
+                found[generator] = Symbol(name, SCALAR, Role.SIZE)
+            case Component(name):
+                found[generator] = Symbol(name, SCALAR, Role.PARAMETER)
+            case _:
+                found[generator] = Pi()
+    return found
+
+
+def _written(problem: Problem, listed: list[Candidate], solution: Solution, names: Names) -> Matrix:
+    """Return Q as formulas."""
+    declarations = problem.dynamics.declarations
+    blocks = declarations.blocks
+    terms: defaultdict[tuple[int, int], list[Formula]] = defaultdict(list)
+    for k, coefficient in solution:
+        a, b, formula = listed[k].a, listed[k].b, listed[k].formula
+        opposite = turned(formula, declarations)
+        if a == b and opposite == scaled(Fraction(-1), formula):
+            terms[a, a].append(multiple(enlarged(coefficient, 2), formula, names))
+            continue
+        terms[a, b].append(multiple(coefficient, formula, names))
+        terms[b, a].append(multiple(enlarged(coefficient, -1), opposite, names))
+    return tuple(
+        tuple(total(terms[a, b], place_shape(row, col)) for b, col in enumerate(blocks)) for a, row in enumerate(blocks)
+    )

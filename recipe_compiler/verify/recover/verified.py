@@ -1,0 +1,55 @@
+"""A Q that was found, judged like one that an author wrote: put into the document and decided by both engines."""
+
+from dataclasses import dataclass
+
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.case import Matrix
+from recipe_compiler.verify.claimed_drift import claimed_drift
+from recipe_compiler.verify.periodic import on_circles, periodic
+from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.recover.problem import Problem, Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A skew Q that is proved to give the claimed drift, for every size the document allows."""
+
+    Q: Matrix
+    by: str
+    given: tuple[str, ...]
+    checked_at: tuple[tuple[tuple[str, int], ...], ...]
+    names: tuple[str, ...]
+    """The blocks, in order."""
+
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        """The places of Q as text, those that are zero left out."""
+        named = [
+            (f"Q[{row},{col}]", text(place))
+            for row, line in zip(self.names, self.Q, strict=True)
+            for col, place in zip(self.names, line, strict=True)
+        ]
+        return tuple((name, written) for name, written in named if written != "0") or (("Q", "0"),)
+
+
+def verified(problem: Problem, proposal: Proposal) -> Recovery | str:
+    """Return the recovery if the proposed Q is proved skew, periodic on circles and to give the drift; else why not."""
+    shown = "; ".join(text(place) for row in proposal.Q for place in row)
+    try:
+        case = problem.with_curl(proposal.Q)
+        findings = [q_skew(case), claimed_drift(case)]
+        if on_circles(case.dynamics.declarations):
+            findings.append(periodic(case))
+    except ModelError as error:
+        return f"{proposal.by}: found Q = [{shown}], which has no meaning at every size: {error}"
+    given: set[str] = set()
+    for finding in findings:
+        if not isinstance(finding.decision, Proved):
+            why = "; ".join(getattr(finding.decision, "tried", ())) or "refuted"
+            return f"{proposal.by}: found Q = [{shown}], but not that {finding.says}: {why}"
+        given |= set(finding.decision.given)
+    common: tuple[tuple[tuple[str, int], ...], ...] = findings[1].checked_at
+    by = f"{proposal.by}; then judged as if written by the author: Q skew, the drift the derived one, by both engines"
+    return Recovery(proposal.Q, by, tuple(sorted(given)), common, case.names)
