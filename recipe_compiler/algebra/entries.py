@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr, ImmutableMatrix
 
 from recipe_compiler.algebra import elementwise, matrices
+from recipe_compiler.algebra.cells import chosen, off_kinks
 from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.symbols import component, coordinate, coordinates, extent, length, positions
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -157,7 +158,7 @@ def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
         case "minimum" | "maximum":
             return _pairwise(fn, args, at)
         case "where":
-            raise NotScalarisableError("`where` is not smooth")
+            return _branches(args, at)
         case "grad" | "div" | "hessian":
             return _derivative(fn, args, at)
         case _:
@@ -173,6 +174,19 @@ def _pairwise(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     if not args[1].shape.sizes:
         return tuple(tuple(f(x, right[0][0]) for x in row) for row in left)
     return tuple(tuple(f(x, y) for x, y in zip(p, q, strict=True)) for p, q in zip(left, right, strict=True))
+
+
+def _branches(args: tuple[Formula, ...], at: Setting) -> Rows:
+    """Return `where(left op right, yes, no)` off {left = right}; a scalar goes with every entry."""
+    condition = args[0]
+    if not isinstance(condition, Compare):
+        raise NotScalarisableError("`where` without a comparison")
+    sides = [rows(part, at) for part in (condition.left, condition.right, *args[1:])]
+    height, width = max(map(len, sides)), max(len(side[0]) for side in sides)
+    full = [side if len(side) * len(side[0]) > 1 else ((side[0][0],) * width,) * height for side in sides]
+    return tuple(
+        tuple(chosen(condition.op, *(side[i][j] for side in full)) for j in range(width)) for i in range(height)
+    )
 
 
 def _of_matrices(fn: str, args: list[Rows], formulas: tuple[Formula, ...]) -> Rows:
@@ -217,12 +231,12 @@ def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     if not isinstance(item, Block):
         raise NotScalarisableError(f"{fn} needs a block of the state")
     z = coordinates(item, at.sizes)
-    a = rows(args[0], at)
+    a = tuple(tuple(map(off_kinks, row)) for row in rows(args[0], at))
     match fn:
         case "grad":
             return _arranged([sympy.diff(a[0][0], x) for x in z], item.shape, at)
         case "hessian":
-            return tuple(tuple(sympy.diff(a[0][0], x, y) for y in z) for x in z)
+            return tuple(tuple(sympy.diff(off_kinks(sympy.diff(a[0][0], x)), y) for y in z) for x in z)
         case _:
             lines = matrices.transpose(a) if args[0].shape.cols is None and len(z) == len(a) else a
             return tuple((matrices.total([sympy.diff(x, y) for x, y in zip(line, z, strict=True)]),) for line in lines)

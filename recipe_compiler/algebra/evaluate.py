@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import cast
 
 import flint
 import sympy
@@ -10,6 +11,7 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.cells import Cell, off_kinks
 from recipe_compiler.algebra.kernels import argument
 
 Value = Fraction | arb
@@ -23,7 +25,7 @@ class NoValueError(Exception):
     """The expression has no real value there, or none that this evaluation can enclose."""
 
 
-def evaluate(e: Expr, leaf: Callable[[Expr], Fraction]) -> Value:
+def evaluate(e: Expr, leaf: Callable[[Expr], Value]) -> Value:
     """Return the value of an expression, `leaf` giving that of symbols, undefined functions and their derivatives.
 
     Raises:
@@ -47,14 +49,14 @@ def is_certainly(value: Value, sign: int) -> bool:
     return bool(value * sign > 0)
 
 
-def _value(e: Expr, leaf: Callable[[Expr], Fraction], known: dict[Expr, Value]) -> Value:
+def _value(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
     found = known.get(e)
     if found is None:
         found = known[e] = _computed(e, leaf, known)
     return found
 
 
-def _computed(e: Expr, leaf: Callable[[Expr], Fraction], known: dict[Expr, Value]) -> Value:
+def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
     match e:
         case sympy.Rational():
             return Fraction(int(e.p), int(e.q))
@@ -70,6 +72,17 @@ def _computed(e: Expr, leaf: Callable[[Expr], Fraction], known: dict[Expr, Value
             return abs(_value(argument(e), leaf, known))
         case sympy.sign():
             return _sign(_value(argument(e), leaf, known))
+        case Cell():
+            side = _sign(_value(argument(e), leaf, known))
+            if not side:
+                raise NoValueError("on a kink")
+            return side
+        case sympy.Min() | sympy.Max():
+            return _extreme([_value(cast(Expr, x), leaf, known) for x in e.args], -1 if isinstance(e, sympy.Min) else 1)
+        case sympy.Piecewise():
+            return _value(off_kinks(e), leaf, known)
+        case sympy.polygamma():
+            return _polygamma(*(_value(cast(Expr, x), leaf, known) for x in e.args))
         case _ if e is sympy.pi:
             return arb.pi()
         case _ if e is sympy.E:
@@ -145,6 +158,28 @@ def _sign(value: Value) -> Fraction:
     if value == Fraction(0):
         return Fraction(0)
     raise NoValueError("sign not certain")
+
+
+def _extreme(values: list[Value], side: int) -> Value:
+    """Return the least (`side` -1) or largest (1) of some values."""
+    found = values[0]
+    for value in values[1:]:
+        if isinstance(found, Fraction) and isinstance(value, Fraction):
+            found = max(found, value) if side > 0 else min(found, value)
+        else:
+            a, b = ball(found), ball(value)
+            found = (a + b + side * abs(a - b)) / 2
+    return found
+
+
+def _polygamma(order: Value, x: Value) -> Value:
+    """Return the derivative of order n of the digamma function: (-1)**(n + 1) n! zeta(n + 1, x)."""
+    if order == Fraction(0) and is_certainly(x, 1):
+        return _checked(ball(x).digamma())
+    if not isinstance(order, Fraction) or order.denominator != 1 or order < 1 or not is_certainly(x, 1):
+        raise NoValueError("polygamma outside x > 0")
+    n = int(order)
+    return _checked(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
 
 
 def _log(x: arb) -> arb:

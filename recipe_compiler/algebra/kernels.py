@@ -1,9 +1,10 @@
 """What a scalar expression is rational in: its kernels, and the true relations among them.
 
 Everything that is not a sum, product or integer power becomes a generator of a polynomial ring: symbols, undefined
-functions and their derivatives, exp, log, roots, sine and cosine. Relations used are true wherever both sides are
-defined: `exp(a + b) = exp(a) exp(b)`, `(b**(1/q))**q = b`, `sin**2 = 1 - cos**2`, `|u| = sign(u) u`, `sign(u)**2 = 1`
-(almost everywhere). Generators that depend on each other in ways not listed here can only make a zero go unseen.
+functions and their derivatives, exp, log, roots, signs, sine and cosine. Relations used are true wherever both sides
+are defined: `exp(a + b) = exp(a) exp(b)`, `(|f|**(1/q))**q = |f|`, `sin**2 = 1 - cos**2`, `|u| = sign(u) u`,
+`sign(u)**2 = 1` (off {u = 0}). Generators that depend on each other in ways not listed here can only make a zero go
+unseen.
 """
 
 import math
@@ -35,10 +36,21 @@ def argument(e: Expr) -> Expr:
     return cast(Expr, e.args[0])
 
 
-def rewritten(e: Expr) -> Expr | None:
-    """Return hyperbolic functions and the tangent by exponentials, sine and cosine; None if `e` is none of them."""
-    x = argument(e) if e.args else e
-    match e:
+def elementary(e: Expr) -> Expr:
+    """Return an expression with hyperbolic functions and tangents by exponentials, sine and cosine."""
+    if not e.has(sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh):
+        return e
+    known: dict[sympy.Basic, sympy.Basic] = {}
+    for node in sympy.postorder_traversal(e):
+        if node not in known:
+            args = tuple(known.get(arg, arg) for arg in node.args)
+            known[node] = _elementary(node, args)
+    return cast(Expr, known[e])
+
+
+def _elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic:
+    x = cast(Expr, args[0]) if args else sympy.Integer(0)
+    match node:
         case sympy.tan():
             return sympy.sin(x) / sympy.cos(x)
         case sympy.sinh():
@@ -48,7 +60,7 @@ def rewritten(e: Expr) -> Expr | None:
         case sympy.tanh():
             return (sympy.exp(2 * x) - 1) / (sympy.exp(2 * x) + 1)
         case _:
-            return None
+            return node.func(*args) if args and args != node.args else node
 
 
 def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
@@ -58,20 +70,9 @@ def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
         yield rest, int(coefficient.p), int(coefficient.q)
 
 
-def powers(e: Expr) -> Iterator[tuple[Expr, Expr, int, int]]:
-    """Yield `base ** exponent` as a product of `(base ** rest) ** (numerator/denominator)`; base is E for exp."""
-    base, exponent = (sympy.E, argument(e)) if isinstance(e, sympy.exp) else e.as_base_exp()
-    for rest, numerator, denominator in exponent_parts(exponent):
-        yield base, rest, numerator, denominator
-
-
 def is_opaque(e: Expr) -> bool:
-    """Whether an expression is a generator as it stands: a symbol, a constant, an unknown function or derivative."""
-    if isinstance(e, (sympy.Symbol, AppliedUndef, sympy.Derivative)) or e is sympy.pi:
-        return True
-    return isinstance(e, sympy.Function) and not isinstance(
-        e, (sympy.exp, sympy.log, sympy.sin, sympy.cos, sympy.Abs, sympy.sign)
-    )
+    """Whether an expression is a generator as it stands: a symbol, pi, an unknown function or a derivative of one."""
+    return isinstance(e, (sympy.Symbol, AppliedUndef, sympy.Derivative)) or e is sympy.pi
 
 
 def check_allowed(e: Expr) -> None:
@@ -82,26 +83,26 @@ def check_allowed(e: Expr) -> None:
         raise NoNormalFormError(f"{type(e).__name__} occurs: a jump was differentiated")
 
 
-def log_parts(b: Expr) -> list[tuple[Expr, int]] | None:
-    """Return log b as a sum of integer multiples of logs, splitting products of factors known positive."""
-    if isinstance(b, sympy.Integer) and b > 1:
-        found = sympy.factorint(int(b))
-        return None if found == {int(b): 1} else [(sympy.Integer(p), n) for p, n in found.items()]
-    if isinstance(b, sympy.Rational) and b > 0 and b.q != 1:
-        return [(sympy.Integer(b.p), 1), (sympy.Integer(b.q), -1)]
-    if isinstance(b, sympy.Mul) and all(x.is_positive for x in b.args):
-        return [(x, 1) for x in b.args]
-    if isinstance(b, sympy.Pow) and b.base.is_positive and b.exp.is_Integer:
-        return [(b.base, int(b.exp))]
-    return None
+def common_denominators(e: Expr) -> dict[tuple[str, Expr], int]:
+    """Return, for every factor `rest` of exponents and angles, the least common denominator of its multiples.
 
-
-def common_denominators(e: Expr) -> dict[tuple[Expr, Expr], int]:
-    """Return, for every `base ** rest` in an expression, the least common denominator of its exponents."""
-    found: dict[tuple[Expr, Expr], int] = {}
+    Exponents of real powers, exponentials and angles are apart: ("power", 1), ("exp", x), ("angle", x).
+    """
+    found: dict[tuple[str, Expr], int] = {}
     for node in sympy.preorder_traversal(e):
-        if isinstance(node, (sympy.Pow, sympy.exp)) and not (isinstance(node, sympy.Pow) and node.exp.is_Integer):
-            for base, rest, _, denominator in powers(node):
-                key = (base, rest)
-                found[key] = math.lcm(found.get(key, 1), denominator)
+        for key, denominator in _denominators(node):
+            found[key] = math.lcm(found.get(key, 1), denominator)
     return found
+
+
+def _denominators(node: sympy.Basic) -> Iterator[tuple[tuple[str, Expr], int]]:
+    match node:
+        case sympy.exp():
+            yield from ((("exp", rest), q) for rest, _, q in exponent_parts(argument(node)))
+        case sympy.Pow() if not node.exp.is_Integer:
+            kind = "exp" if node.base is sympy.E else "power"
+            yield from (((kind, rest), q) for rest, _, q in exponent_parts(node.exp))
+        case sympy.sin() | sympy.cos():
+            yield from ((("angle", rest), q) for rest, _, q in exponent_parts(argument(node)))
+        case _:
+            return

@@ -39,6 +39,15 @@ class Ring:
     relations: list[tuple[int, int, Quotient]] = field(default_factory=list)
     """In the order made: a relation speaks of earlier generators only."""
     factors: list[fmpq_mpoly] = field(default_factory=list)
+    """Irreducible polynomials as FLINT leaves them: primitive, the leading coefficient positive."""
+    positive: set[int] = field(default_factory=set)
+    """Generators that have no negative values."""
+    units: set[int] = field(default_factory=set)
+    """Generators that are 1 or -1."""
+    signs: dict[int, Quotient] = field(default_factory=dict)
+    """The sign of a factor, by its number."""
+    logs: dict[int, Quotient] = field(default_factory=dict)
+    """The logarithm of a generator, where it is known by others."""
 
 
 def ring(room: int) -> Ring:
@@ -104,12 +113,22 @@ def inverse(a: Quotient, of: Ring) -> Quotient:
     top = of.context.constant(1)
     for factor, n in a.bottom:
         top = _product(top, of.factors[factor] ** n)
-    scale, parts = a.top.factor() if len(a.top) <= LARGEST_TO_FACTOR else (fmpq(1), [(a.top, 1)])
-    bottom: dict[int, int] = {}
+    scale, bottom = split(a.top, of)
+    return reduced(_cancelled(top * of.context.constant(1 / scale), bottom, of), of)
+
+
+def split(top: fmpq_mpoly, of: Ring) -> tuple[fmpq, dict[int, int]]:
+    """Return a polynomial that is not zero as a constant and its factors, by their numbers, with exponents."""
+    if len(top) <= LARGEST_TO_FACTOR:
+        scale, parts = top.factor()
+    else:
+        scale = top.leading_coefficient()
+        parts = [(top * of.context.constant(1 / scale), 1)]
+    found: dict[int, int] = {}
     for part, n in parts:
         number = _factor_number(part, of)
-        bottom[number] = bottom.get(number, 0) + int(n)
-    return reduced(_cancelled(top * of.context.constant(1 / fmpq(scale)), bottom, of), of)
+        found[number] = found.get(number, 0) + int(n)
+    return fmpq(scale), found
 
 
 def power(a: Quotient, n: int, of: Ring) -> Quotient:

@@ -1,4 +1,7 @@
-"""A stochastic differential equation at fixed sizes, in scalars: gradient, Gamma, drift, Fokker-Planck residual."""
+"""A stochastic differential equation at fixed sizes, in scalars: gradient, Gamma, drift, Fokker-Planck residual.
+
+Derivatives are those off all kinks, where moduli, signs and comparisons are smooth (`algebra.cells`).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.cells import off_kinks
 from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.matrices import Rows, add, total
 from recipe_compiler.algebra.symbols import coordinates
@@ -59,12 +63,13 @@ def block_vector(blocks: tuple[Formula, ...], at: Setting) -> Vector:
 
 def gradient(f: Expr, z: tuple[Symbol, ...]) -> Vector:
     """Return df/dz."""
-    return tuple(sympy.diff(f, x) for x in z)
+    smooth = off_kinks(f)
+    return tuple(sympy.diff(smooth, x) for x in z)
 
 
 def correction(A: Rows, z: tuple[Symbol, ...]) -> Vector:
     """Return Gamma_i = sum_j dA_ij/dz_j of A = D + Q (ma2015recipe, Eq. 3)."""
-    return tuple(total([sympy.diff(a, x) for a, x in zip(row, z, strict=True)]) for row in A)
+    return tuple(total([sympy.diff(off_kinks(a), x) for a, x in zip(row, z, strict=True)]) for row in A)
 
 
 def drift(s: System) -> Vector:
@@ -83,9 +88,9 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     p itself never occurs. `D` is that of the system unless another diffusion is given.
     """
     g = gradient(s.H, s.z)
-    terms = [f_i * g_i - sympy.diff(f_i, x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]
+    terms = [f_i * g_i - sympy.diff(off_kinks(f_i), x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]
     for i, row in enumerate(s.D if D is None else D):
-        for j, entry in enumerate(row):
+        for j, entry in enumerate(map(off_kinks, row)):
             if entry == 0:
                 continue
             along_i, along_j = sympy.diff(entry, s.z[i]), sympy.diff(entry, s.z[j])

@@ -1,38 +1,47 @@
 """Is a scalar expression identically zero? Exact: the normal form over its kernels, never a simplifier."""
 
+import math
+from fractions import Fraction
+
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra import quotients
+from recipe_compiler.algebra import angles, quotients
+from recipe_compiler.algebra.cells import Cell, off_kinks
+from recipe_compiler.algebra.factored import Exponent, logarithm, real_power, sign
 from recipe_compiler.algebra.kernels import (
     NoNormalFormError,
     argument,
     check_allowed,
     common_denominators,
+    elementary,
+    exponent_parts,
     is_opaque,
-    log_parts,
-    powers,
-    rewritten,
 )
 from recipe_compiler.algebra.quotients import Quotient, Ring, RingFullError
 
 FIRST_ROOM = 32
 LARGEST_ROOM = 2048
+LARGEST_SHIFT = 12
+"""`gamma(x + n)` is written by `gamma(x)` up to this n."""
 
 
 def is_zero(e: Expr) -> bool:
     """Whether the normal form of a scalar expression is zero.
 
-    True proves that the expression vanishes wherever it is defined, for all values of its symbols and all its undefined
-    functions. False proves nothing: kernels may depend on each other in ways the normal form does not know.
+    True proves that the expression vanishes wherever it is real and defined, for all values of its symbols and all its
+    undefined functions, with two exceptions: on the zeros of the arguments of `sign`, of moduli and comparisons (the
+    kinks), nothing is said; and where the argument of a root or logarithm is zero. False proves nothing: kernels may
+    depend on each other in ways the normal form does not know.
 
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.
     """
+    plain = elementary(off_kinks(e))
     room = FIRST_ROOM
     while True:
         try:
-            return _Reading(e, room).of(e).top.is_zero()
+            return _Reading(plain, room).of(plain).top.is_zero()
         except RingFullError:
             room *= 4
             if room > LARGEST_ROOM:
@@ -60,9 +69,6 @@ class _Reading:
     def _read(self, e: Expr) -> Quotient:
         check_allowed(e)
         ring = self.ring
-        other = rewritten(e)
-        if other is not None:
-            return self.of(other)
         match e:
             case sympy.Rational():
                 return quotients.constant(int(e.p), int(e.q), ring)
@@ -72,28 +78,40 @@ class _Reading:
                 return self._product([self.of(x) for x in e.args])
             case sympy.Pow() if e.exp.is_Integer:
                 return self._integer_power(e.base, int(e.exp))
-            case sympy.Pow() | sympy.exp():
-                return self._product([self._power(*part) for part in powers(e)])
+            case sympy.Pow() if e.base is not sympy.E:
+                return self._real_power(e.base, e.exp)
+            case sympy.Pow():
+                return self._exponential(e.exp)
+            case sympy.exp():
+                return self._exponential(argument(e))
             case sympy.log():
-                return self._log(e)
+                return logarithm(self.of(argument(e)), ring)
             case sympy.sin() | sympy.cos():
-                return self._circular(e)
-            case sympy.Abs():
-                return self._product([self._sign(argument(e)), self.of(argument(e))])
-            case sympy.sign():
-                return self._sign(argument(e))
+                found = self._turned(argument(e))
+                return found.sin if isinstance(e, sympy.sin) else found.cos
+            case Cell():
+                return sign(self.of(argument(e)), ring)
             case _ if e is sympy.E:
-                return self._power(sympy.E, sympy.Integer(1), 1, 1)
+                return self._exponential(sympy.Integer(1))
             case _ if is_opaque(e):
-                return quotients.generator(e, ring)[0]
+                return self._generator(e, bool(e.is_nonnegative))
+            case sympy.Function():
+                return self._function(e)
             case _:
                 raise NoNormalFormError(f"{type(e).__name__} is not known to the normal form")
+
+    def _generator(self, key: object, positive: bool) -> Quotient:
+        """Return a generator; one that has no negative values may be noted as such."""
+        found, new = quotients.generator(key, self.ring)
+        if new and positive:
+            self.ring.positive.add(self.ring.numbers[key])
+        return found
 
     def _integer_power(self, base: Expr, n: int) -> Quotient:
         """Return a power written out, or of its base as one generator where that would be too large."""
         value = self.of(base)
         if quotients.is_large_power(value, n):
-            value, _ = quotients.generator(("base", quotients.key(value)), self.ring)
+            value = self._generator(("base", quotients.key(value)), bool(base.is_nonnegative))
         return quotients.power(value, n, self.ring)
 
     def _product(self, factors: list[Quotient]) -> Quotient:
@@ -102,44 +120,53 @@ class _Reading:
             found = quotients.multiply(found, factor, self.ring)
         return found
 
-    def _power(self, base: Expr, rest: Expr, numerator: int, denominator: int) -> Quotient:
-        """Return `(base ** rest) ** (numerator/denominator)` by the generator `base ** (rest/least denominator)`."""
-        if rest == 1 and denominator == 1 and base != sympy.E:
-            return quotients.power(self.of(base), numerator, self.ring)
-        least = self.denominators.get((base, rest), denominator)
-        if base == sympy.E:
-            key: object = ("exp", self._name(rest), least)
-        else:
-            key = ("power", self._name(base), self._name(rest), least)
-        g, new = quotients.generator(key, self.ring)
-        if new and rest == 1 and base != sympy.E:
-            quotients.relate(key, least, self.of(base), self.ring)
-        return quotients.power(g, numerator * least // denominator, self.ring)
+    def _real_power(self, base: Expr, exponent: Expr) -> Quotient:
+        """Return `base**exponent`, part by part of the exponent."""
+        value = self.of(base)
+        found: list[Quotient] = []
+        for rest, n, q in exponent_parts(exponent):
+            least = math.lcm(self.denominators.get(("power", rest), 1), q)
+            if rest == 1:
+                found.append(real_power(value, Exponent(Fraction(n, q), least), self.ring))
+            else:
+                power = Exponent(Fraction(n, q), least, self._name(rest), self.of(rest))
+                found.append(real_power(value, power, self.ring))
+        return self._product(found)
 
-    def _log(self, e: Expr) -> Quotient:
-        parts = log_parts(argument(e))
-        if parts is None:
-            return quotients.generator(("log", self._name(argument(e))), self.ring)[0]
-        logs = [self.of(sympy.log(b, evaluate=False)) for b, _ in parts]
-        counts = [quotients.constant(n, 1, self.ring) for _, n in parts]
-        return quotients.add([self._product([c, b]) for c, b in zip(counts, logs, strict=True)], self.ring)
+    def _exponential(self, exponent: Expr) -> Quotient:
+        """Return exp(sum of n/q rest) by the generators exp(rest/least)."""
+        found: list[Quotient] = []
+        for rest, n, q in exponent_parts(exponent):
+            least = math.lcm(self.denominators.get(("exp", rest), 1), q)
+            key = ("exp", self._name(rest), least)
+            g, new = quotients.generator(key, self.ring)
+            if new:
+                own = self.ring.numbers[key]
+                self.ring.positive.add(own)
+                share = quotients.constant(1, least, self.ring)
+                self.ring.logs[own] = quotients.multiply(share, self.of(rest), self.ring)
+            found.append(quotients.power(g, n * least // q, self.ring))
+        return self._product(found)
 
-    def _circular(self, e: Expr) -> Quotient:
-        """Return sine and cosine of one argument, with sin**2 = 1 - cos**2."""
-        x = self._name(argument(e))
-        cos, _ = quotients.generator(("cos", x), self.ring)
-        sin, new = quotients.generator(("sin", x), self.ring)
-        if new:
-            square = quotients.multiply(cos, cos, self.ring)
-            minus = quotients.multiply(quotients.constant(-1, 1, self.ring), square, self.ring)
-            one = quotients.constant(1, 1, self.ring)
-            quotients.relate(("sin", x), 2, quotients.add([one, minus], self.ring), self.ring)
-        return sin if isinstance(e, sympy.sin) else cos
+    def _turned(self, angle: Expr) -> angles.Turn:
+        """Return cosine and sine, of sums and multiples by those of the parts."""
+        parts: list[tuple[Expr, int, int]] = []
+        for rest, n, q in exponent_parts(angle):
+            least = math.lcm(self.denominators.get(("angle", rest), 1), q)
+            parts.append((rest, n * least // q, least))
+        if not angles.is_small([n for _, n, _ in parts]):
+            return angles.turn(self._name(angle), self.ring)
+        turns = [(angles.turn((self._name(rest), least), self.ring), n) for rest, n, least in parts]
+        return angles.total(turns, self.ring)
 
-    def _sign(self, x: Expr) -> Quotient:
-        """Return the sign of a real expression; its square is 1 almost everywhere."""
-        key = ("sign", self._name(x))
-        g, new = quotients.generator(key, self.ring)
-        if new:
-            quotients.relate(key, 2, quotients.constant(1, 1, self.ring), self.ring)
-        return g
+    def _function(self, e: sympy.Function) -> Quotient:
+        """Return a function that is a kernel of its own, by the values of its arguments; gamma at a reduced one."""
+        if isinstance(e, sympy.gamma):
+            shift, rest = argument(e).as_coeff_Add(rational=True)
+            n = int(sympy.floor(shift))
+            if n and abs(n) <= LARGEST_SHIFT and rest != 0:
+                x = rest + shift - n
+                steps = [x + k for k in range(n)] if n > 0 else [1 / (x - k) for k in range(1, -n + 1)]
+                return self._product([self.of(sympy.gamma(x)), *(self.of(step) for step in steps)])
+        name = (type(e).__name__, *(self._name(x) for x in e.args if isinstance(x, Expr)))
+        return self._generator(name, bool(e.is_nonnegative))

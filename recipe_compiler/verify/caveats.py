@@ -5,7 +5,9 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verify.premises import depends_on_state
+
+INNER = frozenset({DomainName.REAL, DomainName.CIRCLE})
+"""Domains without a boundary."""
 
 
 def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
@@ -13,8 +15,6 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
     found = [
         _normalisable(dynamics),
         *_marginal(dynamics),
-        *_regular(dynamics),
-        *_boundary(dynamics),
         "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
     ]
     if dynamics.claims.marginal is not None:
@@ -26,12 +26,21 @@ def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
     """Return the claims about a build that were not decided, those about its dynamics included."""
     files = [name for name, value in build.values if value.file is not None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    return (*dynamics_caveats(bound), *checked_later)
+    return (*dynamics_caveats(bound), *_unguarded(bound), *checked_later)
+
+
+def _unguarded(bound: Dynamics) -> list[str]:
+    """Return the caveat on blocks with a boundary: the schemes of this version know of none."""
+    names = [block.name for block in bound.declarations.blocks if block.domain.name not in INNER]
+    if not names:
+        return []
+    reason = "the emitted step neither reflects nor stops there: a finite step may leave the domain"
+    return [f"boundary: {', '.join(names)} has a boundary, and {reason}"]
 
 
 def target_caveats(target: Target) -> tuple[str, ...]:
     """Return the claims about a target that were not decided."""
-    domains = [b.name for b in target.declarations.blocks if b.domain.name not in {DomainName.REAL, DomainName.CIRCLE}]
+    domains = [b.name for b in target.declarations.blocks if b.domain.name not in INNER]
     domains += [name for name in _assumed(target.declarations) if name not in domains]
     found = ["normalisable: that the posterior has a finite integral is not decided by this version"]
     if domains:
@@ -56,23 +65,6 @@ def _marginal(dynamics: Dynamics) -> list[str]:
     of = ", ".join(potential.of)
     reason = f"that {of} has the law exp(-{potential.name}) once {', '.join(others)} is integrated out"
     return [f"marginal: {reason} is not decided by this version"]
-
-
-def _regular(dynamics: Dynamics) -> list[str]:
-    places = [p for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for p in row]
-    if not any(depends_on_state(place) for place in places):
-        return []
-    return ["regular: D or Q depends on the state; smoothness beyond what `stationary` used is not decided"]
-
-
-def _boundary(dynamics: Dynamics) -> list[str]:
-    inner = {DomainName.REAL, DomainName.CIRCLE}
-    names = [block.name for block in dynamics.declarations.blocks if block.domain.name not in inner]
-    names += [name for name in _assumed(dynamics.declarations) if name not in names]
-    if not names:
-        return []
-    reason = "that no probability leaves through it, and whether chains reach it, is not decided by this version"
-    return [f"boundary: {', '.join(names)} has a boundary; {reason}"]
 
 
 def _assumed(declarations: Declarations) -> list[str]:

@@ -15,7 +15,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.case import Case, Matrix
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.premises import smoothness
+from recipe_compiler.verify.kinks import across, almost_everywhere, lipschitz
 from recipe_compiler.verify.sizes import Sizes
 from recipe_compiler.verify.stationary import drift_at
 from recipe_compiler.verify.stratonovich import NotConvertedError, ito_drift
@@ -37,9 +37,12 @@ def claimed_drift(case: Case) -> Finding:
     identities = [*_drifts(case, case.derivation, claimed), *_diffusions(case, case.derivation)]
     declarations = case.dynamics.declarations
     matrices = (case.whole.D, case.whole.Q, case.dynamics.claims.diffusion)
-    formulas = [*claimed, case.whole.H, *(x for m in matrices for row in m or () for x in row)]
-    premises = smoothness(formulas, declarations)
-    answer = decide(Question(tuple(identities), declarations, case.sizes, premises, case.contradiction))
+    recipe = [case.whole.H, *(x for m in matrices for row in m or () for x in row)]
+    kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
+    question = Question(
+        tuple(identities), declarations, case.sizes, kinks.premises, case.contradiction, across(kinks.names)
+    )
+    answer = decide(question)
     return Finding("claimed_drift", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
 
 

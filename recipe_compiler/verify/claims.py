@@ -8,6 +8,7 @@ from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
 from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
+from recipe_compiler.verify.boundary import BOUNDARY, boundary, has_boundary
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
@@ -19,6 +20,7 @@ from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
 from recipe_compiler.verify.q_skew import q_skew
 from recipe_compiler.verify.recovered_q import RECOVERED_Q, lacks_q, recovered_q
+from recipe_compiler.verify.regular import REGULAR, regular, varies
 from recipe_compiler.verify.stationary import stationary
 from recipe_compiler.verify.step_scale import STEP_SCALE, step_scale
 from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
@@ -87,6 +89,8 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
     Claim(*STEP_SCALE, step_scale, claims_update, required=False),
     Claim(*CLAIMED_UPDATE, claimed_update, claims_update),
     Claim(*PERIODIC, periodic, _on_circles),
+    Claim(*REGULAR, regular, varies),
+    Claim(*BOUNDARY, boundary, has_boundary),
     Claim(*UNIQUE, unique, has_recipe, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)),
     Claim(*INDEPENDENCE, independent_update, estimates_gradients, required=False),
     Claim(*UNITS, units, declares_units, required=False),

@@ -48,6 +48,8 @@ class Question:
     sizes: tuple[Sizes, ...]
     premises: Obligations
     contradiction: str
+    remark: str = ""
+    """Said after the method of a proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def decide(question: Question) -> Answer:
     if tried:
         return Answer(Undecided(tuple(tried), text(left[0].everywhere) if left else "", given), "all", checked, where)
     method = "normal form at the document's sizes" if left else "index calculus for every size; second engine"
-    return Answer(Proved(method, given), "all", checked)
+    return Answer(Proved(method + question.remark, given), "all", checked)
 
 
 def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Question, left: list[Identity]) -> Decision:

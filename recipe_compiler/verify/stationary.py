@@ -6,11 +6,12 @@ from sympy import Expr
 
 from recipe_compiler.algebra import system as second
 from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
-from recipe_compiler.verify.premises import smoothness
+from recipe_compiler.verify.kinks import across, lipschitz
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import Sizes
 
@@ -28,15 +29,25 @@ def stationary(case: Case) -> Finding:
     derivation = case.derivation
     where = case.place("H")
     zero = Tensor((), ())
+    try:
+        left = residual(derivation, derivation.drift, derivation.D)
+    except ModelError as error:
+        return Finding("stationary", says, True, Undecided(faults_of(error)), where=where)
     identities = (
-        Identity("the residual", where, residual(derivation, derivation.drift, derivation.D), _residual(case)),
+        Identity("the residual", where, left, _residual(case)),
         Identity("the derived drift less that of the second engine", where, zero, _difference(case)),
     )
     formulas = [case.whole.H, *(x for m in (case.whole.D, case.whole.Q) for row in m or () for x in row)]
     declarations = case.dynamics.declarations
-    premises = smoothness(formulas, declarations)
-    answer = decide(Question(identities, declarations, case.sizes, premises, case.contradiction))
+    kinks = lipschitz(formulas, declarations)
+    remark = across(kinks.names)
+    answer = decide(Question(identities, declarations, case.sizes, kinks.premises, case.contradiction, remark))
     return Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
+
+
+def faults_of(error: ModelError) -> tuple[str, ...]:
+    """Return why the index calculus has no residual: something that jumps would be differentiated."""
+    return tuple(f"index calculus: {fault.problem}" for fault in error.faults)
 
 
 def drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:

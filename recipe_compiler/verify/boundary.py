@@ -1,0 +1,297 @@
+"""Does probability flow through the faces of the domain? Face by face, in the distance y to it.
+
+For smooth phi, by parts over {y > delta}, the weak Fokker-Planck equation leaves the integrals of D n . grad phi p and
+of n . J phi p over the face, with J = div(Q p)/p for the recipe: both vanish in the limit if the row n of D + Q times
+p = exp(-H) does. With p ~ y**e and the row ~ y**s that is s + e > 0. Where D n p stays, the law is kept if chains are
+reflected (grad phi . n = 0 there). Where Q n p stays and carries a velocity r of which H is even, its flux is odd in r:
+the law is kept if r is reversed with the reflection. In one dimension a face is reached if and only if the scale
+density 1/(D p) is integrable, s + e < 1 (Feller 1952), e > -1 being needed for exp(-H) to be.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.definedness import nodes
+from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.leading import Size
+from recipe_compiler.algebra.point import Point
+from recipe_compiler.algebra.positivity.prove import scalar
+from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.witness import points
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Formula,
+    FunctionAt,
+    Identity,
+    MatMul,
+    Multiply,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.boundary_faces import Face, NotKnownError, bounded, density_at, faces, written
+from recipe_compiler.verify.boundary_rows import row_size
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.parity import is_even
+from recipe_compiler.verify.premises import depends_on_state
+
+BOUNDARY = ("boundary", "no probability flows through the faces of the domain")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of one face: in words, from which declarations, under which rule of reflection."""
+
+    says: list[str] = field(default_factory=list[str])
+    given: set[str] = field(default_factory=set[str])
+    data: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+def has_boundary(dynamics: Dynamics) -> bool:
+    """Whether the domain of the state has a boundary: a bounded block, or an assumption about the state."""
+    restricted = (depends_on_state(side) for c in dynamics.declarations.assume for side in (c.left, c.right))
+    return bool(bounded(dynamics.declarations)) or any(restricted)
+
+
+def boundary(case: Case) -> Finding:
+    """Decide the flux through every face, for every size."""
+    declarations = case.dynamics.declarations
+    where = case.place("state", "H")
+    if case.whole.D is None or case.whole.Q is None or case.dynamics.Q is None or case.dynamics.D is None:
+        return Finding(*BOUNDARY, True, Undecided(("D or Q is not given: the current is not known",)), where=where)
+    tried = [f"the face of the domain on which {where_} is not looked at" for where_ in _restrictions(case.dynamics)]
+    found = _Found()
+    try:
+        for face in faces(declarations):
+            decision = _at_face(case, face, found)
+            if isinstance(decision, Refuted):
+                return Finding(*BOUNDARY, True, decision, where=where)
+            tried += decision.tried if isinstance(decision, Undecided) else ()
+    except NotKnownError as reason:
+        tried.append(f"not known: {reason}")
+    tried += [case.contradiction] if case.contradiction else []
+    given = tuple(sorted(found.given))
+    if tried:
+        return Finding(*BOUNDARY, True, Undecided(tuple(tried), given=given), where=where)
+    return Finding(*BOUNDARY, True, Proved("; ".join(found.says), given, tuple(found.data)), where=where)
+
+
+def _restrictions(dynamics: Dynamics) -> list[str]:
+    return [
+        f"{text(c.left)} {c.op} {text(c.right)} ends"
+        for c in dynamics.declarations.assume
+        if depends_on_state(c.left) or depends_on_state(c.right)
+    ]
+
+
+def _at_face(case: Case, face: Face, found: _Found) -> Decision | None:
+    """Decide one face; None where it is proved, and `found` says how."""
+    try:
+        p, exact, reasons = density_at(case, face)
+        rows = _rows(case, face)
+    except NotKnownError as reason:
+        return Undecided((f"not known: {reason}",))
+    found.given |= reasons
+    if p.barrier is not None:
+        return _at_barrier(case, face, p.barrier, found)
+    e = p.exponent
+    decision = _integrable(case, face, e, exact, found)
+    if decision is not None:
+        return decision
+    open_ = [(name, size, _above(case, e + _rational(size.power), found)) for name, size in rows.items()]
+    left = [(name, size) for name, size, shown in open_ if not shown]
+    smallest = min((size.power for size in rows.values()), default=Fraction(0))
+    found.data += [
+        (f"exponent of exp(-H) at {face.says}", written(e)),
+        (f"least of D, Q at {face.says}", str(smallest)),
+    ]
+    reach = _reach(case, face, e, exact, rows)
+    if not left:
+        found.says.append(f"D and Q times exp(-H) vanish at {face.says}{reach}")
+        return None
+    return _reflected(case, face, e, left, reach, found)
+
+
+def _rows(case: Case, face: Face) -> dict[tuple[str, int], Size]:
+    """Return the sizes of the entries in the row of a face."""
+    found: dict[tuple[str, int], Size] = {}
+    for name, matrix in (("D", case.whole.D), ("Q", case.whole.Q)):
+        for b, formula in enumerate((matrix or ())[face.number]):
+            if _is_zero(case, name, face.number, b):
+                continue
+            size = row_size(case, face, formula)
+            if size is not None:
+                found[name, b] = size
+    return found
+
+
+def _is_zero(case: Case, name: str, a: int, b: int) -> bool:
+    if case.derivation is None:
+        return False
+    return (case.derivation.D if name == "D" else case.derivation.Q)[a][b].is_zero
+
+
+def _at_barrier(case: Case, face: Face, barrier: Expr, found: _Found) -> Decision | None:
+    if _above(case, barrier, found):
+        found.says.append(f"exp(-H) falls faster than every power of the distance at {face.says}: not reached")
+        return None
+    against = _below(case, barrier, Fraction(0))
+    if against is not None:
+        what = (f"coefficient of the largest term of H at {face.says}", str(_value(barrier, against)))
+        return Refuted("leading term at the face", (*_parameters(case, against), what), "exp(-H) is not integrable")
+    return Undecided((f"the sign of {written(barrier)}, the leading coefficient of H at {face.says}",))
+
+
+def _integrable(case: Case, face: Face, e: Expr, exact: bool, found: _Found) -> Decision | None:
+    """Return a refutation, or that it is open, unless exp(-H) is integrable at a face."""
+    if _above(case, e + 1, found):
+        return None
+    against = _below(case, e + 1, Fraction(0)) if exact else None
+    if against is not None:
+        at = (f"exponent of exp(-H) in the distance to {face.says}", str(_value(e, against)))
+        says = f"exp(-H) ~ y**({written(e)}) is not integrable at {face.says}"
+        return Refuted("leading exponents", (*_parameters(case, against), at), says)
+    return Undecided((f"not shown: {written(e)} > -1, the exponent of exp(-H) at {face.says}",))
+
+
+def _reach(case: Case, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], Size]) -> str:
+    """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
+    own = rows.get(("D", face.number))
+    if own is None or len(rows) > 1 or not (exact and own.is_exact) or face.is_total or not _is_alone(case, face):
+        return ""
+    c = e + _rational(own.power)
+    if _shown(case, c - 1, ">=") is not None:
+        return ": not reached (Feller)"
+    if _shown(case, 1 - c, ">") is not None:
+        return ": reached (Feller)"
+    return f": reached where {written(c)} < 1 (Feller)"
+
+
+def _is_alone(case: Case, face: Face) -> bool:
+    """Whether each coordinate of a block is a diffusion by itself: a diagonal D, H a sum over coordinates."""
+    if not _is_diagonal(_own(case, face)):
+        return False
+    terms = case.whole.H.terms if isinstance(case.whole.H, Add) else (case.whole.H,)
+    return all(_is_separate(term, face) for term in terms)
+
+
+def _is_separate(term: Formula, face: Face) -> bool:
+    """Whether a term of H is free of a block, or a sum over its coordinates alone."""
+    inside = [n for n in nodes(term) if isinstance(n, Symbol) and n.role is Role.BLOCK]
+    if any(isinstance(n, FunctionAt) and face.block.name in n.of for n in nodes(term)):
+        return False
+    if not any(n.name == face.block.name for n in inside):
+        return True
+    if any(n.name != face.block.name for n in inside):
+        return False
+    match term:
+        case Multiply(left, right) if not depends_on_state(left):
+            return _is_separate(right, face)
+        case Multiply(left, right) if not depends_on_state(right):
+            return _is_separate(left, face)
+        case MatMul(Transpose(Symbol() as left), Symbol() as right):
+            return left == right
+        case Apply("sum" | "norm2", (arg,)):
+            return not any(isinstance(n, Apply) and n.fn in {"sum", "norm2", "dot"} for n in nodes(arg))
+        case _:
+            return not face.block.shape.sizes
+
+
+def _own(case: Case, face: Face) -> Formula:
+    D = case.whole.D or ()
+    return D[face.number][face.number]
+
+
+def _is_diagonal(formula: Formula) -> bool:
+    match formula:
+        case Identity() | Apply("diag", _):
+            return True
+        case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
+            return _is_diagonal(right if not left.shape.sizes else left)
+        case _:
+            return not formula.shape.sizes
+
+
+def _reflected(
+    case: Case, face: Face, e: Expr, left: list[tuple[tuple[str, int], Size]], reach: str, found: _Found
+) -> Decision | None:
+    """Decide a face that something of the flux reaches, by the rule of reflection that keeps the law."""
+    reversed_: list[str] = []
+    conditions: list[Expr] = []
+    for (name, b), size in left:
+        conditions.append(e + _rational(size.power))
+        other = case.dynamics.declarations.blocks[b]
+        if name == "D" and b == face.number and _is_diagonal(_own(case, face)) and not face.is_total:
+            continue
+        entry = (case.whole.Q or ())[face.number][b]
+        even = is_even(case.whole.H, other.name) and is_even(entry, other.name)
+        if name == "Q" and other not in bounded(case.dynamics.declarations) and even:
+            reversed_.append(other.name)
+            continue
+        place = f"{name}[{face.block.name},{other.name}]"
+        return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
+    if len(reversed_) < len(left) and reversed_:
+        return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
+    where = " or ".join(dict.fromkeys(f"{written(c)} <= 0" for c in conditions if not c.is_number))
+    rule = f"chains are reflected at {face.says}"
+    if reversed_:
+        rule += f", {', '.join(reversed_)} reversed with it"
+    found.given.add(rule + (f", where {where}" if where else ""))
+    kept = f"the flux is odd in {', '.join(reversed_)}" if reversed_ else "the current vanishes"
+    found.says.append(f"{kept} at {face.says}{reach}")
+    return None
+
+
+def _above(case: Case, e: Expr, found: _Found) -> bool:
+    """Whether e > 0 for all parameters."""
+    shown = _shown(case, e, ">")
+    if shown is not None:
+        found.given |= shown
+    return shown is not None
+
+
+def _shown(case: Case, e: Expr, op: str) -> frozenset[str] | None:
+    if isinstance(e, sympy.Rational):
+        return frozenset() if (e > 0 if op == ">" else e >= 0) else None
+    found = scalar(e, op, region_at(case.dynamics.declarations, _sizes(case)))
+    return None if found is None else found.given
+
+
+def _below(case: Case, e: Expr, bound: Fraction) -> Point | None:
+    """Return an admissible point at which e <= bound."""
+    try:
+        for at in points(case.dynamics.declarations, _sizes(case)):
+            value = _value(e - _rational(bound), at)
+            if value is not None and (is_certainly(value, -1) or value == Fraction(0)):
+                return at
+    except NoInstanceError:
+        return None
+    return None
+
+
+def _value(e: Expr, at: Point) -> Value | None:
+    try:
+        return evaluate(e, at.leaf)
+    except (NoValueError, KeyError):
+        return None
+
+
+def _sizes(case: Case) -> dict[str, int]:
+    return case.sizes[0]
+
+
+def _parameters(case: Case, at: Point) -> tuple[tuple[str, str], ...]:
+    names = {p.name for p in case.dynamics.declarations.parameters} | set(case.dynamics.declarations.sizes)
+    return tuple((name, value) for name, value in at.text if name in names)
+
+
+def _rational(value: Fraction) -> Expr:
+    return sympy.Rational(value.numerator, value.denominator)

@@ -1,0 +1,52 @@
+"""Cells: between kinks everything is smooth; on a kink there is no value to refute with."""
+
+from fractions import Fraction
+from typing import cast
+
+import pytest
+import sympy
+from sympy import Abs, Expr, symbols
+
+from recipe_compiler.algebra.cells import Cell, chosen, kinks, off_kinks
+from recipe_compiler.algebra.evaluate import NoValueError, evaluate
+
+x, y = symbols("x y", real=True)
+p = symbols("p", positive=True)
+
+KINKED = [
+    Abs(x * y) + sympy.sign(x),
+    sympy.Max(x, y, x * y),
+    sympy.Min(x**2, y + 1),
+    sympy.Piecewise((x, x > y), (y**2, x <= -1), (sympy.Integer(3), True)),
+    Abs(Abs(x) - 1),
+]
+
+
+@pytest.mark.parametrize("e", KINKED, ids=str)
+def test_off_kinks_the_value_is_the_same(e: Expr) -> None:
+    for a, b in ((3, -2), (Fraction(-7, 3), 2), (Fraction(1, 2), Fraction(1, 3)), (-5, -9)):
+        at = {x: Fraction(a), y: Fraction(b)}
+        assert evaluate(off_kinks(e), at.__getitem__) == Fraction(
+            str(e.xreplace({s: sympy.Rational(v.numerator, v.denominator) for s, v in at.items()}))
+        )
+
+
+def test_a_cell_is_constant_and_known_where_its_argument_has_a_sign() -> None:
+    assert sympy.diff(off_kinks(Abs(x) * x), x, 2) == sympy.Mul(2, cast(Expr, Cell(x)))
+    assert Cell(p) == 1
+    assert Cell(-p) == -1
+
+
+def test_a_cell_has_no_value_on_its_kink() -> None:
+    with pytest.raises(NoValueError):
+        evaluate(cast(Expr, Cell(x - 1)), {x: Fraction(1)}.__getitem__)
+
+
+def test_equality_chooses_the_other_branch_off_its_kink() -> None:
+    assert chosen("==", x, y, p, x) == x
+    assert chosen("==", x, x, p, y) == p
+
+
+def test_kinks_lists_what_may_vanish() -> None:
+    squares = {sympy.expand(u**2) for u in kinks(Abs(x) + sympy.Max(y, 1))}
+    assert squares == {x**2, sympy.expand((y - 1) ** 2)}

@@ -1,0 +1,125 @@
+"""The documents of tests/repair and tests/mutants: read, renamed and reordered, and with entries replaced."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.verify.repair.changes import entry_shape
+from recipe_compiler.verify.repair.terms import read, tensor_of
+
+TESTS = Path(__file__).parents[1]
+FOLDERS = (TESTS / "repair", TESTS / "mutants", TESTS / "mutants" / "controls", TESTS.parent / "specs" / "dynamics")
+NAMES = ("zeta", "S", "N", "q", "vel", "gamma", "beta", "Gam", "xx", "k_1", "E", "rho", "W9")
+
+Document = dict[str, Any]
+
+
+def document(name: str) -> Document:
+    path = next(folder / f"{name}.yaml" for folder in FOLDERS if (folder / f"{name}.yaml").exists())
+    return YAML(typ="safe", pure=True).load(path)
+
+
+def loaded(found: Document, folder: Path) -> Dynamics:
+    path = folder / "document.yaml"
+    path.write_text(json.dumps(found, indent=1), encoding="utf-8")  # JSON is YAML, and keeps the order
+    dynamics = load(path)
+    assert isinstance(dynamics, Dynamics)
+    return dynamics
+
+
+def amended(found: Document, formulas: Sequence[tuple[str, str]]) -> Document:
+    """Put whole new formulas at their entries, as an author would."""
+    blocks = list(found["state"])
+    made: Document = {**found, "claims": {**found.get("claims", {})}}
+    if "drift" in made["claims"]:
+        made["claims"]["drift"] = dict(made["claims"]["drift"])
+    for name, holder in (("D", made), ("Q", made), ("diffusion", made["claims"])):
+        if name in holder:
+            holder[name] = [list(row) for row in holder[name]]
+    for entry, formula in formulas:
+        at = re.fullmatch(r"(?:claims\.)?(D|Q|diffusion)\[(\w+),(\w+)\]", entry)
+        if entry == "H":
+            made["H"] = formula
+        elif at is not None:
+            name, row, col = at.groups()
+            (made["claims"] if name == "diffusion" else made)[name][blocks.index(row)][blocks.index(col)] = formula
+        else:
+            made["claims"]["drift"][entry.removeprefix("claims.drift.")] = formula
+    return made
+
+
+def changed(name: str, seed: int) -> tuple[Document, Mapping[str, str]]:
+    """Rename everything declared, permute the state; return the document and old names to new ones."""
+    random = Random(seed)
+    found = document(name)
+    declared = [*found["state"], *found.get("parameters", {}), *found.get("functions", {})]
+    stems = random.sample(
+        ["zeta", "S", "N", "q", "vel", "gamma", "beta", "Gam", "xx", "k_1", "E", "rho", "W9"], len(declared)
+    )
+    names = dict(zip(declared, stems, strict=True))
+    order = random.sample(range(len(found["state"])), len(found["state"]))
+    blocks = list(found["state"])
+    made: Document = {"name": name}
+    made["state"] = {names[blocks[n]]: _renamed(found["state"][blocks[n]], names) for n in order}
+    for part in ("parameters", "functions"):
+        if part in found:
+            made[part] = {names[key]: _renamed(value, names) for key, value in found[part].items()}
+    made["H"] = renamed(found["H"], names)
+    for part in ("D", "Q"):
+        if part in found:
+            made[part] = _permuted(found[part], order, names)
+    claims = found.get("claims", {})
+    made["claims"] = {key: value for key, value in claims.items() if key == "interpretation"}
+    if "drift" in claims:
+        made["claims"]["drift"] = {names[key]: renamed(value, names) for key, value in claims["drift"].items()}
+    if "diffusion" in claims:
+        made["claims"]["diffusion"] = _permuted(claims["diffusion"], order, names)
+    return made, names
+
+
+def renamed(formula: object, names: Mapping[str, str]) -> str:
+    """Rename whole words of a formula or of an entry, but not `.T`."""
+    return re.sub(r"(?<![.\w])[A-Za-z]\w*", lambda word: names.get(word.group(), word.group()), str(formula))
+
+
+def renamed_entry(entry: str, names: Mapping[str, str]) -> str:
+    head, dot, block = entry.rpartition(".")
+    if entry.startswith("claims.drift."):
+        return f"{head}{dot}{names[block]}"
+    at = re.fullmatch(r"(.*)\[(\w+),(\w+)\]", entry)
+    return entry if at is None else f"{at.group(1)}[{names[at.group(2)]},{names[at.group(3)]}]"
+
+
+def same(dynamics: Dynamics, entry: str, one: str, other: str) -> bool:
+    """Whether two formulas at an entry are equal for every size."""
+    declarations = dynamics.declarations
+    shape = entry_shape(entry, declarations)
+    c = calculus(declarations)
+    tensors = [tensor_of(read(written, declarations, shape), declarations) for written in (one, other)]
+    return c.is_zero(c.subtract(*tensors))
+
+
+def same_formulas(dynamics: Dynamics, found: Sequence[tuple[str, str]], expected: Mapping[str, str]) -> bool:
+    return dict(found).keys() == expected.keys() and all(
+        same(dynamics, entry, formula, expected[entry]) for entry, formula in found
+    )
+
+
+def _renamed(value: dict[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    """Rename the blocks that a function is of; shapes and kinds stay."""
+    of = value.get("of")
+    if of is None:
+        return value
+    return {**value, "of": [names[str(x)] for x in of] if isinstance(of, list) else names[str(of)]}
+
+
+def _permuted(matrix: Sequence[Sequence[object]], order: Sequence[int], names: Mapping[str, str]) -> list[list[str]]:
+    return [[renamed(matrix[a][b], names) for b in order] for a in order]

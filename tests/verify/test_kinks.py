@@ -1,0 +1,124 @@
+"""Across kinks an identity holds weakly, or is left open by name; a current that jumps is never proved."""
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.errors import ModelError
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationary import stationary
+
+Cases = Callable[[str], Case]
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Cases:
+    def made(text: str) -> Case:
+        path = tmp_path / "spec.yaml"
+        path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
+        document = load(path)
+        assert isinstance(document, Dynamics)
+        return case_of(document)
+
+    return made
+
+
+def tried(found: Finding) -> str:
+    assert isinstance(found.decision, Undecided)
+    return "; ".join(found.decision.tried)
+
+
+LAPLACE = """
+state: {theta: {shape: d}, r: {shape: d}}
+parameters: {C: {shape: [d, d], is: positive semidefinite}, M: {shape: [d, d], is: positive definite}}
+H: sum(abs(theta)) + r.T @ inv(M) @ r / 2
+D: [[0, 0], [0, C]]
+Q: [[0, -I], [I, 0]]
+claims:
+  drift:
+    theta: inv(M) @ r
+    r: -sign(theta) - C @ inv(M) @ r
+"""
+
+
+def test_a_kinked_energy_is_proved_weakly(cases: Cases) -> None:
+    found = stationary(cases(LAPLACE)).decision
+    assert isinstance(found, Proved)
+    assert "weakly across the kinks of abs(theta)" in found.by
+    assert isinstance(claimed_stationary(cases(LAPLACE)).decision, Proved)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("-sign(theta) - C", "-sign(theta) - C.T @ C"), ("-sign(theta)", "sign(theta)"), ("-sign(theta)", "-theta")],
+)
+def test_a_wrong_claim_about_it_is_not(cases: Cases, right: str, wrong: str) -> None:
+    found = claimed_stationary(cases(LAPLACE.replace(right, wrong)))
+    assert found.verdict is Verdict.REFUTED
+
+
+def test_a_lipschitz_metric_is_proved_weakly(cases: Cases) -> None:
+    text = """
+    state: {theta: {shape: 2}}
+    H: "minimum(theta[0]**2, theta[1]**2 + 1) + theta.T @ theta"
+    D: [["(1 + maximum(theta[0], 0))*I"]]
+    Q: [[0]]
+    """
+    assert isinstance(stationary(cases(text)).decision, Proved)
+
+
+def test_a_metric_that_jumps_is_not_proved(cases: Cases) -> None:
+    text = "state: {theta: {}}\nH: theta**2/2\nD: [['2 + sign(theta)*exp(-theta**2)']]\nQ: [[0]]\n"
+    try:
+        verdict = stationary(cases(text)).verdict
+    except ModelError:
+        return
+    assert verdict is not Verdict.PROVED
+
+
+def test_a_current_that_jumps_is_not_proved(cases: Cases) -> None:
+    """J = f p jumps at 0 and is constant off it: mass gathers there, which no residual off 0 sees."""
+    text = """
+    state: {x: {domain: "interval(-1, 1)"}}
+    H: 0*x
+    D: [[1]]
+    Q: [[0]]
+    claims: {drift: {x: sign(x)}}
+    """
+    assert claimed_stationary(cases(text)).verdict is not Verdict.PROVED
+
+
+def test_a_singular_kink_is_named(cases: Cases) -> None:
+    text = """
+    state: {theta: {shape: d}}
+    parameters: {a: {is: positive}}
+    H: sum(abs(theta)) - (a - 1)*sum(log(abs(theta)))
+    D: [[diag(abs(theta))]]
+    Q: [[0]]
+    """
+    assert "abs(theta) > 0" in tried(stationary(cases(text)))
+
+
+def test_a_derivative_of_something_kinked_is_not_lipschitz(cases: Cases) -> None:
+    text = "state: {x: {}, y: {}}\nH: x**2 + y**2\nD: [[1, 0], [0, 'grad(abs(x), x)**2 + 1']]\nQ: [[0, 0], [0, 0]]\n"
+    assert stationary(cases(text)).verdict is not Verdict.PROVED
+
+
+def test_where_branches_that_meet_are_decided_off_their_kink(cases: Cases) -> None:
+    text = """
+    state: {x: {}, r: {}}
+    H: where(x > 0, x**2, 2*x**2) + r**2/2
+    D: [[0, 0], [0, 1]]
+    Q: [[0, -1], [1, 0]]
+    """
+    try:
+        found = stationary(cases(text))
+    except ModelError:
+        return
+    assert not isinstance(found.decision, (Proved, Refuted))

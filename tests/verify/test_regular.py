@@ -1,0 +1,150 @@
+"""Regularity of D and Q: zeros are isolated exactly; what splits the state space is refuted, what is crossed is not."""
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.regular import regular, varies
+
+Found = Callable[[str], Finding]
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Found:
+    def decided(text: str) -> Finding:
+        path = tmp_path / "spec.yaml"
+        path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
+        document = load(path)
+        assert isinstance(document, Dynamics)
+        return regular(case_of(document))
+
+    return decided
+
+
+def potential_metric(U: str) -> str:
+    G = f"3/2*sqrt(abs({U} + 1/2))"
+    return f"""
+state: {{theta: {{}}, r: {{}}}}
+H: {U} + r**2/2
+D: [[0, 0], [0, {G}]]
+Q: [[0, -sqrt({G})], [sqrt({G}), 0]]
+"""
+
+
+def one(D: str, of: str = "{}") -> str:
+    return f"state: {{x: {of}}}\nH: x**2/2\nD: [['{D}']]\nQ: [[0]]\n"
+
+
+def test_the_metric_of_the_double_well_vanishes_at_four_points(found: Found) -> None:
+    decision = found(potential_metric("theta**4 - 2*theta**2")).decision
+    assert isinstance(decision, Refuted)
+    witness = dict(decision.witness)
+    assert witness["theta"] == "the zero of 2*theta**4 - 4*theta**2 + 1 near -1.3065630"
+    assert "**(1/2)" in witness["D[r,r]"]
+
+
+def test_that_of_the_gaussian_does_not(found: Found) -> None:
+    assert isinstance(found(potential_metric("theta**2/2")).decision, Proved)
+
+
+@pytest.mark.parametrize(
+    "D", ["1 + x**2", "exp(x)", "2 + sin(x)", "log(2 + x**2)", "1 + abs(x)", "sqrt(1 + x**4)", "x**4 - x**2 + 1"]
+)
+def test_what_is_positive_everywhere_is_proved(found: Found, D: str) -> None:
+    assert isinstance(found(one(D)).decision, Proved)
+
+
+@pytest.mark.parametrize(
+    ("D", "zero"),
+    [("x**2", "0"), ("(x**2 - 2)**2", "x**2 - 2"), ("abs(x)", "0"), ("sqrt(abs(x))", "0"), ("x**2*exp(x)", "0")],
+)
+def test_what_vanishes_is_refuted_at_its_zero(found: Found, D: str, zero: str) -> None:
+    decision = found(one(D)).decision
+    assert isinstance(decision, Refuted)
+    assert zero in dict(decision.witness)["x"]
+
+
+@pytest.mark.parametrize("D", ["x**2", "sqrt(x)", "x"])
+def test_zeros_on_the_boundary_do_not_count(found: Found, D: str) -> None:
+    assert isinstance(found(one(D, "{domain: positive}")).decision, Proved)
+
+
+def test_every_coordinate_of_a_diagonal_counts(found: Found) -> None:
+    text = "state: {x: {shape: d}}\nparameters: {c: {}}\nH: x.T @ x\nD: [[diag((x - c*ones)**2)]]\nQ: [[0]]\n"
+    decision = found(text).decision
+    assert isinstance(decision, Refuted)
+    assert dict(decision.witness)["x[0]"] == dict(decision.witness)["c"]
+
+
+PAIR = "state: {{x: {{}}, y: {{}}}}\nH: x**2 + y**2\nD: {D}\nQ: [[0, 0], [0, 0]]\n"
+
+
+def test_a_zero_that_chains_cross_is_no_fault(found: Found) -> None:
+    decision = found(PAIR.format(D="[[1, 0], [0, x**2]]")).decision
+    assert isinstance(decision, Proved)
+    assert "crossed" in decision.by
+
+
+def test_the_same_zero_along_which_they_stay_is(found: Found) -> None:
+    assert isinstance(found(PAIR.format(D="[[x**2, 0], [0, 1]]")).decision, Refuted)
+
+
+def test_entries_without_zeros_may_degenerate_together(found: Found) -> None:
+    """det = u**2 (2 + u**2) with u = x - y, and (1, -1) is both normal of {u = 0} and null there."""
+    text = PAIR.format(D="[[1 + (x - y)**2, 1], [1, 1 + (x - y)**2]]")
+    assert found(text).verdict is Verdict.UNDECIDED
+    assert isinstance(found(text.replace("1 + (x", "2 + (x")).decision, Proved)
+
+
+THERMOSTAT = """
+state: {theta: {shape: d}, r: {shape: d}, xi: {}}
+parameters: {A: {is: positive}, M: {shape: [d, d], is: positive definite}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ inv(M) @ r / 2 + d*(xi - A)**2/2
+D: [[0, 0, 0], [0, A*I, 0], [0, 0, 0]]
+Q: [[0, -I, 0], [I, 0, inv(M) @ r/d], [0, -(inv(M) @ r).T/d, 0]]
+"""
+
+
+def test_a_thermostat_is_regular_where_its_momentum_vanishes(found: Found) -> None:
+    assert isinstance(found(THERMOSTAT).decision, Proved)
+
+
+METRIC = """
+state: {theta: {shape: d}, r: {shape: d}}
+functions: {U: {of: theta, role: potential}, K: {of: theta, shape: [d, d]KIND}}
+H: U(theta) + r.T @ r / 2
+D: [[0, 0], [0, K @ K.T]]
+Q: [[0, -K], [K.T, 0]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"), [(", is: positive definite", "K is positive definite"), ("", "K is nonsingular")]
+)
+def test_an_abstract_metric_is_proved_under_what_is_listed(found: Found, kind: str, given: str) -> None:
+    decision: Decision = found(METRIC.replace("KIND", kind)).decision
+    assert isinstance(decision, Proved)
+    assert given in decision.given
+    assert "K is smooth" in decision.given
+
+
+def test_what_is_not_known_is_named(found: Found) -> None:
+    decision = found(one("sin(x)**2")).decision
+    assert isinstance(decision, Undecided)
+    assert "D[x,x]" in decision.tried[0]
+
+
+def test_it_is_asked_where_coefficients_depend_on_the_state(tmp_path: Path) -> None:
+    for text, expected in ((one("1"), False), (one("1 + x**2"), True)):
+        path = tmp_path / "spec.yaml"
+        path.write_text("name: spec\n" + text, encoding="utf-8")
+        document = load(path)
+        assert isinstance(document, Dynamics)
+        assert varies(document) is expected

@@ -1,0 +1,228 @@
+"""Repairs: the right one is found, each one shown holds in the document it is put into, a right document gets none."""
+
+import time
+from pathlib import Path
+
+import pytest
+from repair_specs import amended, changed, document, loaded, renamed, renamed_entry, same_formulas
+
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Explanation, Proved, Topic
+from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.claimed_drift import claimed_drift
+from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.repair.changes import DRIFT, ENERGY, Change, proved
+from recipe_compiler.verify.repair.repairs import repairs
+from recipe_compiler.verify.repair.terms import read
+
+FIRST = {
+    "sghmc_naive": {"claims.drift.r": "-grad(U, theta) - V @ inv(M) @ r / 2"},
+    "sgrhmc_naive": {"claims.drift.r": "-K @ grad(U, theta) + div(K, theta) - K @ K @ r"},
+    "sgrhmc_naive_without_q": {"claims.drift.r": "-K @ grad(U, theta) + div(K, theta) - K @ K @ r"},
+    "sgrhmc_naive_line": {"claims.drift.r": "-g*grad(U, theta) - g**2*r + grad(g, theta)"},
+    "sgrld_gamma_dropped": {"claims.drift.theta": "-G_inverse @ grad(U, theta) + div(G_inverse, theta)"},
+    "sgrld_gamma_wrong_sign": {"claims.drift.theta": "-G_inverse @ grad(U, theta) + div(G_inverse, theta)"},
+    "sgrld_dropped_line": {"claims.drift.theta": "-g*grad(U, theta) + grad(g, theta)"},
+    "sgrld_wrong_sign_line": {"claims.drift.theta": "-g*grad(U, theta) + grad(g, theta)"},
+    "inverse_metric": {"claims.drift.x": "-inv(I + outer(x, x)) @ grad(U, x) + div(inv(I + outer(x, x)), x)"},
+    "historic_factor_two": {"claims.drift.theta": "-W @ grad(U, theta) + div(W, theta)"},
+    "sgrhmc_eq17": {"claims.drift.r": "-K @ grad(U, theta) + div(K, theta) - K @ K @ r"},
+    "gradient_sign": {"claims.drift.r": "-grad(U, theta) - C @ inv(M) @ r"},
+    "force_sign": {"claims.drift.p": "grad(L, theta) - C @ inv(M) @ p"},
+    "memory_sign": {"claims.drift.r": "-grad(U, theta) + Lambda @ w"},
+    "c_transposed": {"claims.drift.r": "-grad(U, theta) - B @ B.T @ r"},
+    "friction_without_mass": {"claims.drift.r": "-grad(U, theta) - C @ inv(M) @ r"},
+    "friction_scale": {"claims.diffusion[r,r]": "V"},
+    "nose_poincare_friction": {"D[q,q]": "2*A"},
+    "sgnht_energy": {"H": "U + r.T @ r / 2 + d*(xi - A)**2/2"},
+    "sgnht_norm": {"claims.drift.xi": "r.T @ r / d - 1"},
+    "cir_minus_two": {"H": "sum(theta) - (a - 3)*sum(log(theta))"},
+    "geometric_brownian": {"claims.drift.x": "sigma**2*x/2 - sigma**2*x*log(x)/(2*v)"},
+    "stratonovich": {"H": "x - (a - 1/2)*log(x)"},
+    "rational_metric": {"claims.drift.x": "-(x + y/3)/(1 + x**2 + y**2) - 2*x/(1 + x**2 + y**2)**2"},
+    "dense_metric": {
+        "claims.drift.x": "-(2 + x**2)*grad(U, x) - x*y*grad(U, y) + 3*x",
+        "claims.drift.y": "-x*y*grad(U, x) - (2 + y**2)*grad(U, y) + 3*y",
+    },
+    "thermostat_slides_q": {"Q[theta,r]": "-I", "Q[xi,r]": "-r.T/d"},
+}
+"""The repair shown first."""
+
+AMONG = {
+    "friction_scale": [{"claims.drift.r": "-grad(U, theta) - V @ inv(M) @ r / 2"}],
+    "cir_minus_two": [{"claims.drift.theta": "a*ones - theta"}],
+    "stratonovich": [{"claims.drift.x": "a - x - 1/2"}],
+    "thermostat_mass": [
+        {"claims.drift.p": "-grad(U, theta) - xi*p", "D[p,p]": "A*M"},
+        {"claims.drift.xi": "(p.T @ inv(M) @ inv(M) @ p - trace(inv(M)))/d"},
+    ],
+    "thermostat_mass_with_q": [
+        {"claims.drift.p": "-grad(U, theta) - xi*p", "D[p,p]": "A*M"},
+        {
+            "claims.drift.xi": "(p.T @ inv(M) @ inv(M) @ p - trace(inv(M)))/d",
+            "Q[p,xi]": "inv(M) @ p / d",
+            "Q[xi,p]": "-p.T @ inv(M) / d",
+        },
+    ],
+    "q_entry": [{"Q[r,xi]": "r/d", "Q[xi,r]": "-r.T/d"}],
+    "q_symmetric": [{"Q[theta,r]": "-I"}, {"Q[r,theta]": "-I"}],
+    "d_not_symmetric": [{"D[theta,r]": "0"}, {"D[r,theta]": "I"}],
+}
+"""Repairs that are shown somewhere."""
+
+RIGHT = ["sgrhmc", "sgrld", "low_rank", "sghmc", "sgnht", "sgnht_mass"]
+
+RENAMED = [
+    "sghmc_naive",
+    "sgrhmc_naive",
+    "sgrld_gamma_wrong_sign",
+    "sgrhmc_eq17",
+    "memory_sign",
+    "sgnht_energy",
+    "sgnht_norm",
+    "friction_scale",
+    "geometric_brownian",
+    "rational_metric",
+    "historic_factor_two",
+]
+
+
+def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
+    start = time.perf_counter()
+    found = repairs(case_of(dynamics))
+    assert time.perf_counter() - start < 5
+    assert len(found) <= 5
+    assert all(explanation.topic is Topic.REPAIR and explanation.says and explanation.by for explanation in found)
+    return found
+
+
+def holds(dynamics: Dynamics) -> bool:
+    """Whether the claims of a document are proved."""
+    case = case_of(dynamics)
+    claims = [d_symmetric]
+    if dynamics.claims.drift is not None:
+        claims.append(claimed_stationary)
+    if dynamics.Q is not None:
+        claims.append(q_skew)
+        claims += [claimed_drift] if dynamics.D is not None and dynamics.claims.drift is not None else []
+    return all(isinstance(claim(case).decision, Proved) for claim in claims)
+
+
+@pytest.mark.parametrize("name", sorted(FIRST.keys() | AMONG.keys()))
+def test_the_repair_is_found_and_every_one_shown_holds(name: str, tmp_path: Path) -> None:
+    dynamics = loaded(document(name), tmp_path)
+    assert not holds(dynamics)
+    found = shown(dynamics)
+    if name in FIRST:
+        assert same_formulas(dynamics, found[0].formulas, FIRST[name])
+    for expected in AMONG.get(name, []):
+        assert any(same_formulas(dynamics, explanation.formulas, expected) for explanation in found)
+    for explanation in found:
+        assert holds(loaded(amended(document(name), explanation.formulas), tmp_path))
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_document_needs_no_repair(name: str, tmp_path: Path) -> None:
+    assert shown(loaded(document(name), tmp_path)) == ()
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", RENAMED)
+def test_names_and_order_of_the_state_do_not_matter(name: str, seed: int, tmp_path: Path) -> None:
+    found, names = changed(name, seed)
+    dynamics = loaded(found, tmp_path)
+    expected = {renamed_entry(entry, names): renamed(formula, names) for entry, formula in FIRST[name].items()}
+    first = shown(dynamics)[0]
+    assert same_formulas(dynamics, first.formulas, expected)
+    assert holds(loaded(amended(found, first.formulas), tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", ["thermostat_mass", "thermostat_mass_with_q"])
+def test_both_repairs_of_the_thermostat_are_found_under_any_names(name: str, seed: int, tmp_path: Path) -> None:
+    found, names = changed(name, seed + 7)
+    dynamics = loaded(found, tmp_path)
+    explanations = shown(dynamics)
+    for repair in AMONG[name]:
+        expected = {renamed_entry(entry, names): renamed(formula, names) for entry, formula in repair.items()}
+        assert any(same_formulas(dynamics, explanation.formulas, expected) for explanation in explanations)
+
+
+@pytest.mark.parametrize(("noise", "friction"), [("V/2", "V/2"), ("3*V/7", "3*V/7"), ("5*V", "5*V")])
+def test_friction_follows_the_noise(noise: str, friction: str, tmp_path: Path) -> None:
+    dynamics = loaded(amended(document("sghmc_naive"), [("D[r,r]", noise)]), tmp_path)
+    (first, *_) = shown(dynamics)
+    assert same_formulas(dynamics, first.formulas, {"claims.drift.r": f"-grad(U, theta) - {friction} @ inv(M) @ r"})
+
+
+@pytest.mark.parametrize("scale", ["1/(2*d)", "d**2", "7/3", "A/d"])
+def test_any_scale_of_the_thermostat_energy_is_solved_for(scale: str, tmp_path: Path) -> None:
+    wrong = amended(document("sgnht_energy"), [("H", f"U(theta) + r.T @ r / 2 + {scale}*(xi - A)**2")])
+    dynamics = loaded(wrong, tmp_path)
+    assert same_formulas(dynamics, shown(dynamics)[0].formulas, FIRST["sgnht_energy"])
+
+
+@pytest.mark.parametrize("factor", ["-1", "2/3", "-5", "d"])
+def test_any_factor_of_gamma_is_solved_for(factor: str, tmp_path: Path) -> None:
+    drift = f"-K @ grad(U, theta) - K @ K @ r + ({factor})*div(K, theta)"
+    dynamics = loaded(amended(document("sgrhmc_naive"), [("claims.drift.r", drift)]), tmp_path)
+    assert same_formulas(dynamics, shown(dynamics)[0].formulas, FIRST["sgrhmc_naive"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "formula"),
+    [
+        ("claims.drift.r", "-grad(U, theta) - V @ inv(M) @ r"),
+        ("claims.drift.r", "-grad(U, theta) - inv(M) @ V @ r / 2"),
+        ("claims.drift.r", "-grad(U, theta) + V @ inv(M) @ r / 2"),
+        ("H", "U(theta) + r.T @ inv(M) @ r"),
+    ],
+)
+def test_a_wrong_proposal_is_not_shown(entry: str, formula: str, tmp_path: Path) -> None:
+    dynamics = loaded(document("sghmc_naive"), tmp_path)
+    shape = next(block.shape for block in dynamics.declarations.blocks if block.name == "r")
+    typed = dynamics.H if entry == "H" else read(formula, dynamics.declarations, shape)
+    change = Change(ENERGY if entry == "H" else DRIFT, 1, "a guess", ((entry, typed),))
+    assert proved(dynamics, change, Topic.REPAIR, derived=False) is None
+    assert proved(dynamics, change, Topic.REPAIR, derived=True) is None
+
+
+def test_a_negative_energy_may_change_its_sign_but_no_potential(tmp_path: Path) -> None:
+    found = {
+        "H": "U(theta) + r.T @ r / 2 - d*(xi - A)**2/2",
+        "claims.drift.xi": "r.T @ r / d - 1",
+    }
+    dynamics = loaded(amended(document("sgnht_energy"), list(found.items())), tmp_path)
+    assert shown(dynamics)[0].formulas == (("H", "U(theta) + r.T @ r / 2 + d*(xi - A)**2/2"),)
+    force = loaded(document("force_sign"), tmp_path)
+    assert not any(entry == "H" for explanation in shown(force) for entry, _ in explanation.formulas)
+
+
+def test_a_skew_q_is_proposed_even_where_the_claim_needs_more(tmp_path: Path) -> None:
+    wrong = amended(document("thermostat_slides_q"), [("claims.drift.xi", "r.T @ r / d - 2")])
+    dynamics = loaded(wrong, tmp_path)
+    found = shown(dynamics)
+    assert found
+    for explanation in found:
+        assert explanation.says.endswith("the claimed drift then still differs")
+        case = case_of(loaded(amended(wrong, explanation.formulas), tmp_path))
+        assert isinstance(q_skew(case).decision, Proved)
+
+
+def test_words_say_what_changes(tmp_path: Path) -> None:
+    says = {name: shown(loaded(document(name), tmp_path))[0].says for name in ("sghmc_naive", "gradient_sign")}
+    assert says["sghmc_naive"] == "add -V @ inv(M) @ r / 2 to the drift of r"
+    assert says["gradient_sign"] == "flip the sign of grad(U, theta) in the drift of r"
+
+
+def test_the_energy_of_the_thermostat_is_written_as_one_would(tmp_path: Path) -> None:
+    (first, *_) = shown(loaded(document("sgnht_energy"), tmp_path))
+    assert first.says == "multiply (xi - A)**2/(2*d) in H by d**2"
+    assert first.formulas == (("H", "U(theta) + r.T @ r / 2 + d*(xi - A)**2/2"),)
+
+
+def test_the_same_repairs_come_in_the_same_order(tmp_path: Path) -> None:
+    dynamics = loaded(document("thermostat_mass_with_q"), tmp_path)
+    assert shown(dynamics) == shown(dynamics)
