@@ -36,9 +36,10 @@ SCALAR: dict[str, Rule] = {
     "log1p": lambda x: sp.log(1 + x), "expm1": lambda x: sp.exp(x) - 1,
     "softplus": lambda x: sp.log(1 + sp.exp(x)), "sigmoid": lambda x: 1 / (1 + sp.exp(-x)),
 }
-MATRIX: dict[str, Rule] = {
-    "inv": lambda A: array(A.inv(method="DMNC")), "det": lambda A: A.det(), "logdet": lambda A: sp.log(A.det()), "sum": sum,
-    "trace": lambda A: A.trace(), "diag": lambda A: array(sp.diag(*A)), "norm2": lambda A: (A.T * A)[0, 0],
+MATRIX: dict[str, Callable[..., Any]] = {
+    "inv": lambda A: array(A.inv(method="DMNC")), "det": lambda A: A.det(), "logdet": lambda A: sp.log(A.det()),
+    "sum": sum, "trace": lambda A: A.trace(), "diag": lambda A: array(sp.diag(*A)), "dot": lambda u, v: (u.T * v)[0, 0],
+    "norm2": lambda u: (u.T * u)[0, 0], "outer": lambda u, v: array(u * v.T),
 }
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: lambda a, b: a + -1 * b, ast.Mult: operator.mul, ast.Pow: operator.pow,
@@ -63,11 +64,7 @@ class Fill:
 
     def __init__(self, c: Any, kind: str) -> None:
         self.c, self.kind = c, kind
-
-    @property
-    def T(self) -> "Fill":
-        """The transpose."""
-        return Fill(self.c, {"I": "I", "ones": "row", "row": "ones"}[self.kind])
+        self.T = self if kind == "I" else None if kind == "row" else Fill(c, "row")
 
     def at(self, rows: int, cols: int) -> Any:
         """Return it as a matrix."""
@@ -81,14 +78,6 @@ class Fill:
     def __mul__(self, other: Any) -> Any:
         return self.at(*other.shape) * other if isinstance(other, np.ndarray) else Fill(self.c * other, self.kind)
 
-    def __matmul__(self, other: Any) -> Any:
-        if self.kind == "I":
-            return Fill(self.c * other.c, other.kind) if isinstance(other, Fill) else self.c * other
-        return self.at(1, len(other)) @ other
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return self.c * other if self.kind == "I" else other @ self.at(other.shape[1], 1)
-
     __radd__, __rmul__ = __add__, __mul__
 
 def _require(holds: bool, says: str) -> None:
@@ -96,19 +85,20 @@ def _require(holds: bool, says: str) -> None:
         raise FailureError(says)
 
 def _product(a: Any, b: Any) -> Any:
-    scalars = sum(isinstance(x, sp.Expr) for x in (a, b))  # products of size 1 were made scalars
-    found = a * b if scalars else a @ b
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Fill) and one.kind == "I":
+            return other * one.c
+    a, b = a.at(1, len(b)) if isinstance(a, Fill) else a, b.at(a.shape[1], 1) if isinstance(b, Fill) else b
+    found = a * b if isinstance(a, sp.Expr) or isinstance(b, sp.Expr) else a @ b  # what has size 1 was made a scalar
     return found[0, 0] if isinstance(found, np.ndarray) and found.size == 1 else found
 
 def _applied(name: str, values: list[Any]) -> Any:
-    a, b = values[0], values[-1]
-    if isinstance(a, Fill) and name == "inv":
-        return Fill(1 / a.c, "I")
-    if isinstance(a, Fill) or name not in {*SCALAR, *MATRIX, "dot", "outer"}:
+    if isinstance(values[0], Fill) and name == "inv":
+        return Fill(1 / values[0].c, "I")
+    if name not in {*SCALAR, *MATRIX} or any(isinstance(value, Fill) for value in values):
         raise UnreadError(name)
-    if name in ("dot", "outer"):
-        return np.sum(a * b) if name == "dot" else a * np.transpose(b)
-    return np.frompyfunc(SCALAR[name], 1, 1)(a) if name in SCALAR else MATRIX[name](sp.Matrix(np.atleast_2d(a)))
+    matrices = (sp.Matrix(np.atleast_2d(value)) for value in values)
+    return np.frompyfunc(SCALAR[name], 1, 1)(*values) if name in SCALAR else MATRIX[name](*matrices)
 
 def _sign(value: Any) -> int:
     """Return the sign of a number: exactly of a rational one, to 60 digits of another."""
@@ -131,20 +121,20 @@ class Page:
         self.functions, state = dict(document.get("functions", [])), dict(document["state"])
         self.declared = {**dict(document.get("parameters", [])), **dict(build.get("parameters", [])), **self.functions}
         known = {*state, *self.declared, *(key for key in point if "(" in key)}
-        self.sizes = {name: int(text) for name, text in point.items() if name not in known}
-        self.state: Any = {}
-        for name, entry in state.items():
-            n: str = entry.get("shape", "scalar")
-            count = 1 if n == "scalar" else self.sizes[n] if n in self.sizes else int(n)
-            labels = [name if n == "scalar" else f"{name}[{k}]" for k in range(count)]
+        self.sizes = {name: sp.Integer(text) for name, text in point.items() if name not in known}
+        self.known: Any = {"pi": sp.pi, **{name: Fill(sp.Integer(1), name) for name in ("I", "ones")}, **self.sizes}
+        for name, n in ((name, entry.get("shape", "scalar")) for name, entry in state.items()):
+            labels = [name] if n == "scalar" else [f"{name}[{k}]" for k in range(int(self.sizes.get(n, n)))]
             column = array([[sp.Symbol(label, real=True)] for label in labels])
-            self.state[name] = column[0, 0] if n == "scalar" else column
+            self.known[name] = column[0, 0] if n == "scalar" else column
+        self.state = {name: self.known[name] for name in state}
         self.heights = [np.size(block) for block in self.state.values()]
         self.z = [x for block in self.state.values() for x in np.ravel(block)]
-        self.values: Any = {name: self.formula(point[name]) for name in point if name in known}
+        self.values = {name: self.formula(point[name]) for name in point if name in known}
         found = [np.ravel(self.values.pop(name, block)) for name, block in self.state.items()]
         self.at = dict(zip(self.z, (x for block in found for x in block), strict=True))
-        self.check_admissible()
+        self.known |= self.values
+        self._check_admissible()
 
     def formula(self, text: str) -> Any:
         """Return the value of a formula of the document."""
@@ -165,7 +155,7 @@ class Page:
                 return OPERATORS[type(op)](self.read(left), self.read(right))
             case ast.Attribute(arg, "T"):
                 value = self.read(arg)
-                return value.T if isinstance(value, np.ndarray | Fill) else value
+                return value if isinstance(value, sp.Expr) else value.T
             case ast.Subscript(arg, index):
                 at = [int(self.read(k)) for k in (index.elts if isinstance(index, ast.Tuple) else [index])]
                 return np.atleast_2d(self.read(arg))[at[0], at[1] if len(at) > 1 else 0]
@@ -179,15 +169,14 @@ class Page:
                 raise UnreadError(ast.unparse(node))
 
     def _name(self, name: str) -> Any:
-        known = {"pi": sp.pi, **{name: Fill(sp.Integer(1), name) for name in ("I", "ones")}, **self.sizes, **getattr(self, "values", {}), **self.state}
         if name in self.bind:
             return self.formula(self.bind[name])
         if name in self.functions:
             of = self.functions[name]["of"]
-            return self.values[f"{name}({of if isinstance(of, str) else ', '.join(of)})"]
-        if name not in known:
+            name = f"{name}({of if isinstance(of, str) else ', '.join(of)})"
+        if name not in self.known:
             raise UnreadError(name)
-        return sp.Integer(known[name]) if isinstance(known[name], int) else known[name]
+        return self.known[name]
 
     def _slope(self, name: str, what: Any, over: Any) -> Any:
         z = np.ravel(over)
@@ -237,7 +226,7 @@ class Page:
         """Return an expression or a matrix at the point."""
         return sp.sympify(found).xreplace(self.at).doit()
 
-    def check_admissible(self) -> None:
+    def _check_admissible(self) -> None:
         """Raise FailureError where a value is not of the kind or domain that the document declares."""
         for name, value in self.values.items():
             kinds = self.declared.get(name.partition("(")[0], {}).get("is", "real")

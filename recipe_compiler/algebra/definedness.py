@@ -1,14 +1,17 @@
-"""Where a formula is defined and smooth: the obligations of roots, logarithms, quotients and inverses.
+"""Where a formula is defined, and where it is smooth: the obligations of roots, logarithms, quotients and inverses.
 
-A proof about derivatives holds where everything differentiated exists. Each obligation is discharged by the signs and
-kinds declared, or returned as still open; nothing with an open one is ever proved.
+A proof about values holds where they are defined, one about derivatives where everything differentiated is smooth. Each
+obligation is discharged by the signs and kinds declared, by the rules first and then by the proofs of `positivity/`; or
+it is returned as still open, and nothing with an open one is ever proved.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
-from recipe_compiler.algebra.psd import semidefinite, sign
-from recipe_compiler.algebra.transposes import kinds_of
+from recipe_compiler.algebra.positivity import premise
+from recipe_compiler.algebra.psd import semidefinite, sign, sign_by_rules
+from recipe_compiler.algebra.transposes import kinds_of, plain
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
     Add,
@@ -25,10 +28,12 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 
+CALCULUS = frozenset({"grad", "div", "hessian"})
+
 
 @dataclass(frozen=True, slots=True)
 class Obligations:
-    """What a formula needs to be defined and smooth: `given` discharged some of it, `open` is left."""
+    """What a formula needs to be defined (and smooth): `given` discharged some of it, `open` is left."""
 
     given: frozenset[str] = frozenset()
     open: tuple[str, ...] = ()
@@ -41,13 +46,30 @@ class Obligations:
 NONE = Obligations()
 
 
-def obligations(formulas: Iterator[Formula] | tuple[Formula, ...], declarations: Declarations) -> Obligations:
+def obligations(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
     """Return what formulas need to be defined and continuously differentiable inside the domain."""
+    return _all(formulas, declarations, smooth=True)
+
+
+def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to have a value everywhere inside the domain; under a derivative, to be smooth."""
+    return _all(formulas, declarations, smooth=False)
+
+
+def _all(formulas: Iterable[Formula], declarations: Declarations, smooth: bool) -> Obligations:
     found = NONE
     for formula in formulas:
-        for node in nodes(formula):
-            found = found | _of_node(node, declarations)
+        for node, differentiated in _nodes(formula, smooth):
+            found = found | _of_node(node, declarations, differentiated)
     return found
+
+
+def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
+    """Yield every node, and whether it must be smooth."""
+    yield formula, smooth
+    inner = smooth or (isinstance(formula, Apply) and formula.fn in CALCULUS)
+    for part in parts(formula):
+        yield from _nodes(part, inner)
 
 
 def nodes(formula: Formula) -> Iterator[Formula]:
@@ -76,44 +98,67 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
             return ()
 
 
-def _of_node(node: Formula, declarations: Declarations) -> Obligations:
+def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
     match node:
         case Power(base, exponent):
-            return _of_power(base, exponent, declarations)
-        case Apply("sqrt" | "log" | "gamma" | "loggamma", (arg,)):
-            return _positive(arg, declarations)
+            return _of_power(base, exponent, declarations, smooth)
+        case Apply("sqrt", (arg,)):
+            return _has(arg, ">" if smooth else ">=", declarations)
+        case Apply("log" | "gamma" | "loggamma", (arg,)):
+            return _has(arg, ">", declarations)
         case Apply("log1p", (arg,)):
-            found = sign(arg, declarations)
-            return Obligations(found.given) if found.nonnegative else _open(f"1 + {text(arg)} > 0")
+            return _has(arg, ">", declarations, offset=1)
         case Apply("inv", (arg,)):
             return _invertible(arg, declarations)
         case Apply("logdet", (arg,)):
-            found = semidefinite(arg, declarations)
-            strict = found is not None and found.strict
-            return Obligations(found.given) if found and strict else _open(f"{text(arg)} is positive definite")
+            return _definite(arg, declarations)
         case Apply("tan", (arg,)):
-            return _open(f"cos({text(arg)}) is not zero")
-        case Apply("abs", (arg,)):
-            found = sign(arg, declarations)
-            return Obligations(found.given) if found.nonzero else _open(f"{text(node)} is smooth")
-        case Apply("sign" | "where" | "minimum" | "maximum"):
-            return _open(f"{text(node)} is smooth")
+            return _has(Apply("cos", (arg,), arg.shape), "!=", declarations)
+        case _ if smooth:
+            return _smooth(node, declarations)
         case _:
             return NONE
 
 
-def _of_power(base: Formula, exponent: Formula, declarations: Declarations) -> Obligations:
-    if isinstance(exponent, Number) and exponent.value.denominator == 1:
-        if exponent.value >= 0:
+def _smooth(node: Formula, declarations: Declarations) -> Obligations:
+    """Return what keeps a function with a kink or a jump away from it."""
+    match node:
+        case Apply("abs" | "sign", (arg,)):
+            kink = arg
+        case Apply("minimum" | "maximum", (left, right)) if left.shape == right.shape:
+            kink = Add((left, Multiply(Number(Fraction(-1)), right, right.shape)), left.shape)
+        case Apply("where" | "minimum" | "maximum"):
+            return _open(f"{text(node)} is smooth")
+        case _:
             return NONE
-        found = sign(base, declarations)
-        return Obligations(found.given) if found.nonzero else _open(f"{text(base)} is not zero")
-    return _positive(base, declarations)
+    found = _shown(kink, "!=", declarations)
+    return _open(f"{text(node)} is smooth") if found is None else Obligations(found)
 
 
-def _positive(arg: Formula, declarations: Declarations) -> Obligations:
-    found = sign(arg, declarations)
-    return Obligations(found.given) if found.positive else _open(f"{text(arg)} > 0")
+def _of_power(base: Formula, exponent: Formula, declarations: Declarations, smooth: bool) -> Obligations:
+    if not isinstance(exponent, Number):
+        return _has(base, ">", declarations)
+    if exponent.value.denominator == 1:
+        return NONE if exponent.value >= 0 else _has(base, "!=", declarations)
+    return _has(base, ">" if smooth or exponent.value < 0 else ">=", declarations)
+
+
+def _has(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> Obligations:
+    """Return the obligation that every entry of a formula has a sign."""
+    found = _shown(arg, op, declarations, offset)
+    if found is not None:
+        return Obligations(found)
+    written = f"{offset} + {text(arg)}" if offset else text(arg)
+    return _open(f"{written} is not zero" if op == "!=" else f"{written} {op} 0")
+
+
+def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> frozenset[str] | None:
+    """Return what it rests on that every entry has `entry + offset op 0`, None if that is not shown."""
+    known = sign(arg, declarations)
+    by_rule = known.nonnegative if op == ">=" or offset else known.positive if op == ">" else known.nonzero
+    if by_rule:
+        return known.given
+    return premise.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
 
 
 def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
@@ -123,7 +168,16 @@ def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
     kinds = kinds_of(arg, declarations)
     if Kind.DIAGONAL in kinds and Kind.NONZERO in kinds:
         return Obligations(frozenset({f"{text(arg)} is diagonal and nonzero"}))
-    return _open(f"{text(arg)} is invertible")
+    given = premise.invertible(arg, declarations)
+    return _open(f"{text(arg)} is invertible") if given is None else Obligations(given)
+
+
+def _definite(arg: Formula, declarations: Declarations) -> Obligations:
+    found = semidefinite(arg, declarations)
+    if found is not None and found.strict:
+        return Obligations(found.given)
+    given = premise.definite(arg, declarations)
+    return _open(f"{text(arg)} is positive definite") if given is None else Obligations(given)
 
 
 def _open(what: str) -> Obligations:

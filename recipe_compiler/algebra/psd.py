@@ -1,17 +1,19 @@
 """Positive semidefiniteness and signs of typed formulas by structure: for every size, everywhere on the domain.
 
 Each rule is a theorem: sums of positive semidefinite (PSD) matrices, nonnegative multiples, L P L.T with P PSD, A A.T,
-inverses of positive definite (PD) matrices, diagonals of nonnegatives, Kronecker products of PSD matrices. What no rule
-covers is not known here; that is no statement that it is not PSD. Definedness of roots, logarithms and quotients inside
-is asked for apart (`definedness.py`).
+inverses of positive definite (PD) matrices, diagonals of nonnegatives, Kronecker products of PSD matrices, identities
+that outweigh what is subtracted (`dominance.py`). What no rule covers is not known here; that is no statement that it
+is not PSD. Definedness of roots, logarithms and quotients inside is asked for apart (`definedness.py`).
 """
 
 from dataclasses import dataclass
 from functools import reduce
 
 from recipe_compiler.algebra import sign as signs
-from recipe_compiler.algebra.sign import MINUS, PLUS, UNKNOWN, ZERO, Sign, sign_of
-from recipe_compiler.algebra.transposes import chain, kinds_of, plain, transposed
+from recipe_compiler.algebra.dominance import Judge, outweighed
+from recipe_compiler.algebra.positivity import premise
+from recipe_compiler.algebra.sign import PLUS, UNKNOWN, ZERO, Sign, sign_of
+from recipe_compiler.algebra.transposes import chain, kinds_of, plain, scaled, transposed
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
@@ -32,7 +34,6 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.formula.show import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,29 @@ def semidefinite(formula: Formula, declarations: Declarations) -> Definite | Non
 
 def sign(formula: Formula, declarations: Declarations) -> Sign:
     """Return the signs that the entries of a formula may have."""
+    return _clear_sign(plain(formula, declarations), declarations)
+
+
+def sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
+    """Return the signs that the entries of a formula may have, by rules about its parts one at a time."""
     return _sign(plain(formula, declarations), declarations)
+
+
+def _clear_sign(formula: Formula, declarations: Declarations) -> Sign:
+    """Return a sign by the rules; of what is put together from scalars, also by multiplying it out."""
+    found = _sign(formula, declarations)
+    if found.nonnegative or not isinstance(formula, (Add, Multiply, Power, Apply)):
+        return found
+    for op, values in ((">", (PLUS,)), (">=", (ZERO, PLUS))):
+        given = premise.shown(formula, op, declarations, sign_by_rules, light=True)
+        if given is not None:
+            return Sign(frozenset(values), given)
+    return found
 
 
 def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
     if not formula.shape.sizes:
-        found = _sign(formula, declarations)
+        found = _clear_sign(formula, declarations)
         return Definite(found.positive, found.given) if found.nonnegative else None
     match formula:
         case Identity():
@@ -67,12 +85,13 @@ def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
         case Transpose(arg):
             return _definite(arg, declarations)
         case Add(terms):
-            return _sum([_definite(term, declarations) for term in terms])
+            found = _sum([_definite(term, declarations) for term in terms])
+            return found if found is not None else _outweighed(terms, declarations)
         case Apply("inv", (arg,)):
             inner = _definite(arg, declarations)
             return inner if inner and inner.strict else None
         case Apply("diag", (arg,)):
-            entries = _sign(arg, declarations)
+            entries = _clear_sign(arg, declarations)
             return Definite(entries.positive, entries.given) if entries.nonnegative else None
         case Apply("kron", args):
             return _both([_definite(arg, declarations) for arg in args])
@@ -102,6 +121,25 @@ def _sum(terms: list[Definite | None]) -> Definite | None:
     return Definite(any(term.strict for term in found), frozenset().union(*(term.given for term in found)))
 
 
+def _outweighed(terms: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
+    """Return that identities or a diagonal outweigh what is subtracted from them."""
+
+    def nonnegative(scalar: Formula) -> frozenset[str] | None:
+        found = _clear_sign(plain(scalar, declarations), declarations)
+        return found.given if found.nonnegative else None
+
+    def positive(scalar: Formula) -> frozenset[str] | None:
+        found = _clear_sign(plain(scalar, declarations), declarations)
+        return found.given if found.positive else None
+
+    def psd(matrix: Formula) -> frozenset[str] | None:
+        found = _definite(matrix, declarations)
+        return None if found is None else found.given
+
+    found = outweighed(terms, Judge(nonnegative, positive, psd))
+    return None if found is None else Definite(found.strict, found.given)
+
+
 def _both(parts: list[Definite | None]) -> Definite | None:
     found = _sum(parts)
     return None if found is None else Definite(all(part.strict for part in parts if part), found.given)
@@ -112,7 +150,7 @@ def _product(formula: Formula, declarations: Declarations) -> Definite | None:
     scalars, factors = chain(formula)
     if not factors:
         return None
-    scale = reduce(signs.product, [_sign(s, declarations) for s in scalars], sign_of(PLUS))
+    scale = reduce(signs.product, [_clear_sign(s, declarations) for s in scalars], sign_of(PLUS))
     core = _congruence(factors, declarations)
     if core is None or not scale.nonnegative:
         return None
@@ -145,7 +183,7 @@ def _is_same(factor: Formula) -> bool:
 
 
 def _sign(formula: Formula, declarations: Declarations) -> Sign:
-    assumed = _assumed(formula, declarations)
+    assumed = signs.assumed(formula, declarations)
     return assumed if assumed is not None else _sign_by_rules(formula, declarations)
 
 
@@ -211,17 +249,13 @@ def _power_sign(base: Formula, exponent: Formula, declarations: Declarations) ->
 def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
     """Return the sign of a product: that of a quadratic form if it is one, else entry by entry."""
     if not formula.shape.sizes:
-        factors = _flat(formula)
+        scalars, factors = scaled(formula)
         form = _congruence(factors, declarations)
         if form is not None:
-            return Sign(frozenset({ZERO, PLUS}), form.given)
+            scale = reduce(signs.product, [_sign(s, declarations) for s in scalars], sign_of(PLUS))
+            return signs.product(scale, Sign(frozenset({ZERO, PLUS}), form.given))
     left, right = _sign(formula.left, declarations), _sign(formula.right, declarations)
     return signs.summed(signs.product(left, right))
-
-
-def _flat(formula: Formula) -> tuple[Formula, ...]:
-    """Return all factors of a product of matrices and vectors."""
-    return (*_flat(formula.left), *_flat(formula.right)) if isinstance(formula, MatMul) else (formula,)
 
 
 def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations) -> Sign:
@@ -240,7 +274,9 @@ def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations
             return x if x.nonnegative else UNKNOWN
         case "gamma":
             return x if x.positive else UNKNOWN
-        case "minimum" | "maximum" | "where":
+        case "minimum" | "maximum":
+            return signs.extreme(of_args[0], of_args[1], min if fn == "minimum" else max)
+        case "where":
             return signs.either(of_args[0], of_args[1])
         case "sum" | "dot":
             if fn == "dot" and args[0] == args[1]:
@@ -257,25 +293,3 @@ def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations
             return _sign_of_definite(found) if found else UNKNOWN
         case _:
             return UNKNOWN
-
-
-def _assumed(formula: Formula, declarations: Declarations) -> Sign | None:
-    """Return the sign that an assumption states, if one is about this very formula."""
-    for compare in declarations.assume:
-        for op, left, right in (
-            (compare.op, compare.left, compare.right),
-            (_mirrored(compare.op), compare.right, compare.left),
-        ):
-            if plain(left, declarations) != formula or not isinstance(right, Number):
-                continue
-            positive = right.value > 0 or (right.value == 0 and op == ">")
-            if op in {">", ">="} and right.value >= 0:
-                return sign_of(*((PLUS,) if positive else (ZERO, PLUS)), given=f"{text(compare)} is assumed")
-            if op in {"<", "<="} and right.value <= 0:
-                strict = right.value < 0 or op == "<"
-                return sign_of(*((MINUS,) if strict else (MINUS, ZERO)), given=f"{text(compare)} is assumed")
-    return None
-
-
-def _mirrored(op: str) -> str:
-    return {">": "<", "<": ">", ">=": "<=", "<=": ">="}.get(op, op)

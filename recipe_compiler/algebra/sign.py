@@ -1,10 +1,13 @@
 """Signs that entries may have, as sets, and their arithmetic. Rules only ever widen a set."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Number
+from recipe_compiler.algebra.transposes import plain
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.show import text
 
 MINUS, ZERO, PLUS = -1, 0, 1
 ANY = frozenset({MINUS, ZERO, PLUS})
@@ -65,6 +68,11 @@ def either(a: Sign, b: Sign) -> Sign:
     return known(Sign(a.may_be | b.may_be, a.given | b.given))
 
 
+def extreme(a: Sign, b: Sign, choose: Callable[[int, int], int]) -> Sign:
+    """Return the sign of the smaller (`min`) or larger (`max`) of two."""
+    return known(Sign(frozenset(choose(x, y) for x in a.may_be for y in b.may_be), a.given | b.given))
+
+
 def summed(a: Sign) -> Sign:
     """Return the sign of a sum of one or more such entries."""
     return plus(a, a) if {MINUS, PLUS} <= a.may_be else a
@@ -110,3 +118,25 @@ def of_block(block: Block) -> Sign:
         if isinstance(high, Number) and high.value <= 0:
             return sign_of(MINUS, given=f"{block.name} < {high.value} inside its domain")
     return UNKNOWN
+
+
+def assumed(formula: Formula, declarations: Declarations) -> Sign | None:
+    """Return the sign that an assumption states, if one is about this very formula."""
+    for compare in declarations.assume:
+        for op, left, right in (
+            (compare.op, compare.left, compare.right),
+            (_mirrored(compare.op), compare.right, compare.left),
+        ):
+            if plain(left, declarations) != formula or not isinstance(right, Number):
+                continue
+            positive = right.value > 0 or (right.value == 0 and op == ">")
+            if op in {">", ">="} and right.value >= 0:
+                return sign_of(*((PLUS,) if positive else (ZERO, PLUS)), given=f"{text(compare)} is assumed")
+            if op in {"<", "<="} and right.value <= 0:
+                strict = right.value < 0 or op == "<"
+                return sign_of(*((MINUS,) if strict else (MINUS, ZERO)), given=f"{text(compare)} is assumed")
+    return None
+
+
+def _mirrored(op: str) -> str:
+    return {">": "<", "<": ">", ">=": "<=", "<=": ">="}.get(op, op)

@@ -101,6 +101,21 @@ def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
             return ((), (formula,)) if formula.shape.sizes else ((formula,), ())
 
 
+def scaled(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
+    """Return a plain product of vectors and matrices, also one that is a scalar, as scalar factors and the others."""
+    match formula:
+        case MatMul(left, right, _):
+            return _joined(scaled(left), scaled(right))
+        case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
+            scalars, factors = scaled(right)
+            return (left, *scalars), factors
+        case Multiply(left, right, _) if not right.shape.sizes and left.shape.sizes:
+            scalars, factors = scaled(left)
+            return (right, *scalars), factors
+        case _:
+            return (), (formula,)
+
+
 def _joined(
     left: tuple[tuple[Formula, ...], tuple[Formula, ...]], right: tuple[tuple[Formula, ...], tuple[Formula, ...]]
 ) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:

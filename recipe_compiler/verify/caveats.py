@@ -1,4 +1,4 @@
-"""What a check did not decide: every claim that applies to a document and that this version leaves open, with why."""
+"""What a check does not ask, though a reader may believe it did."""
 
 from recipe_compiler.algebra.definedness import nodes
 from recipe_compiler.formula.declaration import Declarations
@@ -11,19 +11,18 @@ INNER = frozenset({DomainName.REAL, DomainName.CIRCLE})
 
 
 def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
-    """Return the claims about a dynamics that were not decided."""
+    """Return what no claim about a dynamics asks."""
     found = [
-        _normalisable(dynamics),
-        *_marginal(dynamics),
+        "explosion: that solutions do not run off to infinity in finite time is not decided by this version",
         "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
     ]
-    if dynamics.claims.marginal is not None:
-        found.append("claimed_marginal: claimed, and not decided by this version")
+    if dynamics.Q is None or (dynamics.D is None and dynamics.claims.diffusion is None):
+        found.insert(0, "unique: not asked, since D and Q are not both given")
     return tuple(found)
 
 
 def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
-    """Return the claims about a build that were not decided, those about its dynamics included."""
+    """Return what no claim about a build asks, its dynamics included."""
     files = [name for name, value in build.values if value.file is not None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
     return (*dynamics_caveats(bound), *_unguarded(bound), *checked_later)
@@ -39,32 +38,10 @@ def _unguarded(bound: Dynamics) -> list[str]:
 
 
 def target_caveats(target: Target) -> tuple[str, ...]:
-    """Return the claims about a target that were not decided."""
+    """Return what no claim about a target asks."""
     domains = [b.name for b in target.declarations.blocks if b.domain.name not in INNER]
     domains += [name for name in _assumed(target.declarations) if name not in domains]
-    found = ["normalisable: that the posterior has a finite integral is not decided by this version"]
-    if domains:
-        found.append(f"boundary: {', '.join(domains)} has a boundary; not decided by this version")
-    return tuple(found)
-
-
-def _normalisable(dynamics: Dynamics) -> str:
-    if dynamics.potential is not None:
-        return f"normalisable: that exp(-H) has a finite integral is assumed of {dynamics.potential}, not decided"
-    return "normalisable: that exp(-H) has a finite integral is not decided by this version"
-
-
-def _marginal(dynamics: Dynamics) -> list[str]:
-    """Return the caveat on the marginal where the state has blocks besides the potential's."""
-    potential = next((f for f in dynamics.declarations.functions if f.role == "potential"), None)
-    if potential is None:
-        return []
-    others = [block.name for block in dynamics.declarations.blocks if block.name not in potential.of]
-    if not others:
-        return []
-    of = ", ".join(potential.of)
-    reason = f"that {of} has the law exp(-{potential.name}) once {', '.join(others)} is integrated out"
-    return [f"marginal: {reason} is not decided by this version"]
+    return (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
 
 
 def _assumed(declarations: Declarations) -> list[str]:

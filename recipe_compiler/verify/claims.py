@@ -11,12 +11,16 @@ from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, 
 from recipe_compiler.verify.boundary import BOUNDARY, boundary, has_boundary
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.claimed_drift import claimed_drift
+from recipe_compiler.verify.claimed_marginal import CLAIMED_MARGINAL, claimed_marginal, claims_marginal
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.independence import INDEPENDENCE, estimates_gradients, independence, independent_update
+from recipe_compiler.verify.marginal import MARGINAL, has_auxiliaries, marginal
 from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
+from recipe_compiler.verify.normalisable import NORMALISABLE, normalisable
+from recipe_compiler.verify.normalisable_target import NORMALISABLE_TARGET, normalisable_build, normalisable_target
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
 from recipe_compiler.verify.q_skew import q_skew
 from recipe_compiler.verify.recovered_q import RECOVERED_Q, lacks_q, recovered_q
@@ -49,7 +53,9 @@ class Claim(Generic[Subject, Document]):
     applies: Callable[[Document], bool]
     required: bool = True
     in_build: Callable[[Bound], Finding] | None = None
-    """What decides it in a build instead, where the values given there tell more."""
+    """What decides it in a build instead, where target and values tell more."""
+    alone: bool = False
+    """Whether it is asked of a document by itself only, not within a build."""
 
 
 def _noise(dynamics: Dynamics) -> bool:
@@ -68,7 +74,7 @@ def _on_circles(document: Dynamics | Target) -> bool:
     return bool(on_circles(document.declarations))
 
 
-def _always(document: Target | Build) -> bool:
+def _always(document: Dynamics | Target | Build) -> bool:
     del document
     return True
 
@@ -89,6 +95,9 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
     Claim(*STEP_SCALE, step_scale, claims_update, required=False),
     Claim(*CLAIMED_UPDATE, claimed_update, claims_update),
     Claim(*PERIODIC, periodic, _on_circles),
+    Claim(*NORMALISABLE, normalisable, _always, in_build=lambda bound: normalisable_build(bound.build, bound.dynamics)),
+    Claim(*MARGINAL, marginal, has_auxiliaries),
+    Claim(*CLAIMED_MARGINAL, claimed_marginal, claims_marginal),
     Claim(*REGULAR, regular, varies),
     Claim(*BOUNDARY, boundary, has_boundary),
     Claim(*UNIQUE, unique, has_recipe, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)),
@@ -100,6 +109,7 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
     Claim(*DEFINED, defined, _always),
     Claim(*GRADIENT, gradient, _always),
     Claim(*PERIODIC, target_periodic, _on_circles),
+    Claim(*NORMALISABLE_TARGET, normalisable_target, _always, alone=True),
 )
 
 BUILDS: tuple[Claim[Bound, Build], ...] = (
@@ -111,6 +121,8 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
 )
 
 
-def asked(table: tuple[Claim[Subject, Document], ...], document: Document) -> tuple[Claim[Subject, Document], ...]:
-    """Return the claims of a table that a document is asked, in order."""
-    return tuple(claim for claim in table if claim.applies(document))
+def asked(
+    table: tuple[Claim[Subject, Document], ...], document: Document, *, in_build: bool = False
+) -> tuple[Claim[Subject, Document], ...]:
+    """Return the claims of a table that a document is asked, by itself or within a build, in order."""
+    return tuple(claim for claim in table if claim.applies(document) and not (in_build and claim.alone))

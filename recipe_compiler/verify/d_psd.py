@@ -1,61 +1,94 @@
-"""Is D positive semidefinite? By structure for every size; refuted by an exact point and direction."""
+"""Is D positive semidefinite? By structure for every size, by exact proofs about scalars; refuted by an exact point."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from recipe_compiler.algebra.definedness import definedness
 from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.positivity.prove import Shown
 from recipe_compiler.algebra.psd import semidefinite
+from recipe_compiler.errors import Place
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import Case, Matrix
-from recipe_compiler.verify.negativity import Negative, assumed_nonnegative, find_negative
-from recipe_compiler.verify.premises import smoothness
+from recipe_compiler.verify.identities import shown
+from recipe_compiler.verify.negativity import Negative, find_negative, search_negative
+from recipe_compiler.verify.scalar_blocks import ScalarBlock, scalar_block
 from recipe_compiler.verify.sizes import written
 
 SAYS = "D is positive semidefinite"
 
+SEARCHED = 3
+"""Sizes at which floats look for a negative direction."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class _Part:
     """A diagonal part of D that no other block couples to: one block, or several that couple among themselves."""
 
     name: str
     matrix: Matrix
-    given: frozenset[str] | None
-    """What its positive semidefiniteness rests on; None if no rule shows it."""
+    group: tuple[int, ...]
+    proof: Shown | None = None
+    """How its positive semidefiniteness is shown; None if it is not."""
+    tried: list[str] = field(default_factory=list)
 
 
 def d_psd(case: Case) -> Finding:
     """Decide that D (the claimed diffusion where D is not given) is positive semidefinite for every size.
 
-    The structural rules and a search for exact negative directions are independent: should they contradict each other,
-    the verdict is undecided.
+    In turn: structural rules; signs of the characteristic coefficients; a search for an exact negative direction; sums
+    of squares, Z3 and boxes. The proofs and the search are independent: should they contradict each other, the verdict
+    is undecided. That D is defined is shown apart, on the same domain.
     """
     D = case.whole.D
     if D is None or case.derivation is None:
         return Finding("d_psd", SAYS, True, Undecided(("neither D nor claims.diffusion is given",)))
-    declarations = case.dynamics.declarations
     parts = [_part(case, D, group) for group in _groups(case)]
+    scalars = {part.name: _signs(part, case) for part in parts if part.proof is None}
     notes: list[str] = []
-    for part in sorted(parts, key=lambda part: part.given is not None):
+    for part in sorted(parts, key=lambda part: part.proof is not None):
         found, failures = _negative(case, part)
         notes += failures
         if found is not None:
             return _negative_finding(case, part, found)
-    premises = smoothness([place for row in D for place in row], declarations)
-    tried = [f"no rule shows that {part.name} is positive semidefinite" for part in parts if part.given is None]
+    for part in parts:
+        block = scalars.get(part.name)
+        if part.proof is None and isinstance(block, ScalarBlock):
+            answer = block.deeper()
+            if isinstance(answer, Shown):
+                part.proof = answer
+            else:
+                part.tried += answer
+    return _finding(case, D, parts, notes)
+
+
+def _finding(case: Case, D: Matrix, parts: list[_Part], notes: list[str]) -> Finding:
+    """Return that D is proved, or what was tried."""
+    premises = definedness((place for row in D for place in row), case.dynamics.declarations)
+    tried: list[str] = []
+    for part in parts:
+        if part.proof is None:
+            tried.append(f"no rule shows that {part.name} is positive semidefinite")
+            tried += [f"{part.name}: {what}" for what in part.tried]
     if tried:
         tried.append(f"no negative direction at {'; '.join(written(s) for s in case.sizes if s) or 'its sizes'}")
     tried += [*notes, *(f"not shown: {what}" for what in premises.open)]
     tried += [case.contradiction] if case.contradiction else []
-    used = frozenset[str]().union(*(part.given or frozenset() for part in parts))
-    given = tuple(sorted(used))
+    proofs = [part.proof for part in parts if part.proof is not None]
+    given = tuple(sorted(premises.given.union(*(proof.given for proof in proofs))))
     where = case.place("D", "claims.diffusion")
     checked = tuple(tuple(sizes.items()) for sizes in case.sizes)
     if tried:
         return Finding("d_psd", SAYS, True, Undecided(tuple(tried), given=given), where=where)
-    return Finding("d_psd", SAYS, True, Proved("structure of D", given), checked_at=checked, where=where)
+    by = ", ".join(dict.fromkeys(proof.by for proof in proofs))
+    data = tuple(
+        (f"{part.name}: {name}", value)
+        for part in parts
+        for name, value in (part.proof.data if part.proof is not None else ())
+    )
+    return Finding("d_psd", SAYS, True, Proved(by, given, data), checked_at=checked, where=where)
 
 
 def _groups(case: Case) -> list[tuple[int, ...]]:
@@ -78,45 +111,66 @@ def _groups(case: Case) -> list[tuple[int, ...]]:
 
 def _part(case: Case, D: Matrix, group: tuple[int, ...]) -> _Part:
     """Return a group with what structure says about it."""
-    declarations = case.dynamics.declarations
     matrix = tuple(tuple(D[a][b] for b in group) for a in group)
     name = "D" if case.dynamics.D is not None else "claims.diffusion"
-    if len(group) == 1:
-        found = semidefinite(matrix[0][0], declarations)
-        block = case.names[group[0]]
-        return _Part(f"{name}[{block},{block}]", matrix, None if found is None else found.given)
-    names = ", ".join(case.names[a] for a in group)
-    return _Part(f"{name} of ({names})", matrix, assumed_nonnegative(matrix, case, group))
+    if len(group) > 1:
+        return _Part(f"{name} of ({', '.join(case.names[a] for a in group)})", matrix, group)
+    only = min(group)
+    found = semidefinite(D[only][only], case.dynamics.declarations)
+    block = case.names[only]
+    proof = None if found is None else Shown("structure of D", found.given)
+    return _Part(f"{name}[{block},{block}]", matrix, group, proof)
+
+
+def _signs(part: _Part, case: Case) -> ScalarBlock | str:
+    """Return a part as a matrix of scalars, and note in it what the signs of its coefficients show, or why nothing."""
+    block = scalar_block(part.matrix, case, part.group)
+    if isinstance(block, ScalarBlock):
+        part.proof = block.by_signs()
+    else:
+        part.tried.append(block)
+    return block
 
 
 def _negative(case: Case, part: _Part) -> tuple[Negative | None, list[str]]:
     """Return an exact negative direction of a part, and at which sizes none could be looked for."""
     failures: list[str] = []
-    for sizes in case.sizes:
-        try:
-            found = find_negative(part.matrix, case, sizes, short=part.given is not None)
-        except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
-            failures.append(f"no search at {written(sizes) or 'the fixed sizes'}: {reason}")
-            continue
-        if found is not None:
-            return found, failures
+    for search in (find_negative, search_negative) if part.proof is None else (find_negative,):
+        for sizes in case.sizes if search is find_negative else case.sizes[:SEARCHED]:
+            try:
+                if search is find_negative:
+                    found = find_negative(part.matrix, case, sizes, short=part.proof is not None)
+                else:
+                    found = search_negative(part.matrix, case, sizes)
+            except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+                note = f"no search at {written(sizes) or 'the fixed sizes'}: {reason}"
+                failures += [] if note in failures else [note]
+                continue
+            if found is not None:
+                return found, failures
     return None, failures
 
 
 def _negative_finding(case: Case, part: _Part, found: Negative) -> Finding:
-    """Return the refutation, blaming the smallest part; undecided if a structural rule says the contrary."""
+    """Return the refutation, blaming the smallest part; undecided if a proof says the contrary."""
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
-    scalar = len(found.direction) == 1
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
-    value = (
-        ((part.name, str(found.value)),) if scalar else (("v", direction), (f"v.T @ {part.name} @ v", str(found.value)))
+    value: tuple[tuple[str, str], ...] = (
+        ((part.name, shown(found.value)),)
+        if found.direction in ((1,), (-1,))
+        else (("v", direction), (f"v.T @ {part.name} @ v", shown(found.value)))
     )
-    block = part.name.partition("[")[2].rstrip("]").partition(",")[0]
-    where = case.place(f"D[{block},{block}]", "D", f"claims.diffusion[{block},{block}]", "claims.diffusion")
-    if part.given is not None:
+    where = _blamed(case, part)
+    if part.proof is not None:
         reason = (
-            f"structure says that {part.name} is positive semidefinite, an exact point says not; please report this"
+            f"{part.proof.by} says that {part.name} is positive semidefinite, an exact point says not; "
+            "please report this"
         )
         return Finding("d_psd", SAYS, True, Undecided((reason,)), where=where)
     decision = Refuted("exact witness", (*found.text, *value), formula)
     return Finding("d_psd", SAYS, True, decision, tuple(found.sizes.items()) or "all", where=where)
+
+
+def _blamed(case: Case, part: _Part) -> Place:
+    block = part.name.partition("[")[2].rstrip("]").partition(",")[0]
+    return case.place(f"D[{block},{block}]", "D", f"claims.diffusion[{block},{block}]", "claims.diffusion")

@@ -1,27 +1,27 @@
-"""Exact negative directions of a block matrix at admissible points, and small matrices by their minors."""
+"""Exact negative directions of a block matrix at admissible points: simple points first, then searched ones."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sympy import Expr
+import sympy
 
 from recipe_compiler.algebra.definedness import nodes
-from recipe_compiler.algebra.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate
-from recipe_compiler.algebra.matrices import Rows, TooLargeError, transpose
-from recipe_compiler.algebra.minors import minors_nonnegative
+from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.negative import form, negative_direction
 from recipe_compiler.algebra.point import Point
 from recipe_compiler.algebra.system import block_matrix
 from recipe_compiler.algebra.witness import points
-from recipe_compiler.formula.expression import Filled, Formula, FunctionAt, Identity, Multiply, Number, Symbol
+from recipe_compiler.formula.expression import FunctionAt, Symbol
 from recipe_compiler.verify.case import Case, Matrix
-from recipe_compiler.verify.premises import assumptions, facts
+from recipe_compiler.verify.searched_point import completed, names_in, spoken_of
 from recipe_compiler.verify.sizes import Sizes
 
-MANY, FEW = 120, 8
-"""Points looked at where structure says nothing, and where it says that there is nothing to find."""
+MANY, SOME, FEW = 120, 40, 8
+"""Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""
 
+SMALL = 3
+"""Rows of a matrix at which many points are cheap."""
 
 LARGE = 12
 """Rows of a matrix from which on one point is enough where structure says that there is nothing to find."""
@@ -34,66 +34,44 @@ class Negative:
     sizes: Sizes
     text: tuple[tuple[str, str], ...]
     direction: tuple[Fraction, ...]
-    value: Fraction
+    value: Value
 
 
 def find_negative(matrix: Matrix, case: Case, sizes: Sizes, *, short: bool) -> Negative | None:
     """Return an exact negative direction of the symmetric part of a block matrix at an admissible point."""
     declarations = case.dynamics.declarations
     a = block_matrix(matrix, case.setting(sizes))
-    attempts = MANY if not short else FEW if len(a) <= LARGE else 1
+    attempts = (MANY if len(a) <= SMALL else SOME) if not short else FEW if len(a) <= LARGE else 1
     for at in points(declarations, sizes, attempts):
         numbers = _rational(a, at)
         if numbers is None:
             continue
         v = negative_direction(numbers)
         if v is not None and form(numbers, v) < 0:
-            return Negative(sizes, _relevant(matrix, at, case), v, form(numbers, v))
+            return Negative(sizes, _relevant(matrix, at.text, case), v, form(numbers, v))
     return None
 
 
-def assumed_nonnegative(matrix: Matrix, case: Case, group: tuple[int, ...]) -> frozenset[str] | None:
-    """Return what it rests on that a block matrix is positive semidefinite, by the minors of a small matrix of scalars.
+def search_negative(matrix: Matrix, case: Case, sizes: Sizes) -> Negative | None:
+    """Return an exact negative direction that a numerical search proposes, at a point re-checked against all declared.
 
-    The places must be scalars, or multiples `c I` of one identity: then the matrix is that of the c's times I
-    (Kronecker), positive semidefinite exactly if that of the c's is.
+    Raises:
+        entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
+        instances.NoInstanceError: kinds of which no instance is known.
     """
+    from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
+
     declarations = case.dynamics.declarations
-    if len({declarations.blocks[a].shape for a in group}) > 1:
+    a = block_matrix(matrix, case.setting(sizes))
+    entries = [x for row in a for x in row]
+    if len(a) > LARGE or any(x.has(sympy.Derivative) for x in entries):
         return None
-    scalars = tuple(tuple(_multiple(place) for place in row) for row in matrix)
-    setting = case.setting(case.sizes[0])
-    assumed: list[Expr] = []
-    for compare in declarations.assume:
-        if compare.left.shape.sizes or compare.op == "==":
-            continue
-        left, right = rows(compare.left, setting)[0][0], rows(compare.right, setting)[0][0]
-        assumed.append(left - right if compare.op in {">", ">="} else right - left)
-    try:
-        a = tuple(tuple(rows(c, setting)[0][0] for c in row if c is not None) for row in scalars)
-    except (NotScalarisableError, TooLargeError):
+    region = spoken_of(entries, declarations, sizes)
+    found = falsified(a, region, names_in(entries, region))
+    at = None if found is None else completed(found.at, declarations, sizes)
+    if found is None or at is None:
         return None
-    square = all(len(row) == len(a) for row in a)
-    if not square or a != transpose(a) or not minors_nonnegative(a, tuple(assumed)):
-        return None
-    return facts((place for row in matrix for place in row), declarations) | assumptions(declarations)
-
-
-def _multiple(place: Formula) -> Formula | None:
-    """Return c of a place `c I`, a scalar place itself; None of any other."""
-    match place:
-        case _ if not place.shape.sizes:
-            return place
-        case Identity():
-            return Number(Fraction(1))
-        case Filled(0, _):
-            return Number(Fraction(0))
-        case Multiply(left, right) if not left.shape.sizes and isinstance(right, Identity):
-            return left
-        case Multiply(left, right) if not right.shape.sizes and isinstance(left, Identity):
-            return right
-        case _:
-            return None
+    return Negative(sizes, _relevant(matrix, at.text, case), found.direction, found.value)
 
 
 def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -109,7 +87,7 @@ def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
     return tuple(tuple((exact[i][j] + exact[j][i]) / 2 for j in n) for i in n)
 
 
-def _relevant(matrix: Matrix, at: Point, case: Case) -> tuple[tuple[str, str], ...]:
+def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], case: Case) -> tuple[tuple[str, str], ...]:
     """Return the values of a point that the matrix or an assumption speaks of, and the sizes."""
     formulas = [place for row in matrix for place in row]
     formulas += [side for c in case.dynamics.declarations.assume for side in (c.left, c.right)]
@@ -117,4 +95,4 @@ def _relevant(matrix: Matrix, at: Point, case: Case) -> tuple[tuple[str, str], .
     names = {*case.dynamics.declarations.sizes, *(node.name for node in used)}
     for node in used:
         names |= set(node.of) if isinstance(node, FunctionAt) else set()
-    return tuple((name, value) for name, value in at.text if name.partition("(")[0] in names)
+    return tuple((name, value) for name, value in text if name.partition("(")[0] in names)

@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 
 from recipe_compiler.algebra.definedness import Obligations, nodes, obligations
+from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.matrices import TooLargeError
 from recipe_compiler.algebra.witness import points
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.searched_point import admissible
 from recipe_compiler.verify.sizes import checked_sizes
 
 ATTEMPTS = 240
@@ -23,7 +26,9 @@ def contradiction(dynamics: Dynamics) -> str:
     try:
         for _ in points(declarations, sizes, ATTEMPTS if declarations.assume else 1):
             return ""
-    except NoInstanceError as reason:
+        if admissible(declarations, sizes) is not None:
+            return ""
+    except (NoInstanceError, NotScalarisableError, TooLargeError) as reason:
         return f"the declarations contradict each other, or no instance of them is known: {reason}"
     return f"no exact point that satisfies the assumptions was found in {ATTEMPTS} tries"
 

@@ -77,15 +77,15 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
     return Asked(tuple(Row(claim.id, claim.says, claim.required) for claim in claims), jobs)
 
 
-def _of_target(target: Target) -> Asked:
-    claims = asked(TARGETS, target)
+def _of_target(target: Target, *, in_build: bool = False) -> Asked:
+    claims = asked(TARGETS, target, in_build=in_build)
     rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
     return Asked(rows, lambda: [partial(claim.decide, target) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Asked:
     claims = asked(BUILDS, bound.build)
-    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target)
+    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, in_build=True)
     rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
     own = [partial(claim.decide, bound) for claim in claims]
     return Asked((*dynamics.rows, *target.rows, *rows), lambda: [*dynamics.jobs(), *target.jobs(), *own])

@@ -1,0 +1,1 @@
+"""Whether exp(-H) has a finite integral at fixed sizes, for polynomial H."""

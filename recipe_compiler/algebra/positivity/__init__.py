@@ -1,0 +1,1 @@
+"""Signs of scalars and positive semidefiniteness of matrices of scalars, on a declared domain, decided exactly."""

@@ -1,0 +1,180 @@
+"""An exact point of the domain and an exact direction in which a symmetric matrix is negative.
+
+Floats propose: heavy-tailed samples, then descent on the smallest eigenvalue from the best. A proposal is rounded to
+simple rationals and counts only if, exactly or by balls, every declaration holds there and v.T A v < 0.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.evaluate import NoValueError, Value, ball, evaluate, is_certainly
+from recipe_compiler.algebra.matrices import Rows
+from recipe_compiler.algebra.negative import form, negative_direction
+from recipe_compiler.algebra.positivity.boxes import bounds_of
+from recipe_compiler.algebra.positivity.descent import descended
+from recipe_compiler.algebra.positivity.region import Region, satisfies
+from recipe_compiler.algebra.positivity.straight import FLOATS, Steps, steps
+
+SAMPLES = 600
+STARTS = 12
+SEED = 20150
+DENOMINATORS = (1, 10, 1_000, 10**6, 10**9)
+TRIED = 6
+"""Proposals whose rounding is tried."""
+
+INWARDS = (0.0, 0.01, 0.1, 0.4)
+"""How far an end is moved back towards its start: descent ends on the boundary, where rounding leaves the domain."""
+
+Point = dict[Expr, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A point, a direction v, and v.T A v there: certainly negative."""
+
+    at: Point
+    direction: tuple[Fraction, ...]
+    value: Value
+
+
+def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | None:
+    """Return a point of a region and a direction in which the symmetric part of a matrix is negative; None if unknown.
+
+    `names` are the symbols to choose, all that the matrix and the region speak of among them.
+    """
+    n = len(a)
+    half = sympy.Rational(1, 2)
+    symmetric: Rows = tuple(tuple(half * (a[i][j] + a[j][i]) for j in range(n)) for i in range(n))
+    if not names:
+        return confirmed(symmetric, region, {})
+    search = _Search(symmetric, region, names)
+    for proposal in search.proposals():
+        for at in _rounded(names, proposal, region):
+            found = confirmed(symmetric, region, at)
+            if found is not None:
+                return found
+    return None
+
+
+def confirmed(symmetric: Rows, region: Region, at: Point) -> Direction | None:
+    """Return the negative direction of a symmetric matrix at a point; None if it has none or the point is outside."""
+
+    def leaf(e: Expr) -> Fraction:
+        if e not in at:
+            raise NoValueError(f"{e} has no value")
+        return at[e]
+
+    try:
+        if not all(satisfies(fact, evaluate(fact.value, leaf)) for fact in region):
+            return None
+        values = [[evaluate(x, leaf) for x in row] for row in symmetric]
+    except NoValueError:
+        return None
+    return _direction(values, at)
+
+
+def _direction(values: list[list[Value]], at: Point) -> Direction | None:
+    exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
+    if all(len(row) == len(values) for row in exact):
+        v = negative_direction(exact)
+        return None if v is None else Direction(at, v, form(exact, v))
+    near = np.array([[float(ball(x).mid()) for x in row] for row in values])
+    if not np.all(np.isfinite(near)):
+        return None
+    v = np.linalg.eigh(near)[1][:, 0]
+    simple = tuple(Fraction(float(x)).limit_denominator(1_000) for x in v / abs(v).max())
+    total = sum(
+        (ball(x * y) * ball(values[i][j]) for i, x in enumerate(simple) for j, y in enumerate(simple)),
+        ball(Fraction(0)),
+    )
+    return Direction(at, simple, total) if is_certainly(total, -1) else None
+
+
+def _rounded(names: tuple[Expr, ...], proposal: np.ndarray, region: Region) -> Iterator[Point]:
+    """Yield rational points near a proposal, the simplest first; equalities that name one symbol are solved for it."""
+    for largest in DENOMINATORS:
+        at = {x: Fraction(float(v)).limit_denominator(largest) for x, v in zip(names, proposal, strict=True)}
+        yield _solved(at, region)
+
+
+def _solved(at: Point, region: Region) -> Point:
+    """Return a point moved onto equalities that are linear in a symbol with a rational slope."""
+    found = dict(at)
+    for fact in region:
+        if fact.op != "==":
+            continue
+        for name in sorted(fact.names & found.keys(), key=str):
+            slope = sympy.diff(fact.value, name) if isinstance(name, sympy.Symbol) else sympy.Integer(0)
+            if isinstance(slope, sympy.Rational) and slope != 0:
+                value = fact.value.xreplace({x: sympy.Rational(v.numerator, v.denominator) for x, v in found.items()})
+                if isinstance(value, sympy.Rational):
+                    found[name] -= Fraction(int(value.p), int(value.q)) / Fraction(int(slope.p), int(slope.q))
+                break
+    return found
+
+
+class _Search:
+    """Floats of the matrix and the domain at many points at once."""
+
+    def __init__(self, a: Rows, region: Region, names: tuple[Expr, ...]) -> None:
+        self.n = len(a)
+        self.names = names
+        self.facts = [fact for fact in region if fact.op in {">", ">="}]
+        self.strict = np.array([fact.op == ">" for fact in self.facts], dtype=bool)
+        self.steps: Steps = steps([x for row in a for x in row] + [fact.value for fact in self.facts])
+        self.random = np.random.default_rng(SEED)
+        signs = {fact.value: fact.op for fact in self.facts}
+        self.positive = np.array([x in signs for x in names])
+
+    def proposals(self) -> Iterator[np.ndarray]:
+        """Yield points where the smallest eigenvalue seems negative: samples, then what descent made of the best."""
+        points = self._samples()
+        values = self._least(points)
+        order = np.argsort(values, kind="stable")
+        yield from (points[k] for k in islice(order, TRIED // 2) if values[k] < -1e-9)
+        starts = points[[k for k in order[:STARTS] if np.isfinite(values[k])]]
+        if len(starts):
+            found = descended(self._least, starts)
+            best = np.argsort(self._least(found), kind="stable")[:TRIED]
+            for share in INWARDS:
+                moved = found[best] + share * (starts[best] - found[best])
+                values = self._least(moved)
+                yield from (moved[k] for k in range(len(best)) if values[k] < -1e-13)
+
+    def _samples(self) -> np.ndarray:
+        """Return points of several scales: near 0, a few, tens, and integers."""
+        shape = (SAMPLES, len(self.names))
+        scales = self.random.choice([0.3, 1.0, 3.0, 10.0], size=(SAMPLES, 1))
+        points = self.random.normal(size=shape) * scales
+        points[:, self.positive] = abs(points[:, self.positive])
+        points[: SAMPLES // 6] = np.round(points[: SAMPLES // 6])
+        low_high = self._intervals()
+        for k, (low, high) in low_high.items():
+            points[:, k] = low + (high - low) * self.random.uniform(size=SAMPLES)
+        return points
+
+    def _intervals(self) -> dict[int, tuple[float, float]]:
+        """Return bounds of names that facts of the form `x - c` and `c - x` with numbers c give."""
+        bounds = bounds_of(tuple(self.facts))
+        return {k: (float(bounds[x][0]), float(bounds[x][1])) for k, x in enumerate(self.names) if x in bounds}
+
+    def _least(self, points: np.ndarray) -> np.ndarray:
+        """Return the smallest eigenvalue at each point; infinite outside the domain and where it is undefined."""
+        with np.errstate(all="ignore"):
+            values = self.steps.run({x: points[:, k] for k, x in enumerate(self.names)}, FLOATS)
+            table = np.array([np.broadcast_to(np.asarray(v, dtype=float), len(points)) for v in values])
+        n = self.n
+        matrices = np.moveaxis(table[: n * n].reshape(n, n, -1), -1, 0)
+        facts = table[n * n :]
+        allowed = np.where(self.strict[:, None], facts > 0, facts >= 0).all(axis=0)
+        inside = np.isfinite(table).all(axis=0) & allowed & (abs(table) < 1e150).all(axis=0)
+        least = np.full(len(points), np.inf)
+        if inside.any():
+            least[inside] = np.linalg.eigvalsh(matrices[inside])[:, 0]
+        return least

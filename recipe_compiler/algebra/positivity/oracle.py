@@ -1,0 +1,88 @@
+"""Polynomial inequalities by Z3: a trusted program without a checkable proof, asked under a deterministic limit.
+
+Kernels are real variables with true facts about them, so that "no solution" of the negation proves. A solution may not
+be one of the original (a free kernel), and refutes nothing. Z3 is imported when it is first asked.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpq_mpoly
+
+from recipe_compiler.algebra.positivity.problem import Problem
+
+RESOURCES = 1_000_000
+"""Z3's own count of steps for all questions about one matrix: the same answer on every machine."""
+MILLISECONDS = 2_500
+"""The outer limit of all questions about one matrix, should the steps be slow ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether Z3 says that there is no counterexample, and what it is called."""
+
+    holds: bool
+    version: str
+    used: int
+    """Steps it took, in Z3's own count."""
+    why: str = ""
+
+
+def no_counterexample(
+    p: fmpq_mpoly,
+    problem: Problem,
+    op: str = ">=",
+    resources: int = RESOURCES,
+    milliseconds: int = MILLISECONDS,
+) -> Answer:
+    """Ask whether `p op 0` (`op` one of `>= > !=`) wherever all facts of a problem hold."""
+    import z3
+
+    context = z3.Context()  # of its own: what was asked before must not count
+    variables = [z3.Real(f"g{k}", context) for k in range(len(problem.names))]
+
+    def term(q: fmpq_mpoly) -> Any:
+        return _term(q, variables, z3, context)
+
+    solver = z3.SolverFor("QF_NRA", context)
+    solver.set("rlimit", resources)
+    solver.set("timeout", milliseconds)
+    value = term(p)
+    solver.add({">=": value < 0, ">": value <= 0, "!=": value == 0}[op])
+    for k in problem.signs.nonnegative:
+        solver.add(variables[k] > 0 if k in problem.signs.positive else variables[k] >= 0)
+    for k in problem.signs.nonzero - problem.signs.positive:
+        solver.add(variables[k] != 0)
+    for fact in problem.facts:
+        solver.add(term(fact.value) > 0 if fact.strict else term(fact.value) >= 0)
+    for q in problem.nonzero:
+        solver.add(term(q) != 0)
+    for q in problem.zeros:
+        solver.add(term(q) == 0)
+    version = f"z3 {z3.get_version_string()}"
+    try:
+        answer = solver.check()
+    except z3.Z3Exception as error:
+        return Answer(False, version, resources, str(error))
+    used = _used(solver)
+    if answer == z3.unsat:
+        return Answer(True, version, used)
+    why = "a solution, which may be none" if answer == z3.sat else solver.reason_unknown()
+    return Answer(False, version, used, why)
+
+
+def _used(solver: Any) -> int:
+    found = solver.statistics()
+    counts = dict(found[k] for k in range(len(found)))
+    return int(counts.get("rlimit count", 0))
+
+
+def _term(p: fmpq_mpoly, variables: list[Any], z3: Any, context: Any) -> Any:
+    """Return a polynomial as a term of Z3."""
+    parts: list[Any] = []
+    for exponents, coefficient in p.to_dict().items():
+        factors = [z3.Q(int(coefficient.p), int(coefficient.q), context)]
+        for k, n in enumerate(exponents):
+            factors += [variables[k]] * int(n)
+        parts.append(z3.Product(factors) if len(factors) > 1 else factors[0])
+    return z3.Sum(parts) if parts else z3.RealVal(0, context)

@@ -1,0 +1,179 @@
+"""Proofs that a matrix of scalars is positive semidefinite, or a scalar positive, on a region: the cheapest way first.
+
+Signs of the characteristic coefficients by terms and factors; sums of squares with exact Gram matrices; Z3 on the
+coefficients; ball arithmetic on bounded boxes. Z3 alone is trusted: every other proof carries what re-checks it.
+"""
+
+import time
+from dataclasses import dataclass
+
+from flint import fmpq_mpoly
+from sympy import Expr
+
+from recipe_compiler.algebra.kernels import NoNormalFormError
+from recipe_compiler.algebra.matrices import Rows
+from recipe_compiler.algebra.positivity.boxes import covered
+from recipe_compiler.algebra.positivity.coefficients import LARGEST_SIZE, coefficients, connected
+from recipe_compiler.algebra.positivity.oracle import MILLISECONDS, RESOURCES, no_counterexample
+from recipe_compiler.algebra.positivity.problem import Problem, problem, shown
+from recipe_compiler.algebra.positivity.region import Region, about
+from recipe_compiler.algebra.positivity.signs import Sign, sign_of
+
+OPERATORS = frozenset({">", ">=", "!="})
+SCALAR_RESOURCES = 60_000
+SCALAR_MILLISECONDS = 500
+"""What Z3 may use on one scalar: there may be many."""
+LARGEST_FOR_Z3 = 600
+"""Coefficients with more terms than this are not given to Z3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How something was shown, from which declarations, and what re-checks it."""
+
+    by: str
+    given: frozenset[str] = frozenset()
+    data: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A connected block of a matrix: its rows, and its polynomials."""
+
+    rows: tuple[int, ...]
+    problem: Problem
+    coefficients: tuple[fmpq_mpoly, ...]
+    """e_1, ..., e_n, none where they are too large."""
+    signs: tuple[Sign | None, ...]
+
+    @property
+    def by_signs(self) -> Shown | None:
+        """That all coefficients are nonnegative by their signs, None if one is not seen to be."""
+        if not self.coefficients or not all(self.signs):
+            return None
+        reasons = (
+            (f"e_{k}", f"{shown(e)} >= 0 by {sign.by if sign else ''}")
+            for k, (e, sign) in enumerate(zip(self.coefficients, self.signs, strict=True), 1)
+        )
+        data = (*_data(self), *reasons)
+        return Shown("signs of the characteristic coefficients", self.problem.given, data)
+
+
+def parts(a: Rows, region: Region) -> tuple[Part, ...] | None:
+    """Return the connected blocks of a matrix with the signs of their coefficients; None unless it is symmetric.
+
+    Raises:
+        NoNormalFormError: an entry outside what can be read.
+    """
+    whole = problem(a, region)
+    n = range(len(a))
+    if any(not (whole.matrix[i][j] - whole.matrix[j][i]).is_zero() for i in n for j in range(i)):
+        return None
+    return tuple(_part(a, rows, region) for rows in connected(whole))
+
+
+def deeper(part: Part, a: Rows, region: Region) -> Shown | list[str]:
+    """Return a proof about a block whose coefficients have no clear signs; else what was tried."""
+    from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
+
+    tried: list[str] = []
+    found = squares(part.problem)
+    if found is not None:
+        return Shown("sum of squares, exact", part.problem.given, (*_data(part), *found.data(part.problem)))
+    tried.append("no sum of squares found")
+    asked = _by_z3(part)
+    if isinstance(asked, Shown):
+        return asked
+    tried.append(asked)
+    block = tuple(tuple(a[i][j] for j in part.rows) for i in part.rows)
+    boxes = covered(block, about(region, [x for row in block for x in row]))
+    if boxes is not None:
+        return Shown("ball arithmetic on boxes", part.problem.given, (("matrix", _written(block)), *boxes.data()))
+    tried.append("no cover of a bounded domain by boxes")
+    return tried
+
+
+def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | None:
+    """Return a proof of `e op 0` (`op` one of `> >= !=`) wherever e is defined in a region, None if none was found.
+
+    `light` keeps to signs of terms and factors.
+    """
+    if op not in OPERATORS:
+        raise ValueError(f"no proof of {op}")
+    try:
+        found = problem(((e,),), region)
+    except NoNormalFormError:
+        return None
+    p = found.matrix[0][0]
+    data = (("value", str(e)), *_names(found), ("polynomial", shown(p)))
+    for q in (p, -p) if op == "!=" else (p,):
+        sign = sign_of(q, found.signs, found.known)
+        if sign is not None and (sign.strict or op == ">="):
+            return Shown("signs of terms and factors", found.given, (*data, ("shown by", sign.by)))
+    if light:
+        return None
+    boxes = covered(((e,),), about(region, [e]), strict=op != ">=") if op != "!=" else None
+    if boxes is not None:
+        return Shown("ball arithmetic on boxes", found.given, (*data, *boxes.data()))
+    if len(p) > LARGEST_FOR_Z3:
+        return None
+    answer = no_counterexample(p, found, op, SCALAR_RESOURCES, SCALAR_MILLISECONDS)
+    trusted = (("trusted", answer.version), *_facts(found))
+    return Shown(answer.version.split()[0], found.given, (*data, *trusted)) if answer.holds else None
+
+
+def _part(a: Rows, rows: tuple[int, ...], region: Region) -> Part:
+    block = tuple(tuple(a[i][j] for j in rows) for i in rows)
+    found = problem(block, region)
+    try:
+        e = coefficients(found) if len(rows) <= LARGEST_SIZE else ()
+    except NoNormalFormError:
+        e = ()
+    return Part(rows, found, e, tuple(sign_of(p, found.signs, found.known) for p in e))
+
+
+def _by_z3(part: Part) -> Shown | str:
+    """Return that Z3 finds the coefficients without a sign nonnegative, or what it said of the first other one."""
+    if not part.coefficients:
+        return "the characteristic coefficients are too large"
+    reasons: list[tuple[str, str]] = []
+    version, left = "", RESOURCES
+    end = time.monotonic() + MILLISECONDS / 1000
+    for k, (e, sign) in enumerate(zip(part.coefficients, part.signs, strict=True), 1):
+        how = "" if sign is None else sign.by
+        if sign is None:
+            if len(e) > LARGEST_FOR_Z3:
+                return f"e_{k} has {len(e)} terms, too many for Z3"
+            milliseconds = max(int(1000 * (end - time.monotonic())), 1)
+            answer = no_counterexample(e, part.problem, ">=", left, milliseconds)
+            version = how = answer.version
+            left = max(left - answer.used, 1)
+            if not answer.holds:
+                return f"Z3 on e_{k}: {answer.why}"
+        reasons.append((f"e_{k}", f"{shown(e)} >= 0 by {how}"))
+    data = (*_data(part), *_facts(part.problem), *reasons, ("trusted", version))
+    return Shown("z3 on the characteristic coefficients", part.problem.given, data)
+
+
+def _data(part: Part) -> tuple[tuple[str, str], ...]:
+    """Return what every proof about a block starts from: names, and the matrix times something positive."""
+    found = part.problem
+    rows = ("[" + ", ".join(shown(p) for p in row) + "]" for row in found.matrix)
+    return (*_names(found), ("matrix", "[" + ", ".join(rows) + "]"), ("times", shown(found.scale)))
+
+
+def _names(found: Problem) -> tuple[tuple[str, str], ...]:
+    return tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))
+
+
+def _facts(found: Problem) -> tuple[tuple[str, str], ...]:
+    """Return the premises that Z3 was given, as text."""
+    listed = [f"g{k} > 0" if k in found.signs.positive else f"g{k} >= 0" for k in sorted(found.signs.nonnegative)]
+    listed += [f"g{k} != 0" for k in sorted(found.signs.nonzero - found.signs.positive)]
+    listed += [f"{shown(fact.value)} {'>' if fact.strict else '>='} 0" for fact in found.facts]
+    listed += [f"{shown(p)} != 0" for p in found.nonzero] + [f"{shown(p)} == 0" for p in found.zeros]
+    return (("facts", "; ".join(listed)),)
+
+
+def _written(a: Rows) -> str:
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in a) + "]"

@@ -1,0 +1,165 @@
+"""What is declared about the names of a document, as inequalities of scalars: the only premises a proof may use."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.entries import Setting, rows
+from recipe_compiler.algebra.evaluate import Value, is_certainly
+from recipe_compiler.algebra.matrices import Rows, determinant, total
+from recipe_compiler.algebra.symbols import component, coordinates, positions
+from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.show import text
+
+LARGEST_MINOR = 3
+"""Principal minors of a declared definite matrix are used up to this size."""
+LARGEST_MATRIX = 4
+"""Of larger declared matrices only the diagonal is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`value op 0` holds everywhere in the domain, `op` one of `> >= == !=`; `says` names the declaration."""
+
+    value: Expr
+    op: str
+    says: str
+
+    @property
+    def names(self) -> frozenset[Expr]:
+        """The symbols and undefined functions it speaks of."""
+        return names_of(self.value)
+
+
+Region = tuple[Fact, ...]
+
+
+def names_of(e: Expr) -> frozenset[Expr]:
+    """Return the symbols and undefined functions in a scalar."""
+    return frozenset(e.atoms(sympy.Symbol, AppliedUndef))
+
+
+def about(region: Region, scalars: Iterable[Expr]) -> Region:
+    """Return the facts about the names in scalars, and about those that these facts connect them with."""
+    names: frozenset[Expr] = frozenset().union(*(names_of(e) for e in scalars))
+    found: list[Fact] = []
+    left = list(region)
+    while True:
+        more = [fact for fact in left if fact.names & names]
+        if not more:
+            return tuple(fact for fact in region if fact in found)
+        found += more
+        left = [fact for fact in left if fact not in more]
+        names = names.union(*(fact.names for fact in more))
+
+
+def given(region: Region) -> frozenset[str]:
+    """Return the declarations that facts come from."""
+    return frozenset(fact.says for fact in region if fact.says)
+
+
+def satisfies(fact: Fact, value: Value) -> bool:
+    """Whether a fact certainly holds where its left side has a value."""
+    zero = isinstance(value, Fraction) and value == 0
+    match fact.op:
+        case ">":
+            return is_certainly(value, 1)
+        case ">=":
+            return zero or is_certainly(value, 1)
+        case "==":
+            return zero
+        case _:
+            return is_certainly(value, 0)
+
+
+def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+    """Return all that is declared at fixed sizes.
+
+    Raises:
+        entries.NotScalarisableError: an assumption without entries.
+    """
+    setting = Setting(declarations, sizes)
+    found: list[Fact] = []
+    for block in declarations.blocks:
+        found += of_block(block, coordinates(block, sizes), lambda bound: rows(bound, setting)[0][0])
+    for item in (*declarations.parameters, *declarations.functions):
+        found += _of_item(item, declarations, sizes)
+    for compare in declarations.assume:
+        left, right = rows(compare.left, setting), rows(compare.right, setting)
+        for p, q in zip(left, right, strict=True):
+            found += [assumed(compare, x, y) for x, y in zip(p, q, strict=True)]
+    return tuple(fact for fact in found if not fact.value.is_number)
+
+
+def assumed(compare: Compare, left: Expr, right: Expr) -> Fact:
+    """Return an assumption about two scalars as a fact."""
+    says = text(compare)
+    match compare.op:
+        case ">" | ">=" | "==":
+            return Fact(left - right, compare.op, says)
+        case _:
+            return Fact(right - left, compare.op.replace("<", ">"), says)
+
+
+def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr]) -> Iterator[Fact]:
+    """Yield what holds of the coordinates of a block in the interior of its domain (its boundary has measure zero)."""
+    name, bounds = block.domain.name, block.domain.bounds
+    if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
+        yield from (Fact(x, ">", f"{block.name} > 0 inside its domain") for x in z)
+    if name is DomainName.SIMPLEX:
+        yield Fact(1 - total(list(z)), ">", f"sum({block.name}) < 1 inside its domain")
+    if name in {DomainName.INTERVAL, DomainName.CIRCLE}:
+        zero, turn = sympy.Integer(0), 2 * sympy.pi
+        low, high = (scalar(bounds[0]), scalar(bounds[1])) if len(bounds) == 2 else (zero, turn)
+        op = ">" if name is DomainName.INTERVAL else ">="
+        for x in z:
+            yield Fact(x - low, op, f"{block.name} {op} {low} inside its domain")
+            yield Fact(high - x, op, f"{block.name} {op.replace('>', '<')} {high} inside its domain")
+
+
+def of_kinds(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
+    """Yield what the kinds of a scalar, or the signs declared of the entries of a matrix, say of one entry."""
+    for kind, op in ((Kind.POSITIVE, ">"), (Kind.NONNEGATIVE, ">="), (Kind.NONZERO, "!=")):
+        if kind in kinds:
+            yield Fact(value, op, f"{name} is {kind}")
+
+
+def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
+    """Yield what the kinds of a scalar say: a definite one is a positive one."""
+    yield from of_kinds(name, value, kinds)
+    for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
+        if kind in kinds:
+            yield Fact(value, op, f"{name} is {kind}")
+
+
+def _of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Fact]:
+    """Yield what the kinds of a parameter or function say of its entries."""
+    found = {at: component(item, at, declarations, sizes) for at in positions(item.shape, sizes)}
+    if len(item.shape.sizes) < 2:
+        for value in found.values():
+            yield from of_scalar(item.name, value, item.kinds)
+        return
+    diagonal = Kind.DIAGONAL in item.kinds
+    for at, value in found.items():
+        if not diagonal or at[0] == at[1]:
+            yield from of_kinds(item.name, value, item.kinds)
+    for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
+        if kind in item.kinds:
+            n = 1 + max(i for i, _ in found)
+            a: Rows = tuple(tuple(found[i, j] for j in range(n)) for i in range(n))
+            yield from (Fact(minor, op, f"{item.name} is {kind}") for minor in _principal_minors(a))
+
+
+def _principal_minors(a: Rows) -> Iterator[Expr]:
+    n = len(a)
+    largest = min(n, LARGEST_MINOR) if n <= LARGEST_MATRIX else 1
+    for k in range(1, largest + 1):
+        for at in combinations(range(n), k):
+            yield determinant(tuple(tuple(a[i][j] for j in at) for i in at))

@@ -1,0 +1,107 @@
+"""Signs of polynomials in generators of known sign: term by term, factor by factor, or by one known inequality."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from flint import fmpq, fmpq_mpoly
+
+LARGEST_TO_FACTOR = 400
+"""Polynomials with more terms than this are not factored."""
+
+
+@dataclass(slots=True)
+class Signs:
+    """Generators (by number) that are positive, and those that are nonnegative: every positive one is both."""
+
+    positive: set[int] = field(default_factory=set)
+    nonnegative: set[int] = field(default_factory=set)
+    nonzero: set[int] = field(default_factory=set)
+
+    def add(self, generator: int, op: str) -> None:
+        """Note that `generator op 0`."""
+        if op in {">", "!="}:
+            self.nonzero.add(generator)
+        if op in {">", ">="}:
+            self.nonnegative.add(generator)
+        if self.nonnegative & self.nonzero:
+            self.positive |= self.nonnegative & self.nonzero
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A polynomial is nonnegative, positive if `strict`; `by` says how it is seen."""
+
+    strict: bool
+    by: str
+
+
+def by_terms(p: fmpq_mpoly, signs: Signs) -> Sign | None:
+    """Return that a polynomial is a sum of nonnegative terms, None if it is not seen to be."""
+    strict = False
+    for exponents, coefficient in p.to_dict().items():
+        if coefficient < 0:
+            return None
+        positive = True
+        for k, n in enumerate(exponents):
+            if n and n % 2 and k not in signs.nonnegative:
+                return None
+            positive = positive and (not n or k in signs.nonzero)
+        strict = strict or positive
+    return Sign(strict, "its terms")
+
+
+def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly]) -> Sign | None:
+    """Return that a product of factors is nonnegative: even powers, and factors with a sign of their own."""
+    if len(p) > LARGEST_TO_FACTOR:
+        return None
+    scale, factors = p.factor()
+    positive, strict = scale > 0, bool(scale != 0)
+    for factor, n in factors:
+        up = _simple(factor, signs, known)
+        down = None if up else _simple(-factor, signs, known)
+        found = up or down
+        strict = strict and found is not None and found.strict
+        if n % 2:
+            if found is None:
+                return None
+            positive = positive == (up is not None)
+    return Sign(strict, "its factors") if positive else None
+
+
+def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly] = ()) -> Sign | None:
+    """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0."""
+    if p.is_zero():
+        return Sign(False, "zero")
+    listed = tuple(known)
+    found = [x for x in (_simple(p, signs, listed), by_factors(p, signs, listed)) if x is not None]
+    return next((x for x in found if x.strict), found[0] if found else None)
+
+
+def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly]) -> Sign | None:
+    found = by_terms(p, signs)
+    if found is not None:
+        return found
+    for q in known:
+        share = _share(p, q, signs)
+        rest = None if share is None else by_terms(p - share * q, signs)
+        if rest is not None:
+            return Sign(rest.strict, f"{share} times ({q}) and terms")
+    return None
+
+
+def _share(p: fmpq_mpoly, q: fmpq_mpoly, signs: Signs) -> fmpq | None:
+    """Return the least c > 0 for which p - c q has none of the terms that p is negative in; None if there is none."""
+    of_q = q.to_dict()
+    least = fmpq(0)
+    for exponents, coefficient in p.to_dict().items():
+        even = all(not n % 2 or k in signs.nonnegative for k, n in enumerate(exponents))
+        if even and coefficient >= 0:
+            continue
+        there = of_q.get(exponents, fmpq(0))
+        if there == 0 or (coefficient > 0) != (there > 0):
+            return None
+        ratio = coefficient / there
+        if not even and least not in (0, ratio):
+            return None
+        least = max(least, ratio)
+    return least if least > 0 else None

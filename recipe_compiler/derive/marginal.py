@@ -1,0 +1,156 @@
+"""Integrals of exp(-H) over blocks that are Gaussian given the others, one after the other, for every size.
+
+For H = r.P r/2 - b.r + c with P positive definite and b, c, P free of r, the integral over r is
+(2 pi)**(n/2) exp(-H'), H' = c + logdet(P)/2 - b.inv(P) b/2.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.definite import Definiteness, chain, definite_atom, definiteness
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.inverses import grid_indices
+from recipe_compiler.tensor.terms import (
+    Component,
+    Coordinate,
+    Delta,
+    Grid,
+    Index,
+    Inverse,
+    Slot,
+    Tensor,
+    Term,
+)
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """What one integration used and left."""
+
+    block: Block
+    precision: Tensor
+    """P, with the free indices i and j of the block (none of a scalar); positive definite by structure."""
+    energy: Tensor
+    """H' up to a constant: what is left of the energy."""
+    shifted: bool
+    """Whether b is not zero, so that a square was completed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Integrated:
+    """The energy after all integrations that could be done, these in order, and the blocks that are left over."""
+
+    energy: Tensor
+    steps: tuple[Gaussian, ...]
+    left: tuple[Block, ...]
+
+
+def integrate(c: Calculus, declarations: Declarations, energy: Tensor, over: Iterable[Block]) -> Integrated:
+    """Return what is left of an energy once every Gaussian block among `over` is integrated out."""
+    left = list(over)
+    steps: list[Gaussian] = []
+    while True:
+        found = next((g for g in (gaussian(c, declarations, energy, block) for block in left) if g is not None), None)
+        if found is None:
+            return Integrated(energy, tuple(steps), tuple(left))
+        energy = found.energy
+        steps.append(found)
+        left.remove(found.block)
+
+
+def gaussian(c: Calculus, declarations: Declarations, energy: Tensor, block: Block) -> Gaussian | None:
+    """Return the integral over a block, None where it is not shown to be Gaussian with a positive definite P.
+
+    A block with a boundary is never Gaussian, nor is one on a circle.
+    """
+    if block.domain.name is not DomainName.REAL or len(block.shape.sizes) > 1:
+        return None
+    row, col = row_slots(block), col_slots(block)
+    try:
+        slope = c.diff(energy, Coordinate(block.name, row))
+        precision = c.diff(slope, Coordinate(block.name, col))
+        if occurs(c, precision, block.name):
+            return None
+        moves: dict[Index, Slot] = dict(zip(row, col, strict=True))
+        r, turned = c.coordinate(block.name, *col), c.rename(slope, moves)
+        shift = c.subtract(c.total(c.multiply(precision, r), *col), slope)
+        linear = c.total(c.multiply(r, turned), *col)
+        here = c.rename(c.coordinate(block.name, *col), dict(zip(col, row, strict=True)))
+        form = c.total(c.multiply(precision, here, r), *row, *col)
+        rest = c.add(energy, c.scale(linear, -1), c.scale(form, HALF))
+    except ModelError:
+        return None
+    if occurs(c, shift, block.name) or occurs(c, rest, block.name):
+        return None
+    if definiteness(c, declarations, precision) is not Definiteness.DEFINITE:
+        return None
+    energy = c.add(rest, _from_precision(c, declarations, block, precision, shift))
+    return Gaussian(block, precision, energy, not shift.is_zero)
+
+
+def occurs(c: Calculus, tensor: Tensor, block: str) -> bool:
+    """Whether a coordinate of a block, or a function of it, occurs anywhere in a tensor."""
+    return block in blocks_in(c, tensor)
+
+
+def blocks_in(c: Calculus, tensor: Tensor) -> frozenset[str]:
+    """Return the blocks on whose coordinates a tensor may depend."""
+    found: set[str] = set()
+    for atom in everywhere(tensor):
+        match atom:
+            case Coordinate(block, _):
+                found.add(block)
+            case Component(name, _, _):
+                found |= {block for function, block in c.rules.depends if function == name}
+            case _:
+                continue
+    return frozenset(found)
+
+
+def _from_precision(c: Calculus, declarations: Declarations, block: Block, precision: Tensor, shift: Tensor) -> Tensor:
+    """Return logdet(P)/2 - b.inv(P) b/2."""
+    if not block.shape.sizes:
+        square = c.multiply(shift, shift, c.power(precision, -1))
+        return c.add(c.scale(c.applied("log", precision), HALF), c.scale(square, -HALF))
+    row, col = grid_indices(block.shape.sizes[0])
+    grid = Grid(row, col, precision)
+    logarithm = log_determinant(c, declarations, grid)
+    if shift.is_zero:
+        return c.scale(logarithm, HALF)
+    turned = c.rename(shift, {row: col})
+    square = c.total(c.multiply(shift, c.inverse(grid, (row, col)), turned), row, col)
+    return c.add(c.scale(logarithm, HALF), c.scale(square, -HALF))
+
+
+def log_determinant(c: Calculus, declarations: Declarations, grid: Grid) -> Tensor:
+    """Return log det of a positive definite matrix: of a product of such the sum, of inv(A) minus that of A."""
+    whole = c.determinant(grid, log=True)
+    if len(grid.entry.terms) != 1 or any(isinstance(atom, Delta) for atom, _ in grid.entry.terms[0].factors):
+        return whole
+    term = grid.entry.terms[0]
+    found = chain(c, term, grid.row, grid.col)
+    if found is None:
+        return whole
+    scalars, links = found
+    if not all(definite_atom(c, declarations, link.atom) is Definiteness.DEFINITE for link in links):
+        return whole
+    scale = c.collect([Term(term.coefficient, tuple(scalars))], ())
+    parts = [c.multiply(c.size(grid.row.size), c.applied("log", scale))]
+    for link in links:
+        match link.atom:
+            case Inverse(of, _):
+                parts.append(c.scale(c.determinant(of, log=True), -1))
+            case Component(name, _, _):
+                entry = c.component(name, grid.row, grid.col)
+                parts.append(c.determinant(Grid(grid.row, grid.col, entry), log=True))
+            case _:
+                return whole
+    return c.add(*parts)

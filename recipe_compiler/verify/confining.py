@@ -1,0 +1,267 @@
+"""Is the integral of exp(-H) over blocks of the state finite, for every size?
+
+exp(-U) is integrable by assumption; what is nonnegative besides only helps; blocks that nothing of either sign couples
+are decided apart: coordinate by coordinate where the energy is a sum over coordinates, else by how fast it grows.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.definite import Definiteness, definiteness
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations, Function
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.atoms import everywhere, indices, moved
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
+from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
+from recipe_compiler.verify.confining_ends import Condition, at_ends
+from recipe_compiler.verify.confining_growth import COMPACT, Confinement, confinement, degrees
+
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """Why an integral is finite; not shown if there are `reasons` against."""
+
+    reasons: tuple[str, ...] = ()
+    data: tuple[tuple[str, str], ...] = ()
+    assumed: str = ""
+    """What is assumed of abstract functions: `exp(-U) has a finite integral`."""
+    needed: tuple[Condition, ...] = ()
+    """Conditions not shown without which the integral is infinite."""
+
+
+def finite(
+    c: Calculus,
+    declarations: Declarations,
+    energy: Tensor,
+    over: tuple[Block, ...],
+    abstract: tuple[Function, ...] = (),
+) -> Finite:
+    """Return whether the integral of exp(-energy) over blocks is finite, whatever the other blocks are.
+
+    Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral.
+    """
+    names = {block.name for block in over}
+    terms = [term for term in _lowered(c, energy).terms if _blocks(c, term) & names]
+    if any(_blocks(c, term) - names for term in terms):
+        return Finite((f"{text(_sum(c, terms))} couples them to other blocks",))
+    covered: frozenset[str] = frozenset()
+    assumed = ""
+    own = [term for term in terms if any(_is_energy(c, function, term) for function in abstract)]
+    if own:
+        covered = frozenset().union(*(_blocks(c, term) for term in own))
+        terms = [term for term in terms if term not in own]
+        assumed = f"exp({text(c.scale(_sum(c, own), -1))}) has a finite integral"
+    elif any(function.role == "potential" for function in abstract):
+        return Finite((f"the energy {text(energy)} is not a multiple of the potential plus other terms",))
+    helping = _helping(c, declarations, terms, over)
+    left = [term for term in terms if term not in helping]
+    uncovered = [term for term in left if _blocks(c, term) & covered]
+    if uncovered:
+        return Finite((f"no assumption covers {text(_sum(c, uncovered))}",))
+    rest = tuple(block for block in over if block.name not in covered)
+    parts = [_component(c, declarations, group, terms, left) for group in _groups(c, rest, left)]
+    reasons = tuple(reason for part in parts for reason in part.reasons)
+    data = tuple(item for part in parts for item in part.data)
+    exact = all(len(_blocks(c, term)) == 1 for term in terms) and energy.terms == _lowered(c, energy).terms
+    needed = tuple(condition for part in parts for condition in part.needed) if exact else ()
+    return Finite(reasons, data, assumed, needed)
+
+
+def abstract_energies(declarations: Declarations) -> tuple[Function, ...]:
+    """Return the functions that stand for an energy: the potential, without one every scalar function."""
+    potential = tuple(f for f in declarations.functions if f.role == "potential")
+    return potential or tuple(f for f in declarations.functions if not f.shape.sizes)
+
+
+def _is_energy(c: Calculus, function: Function, term: Term) -> bool:
+    """Whether a term is a constant multiple of an abstract energy, a positive one of the potential."""
+    own = (Component(function.name, (), ()), ONE)
+    rest = tuple(factor for factor in term.factors if factor != own)
+    if own not in term.factors or _blocks(c, Term(ONE, rest)):
+        return False
+    positive = term.coefficient > 0 and all(factor_is_positive(c.rules, factor) for factor in rest)
+    return positive or function.role != "potential"
+
+
+def _blocks(c: Calculus, term: Term) -> frozenset[str]:
+    return blocks_in(c, Tensor((), (term,)))
+
+
+def _sum(c: Calculus, terms: list[Term]) -> Tensor:
+    return c.collect(terms, ())
+
+
+def _helping(c: Calculus, declarations: Declarations, terms: list[Term], over: tuple[Block, ...]) -> list[Term]:
+    """Return terms whose sum is bounded below: nonnegative ones, and semidefinite forms in one block."""
+    found = [term for term in terms if is_nonnegative(c.rules, Tensor((), (term,)))]
+    for block in over:
+        if len(block.shape.sizes) != 1:
+            continue
+        forms = [term for term in terms if term not in found and _degree_two(c, block, term)]
+        slope = c.diff(_sum(c, forms), Coordinate(block.name, row_slots(block)))
+        hessian = c.diff(slope, Coordinate(block.name, col_slots(block)))
+        if forms and definiteness(c, declarations, hessian) is not Definiteness.UNKNOWN:
+            found += forms
+    return found
+
+
+def _degree_two(c: Calculus, block: Block, term: Term) -> bool:
+    """Whether a term is of degree two in a block, whatever its other factors hold."""
+    ours = [(a, e) for a, e in term.factors if isinstance(a, Coordinate) and a.block == block.name]
+    rest = Term(ONE, tuple(factor for factor in term.factors if factor not in ours))
+    return sum(e for _, e in ours) == 2 and block.name not in _blocks(c, rest) and all(e in (1, 2) for _, e in ours)
+
+
+def _groups(c: Calculus, blocks: tuple[Block, ...], left: list[Term]) -> list[tuple[Block, ...]]:
+    """Return the blocks in groups that terms of unknown sign couple."""
+    groups = [{block.name} for block in blocks]
+    for term in left:
+        touching = [group for group in groups if group & _blocks(c, term)]
+        groups = [group for group in groups if group not in touching] + [set[str]().union(*touching)]
+    return [tuple(block for block in blocks if block.name in group) for group in groups if group]
+
+
+def _component(
+    c: Calculus, declarations: Declarations, group: tuple[Block, ...], terms: list[Term], left: list[Term]
+) -> Finite:
+    """Decide one group; `left` are the terms that are not bounded below by themselves."""
+    names = {block.name for block in group}
+    own = [term for term in terms if _blocks(c, term) <= names]
+    single = _one_by_one(c, group[0], own, left) if len(group) == 1 else None
+    if single is not None and not single.reasons:
+        return single
+    grown = _by_growth(c, declarations, group, own, [term for term in left if term in own])
+    if not grown.reasons:
+        return grown
+    if single is None:
+        return grown
+    return Finite((*single.reasons, *grown.reasons), (), "", single.needed)
+
+
+def _by_growth(
+    c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: list[Term], left: list[Term]
+) -> Finite:
+    """Decide by growth: every block confined, every other term bounded below or dominated."""
+    found: dict[str, Confinement] = {}
+    for block in group:
+        if block.domain.name in COMPACT:
+            continue
+        alone = tuple(term for term in own if _blocks(c, term) == frozenset({block.name}))
+        confined = confinement(c, declarations, block, alone)
+        if confined is None:
+            return Finite((f"nothing is known to confine {block.name}",))
+        found[block.name] = confined
+    used = {term for confined in found.values() for term in confined.terms}
+    for term in left:
+        if term in used:
+            continue
+        bound = degrees(c, declarations, term.factors)
+        if bound is None or sum(s / found[b].degree for b, s in bound.items() if b in found) >= 1:
+            return Finite((f"{text(_sum(c, [term]))} is not dominated",))
+    data = [(f"growth of {name}", f"{text(_sum(c, list(x.terms)))} of degree {x.degree}") for name, x in found.items()]
+    return Finite((), tuple(data) or tuple((block.name, "bounded domain") for block in group))
+
+
+def _one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) -> Finite | None:
+    """Decide a block whose energy is a sum over its coordinates; None if it is not one."""
+    if block.domain.name is DomainName.SIMPLEX:
+        return _dirichlet(c, block, own)
+    if block.domain.name is DomainName.CIRCLE:
+        return None
+    generic: list[Term] = []
+    opened = tuple(Index(size, "x") for size in block.shape.sizes)
+    complete = True
+    for term in own:
+        at = _common_slots(block, term)
+        if at is None:
+            if term in left:
+                return None
+            complete = False
+            continue
+        moves: dict[Index, Slot] = dict(zip(at, opened, strict=True))
+        generic.append(Term(term.coefficient, tuple((moved(atom, moves), e) for atom, e in term.factors)))
+    h = c.collect(generic, opened)
+    found = at_ends(c, block, Coordinate(block.name, opened), h)
+    open_ = [x for x in found.conditions if not x.holds]
+    reasons = [*found.reasons, *(f"{x.end} needs {text(x.factor)} > 0" for x in open_)]
+    data = tuple((x.end, f"{text(x.factor)} > 0") for x in found.conditions)
+    needed = tuple(open_) if found.exact and complete else ()
+    return Finite(tuple(reasons), data, "", needed)
+
+
+def _common_slots(block: Block, term: Term) -> tuple[Index, ...] | None:
+    """Return the indices of the one coordinate of a block that a term is about, summed over; None if there is none."""
+    places = {a.at for a in everywhere(Tensor((), (term,))) if isinstance(a, Coordinate) and a.block == block.name}
+    if len(places) != 1:
+        return None
+    at = tuple(slot for slot in places.pop() if isinstance(slot, Index))
+    own = indices(term.factors)
+    return at if len(at) == len(block.shape.sizes) == len(set(at)) and set(at) <= own else None
+
+
+def _dirichlet(c: Calculus, block: Block, own: list[Term]) -> Finite | None:
+    """Decide sums of logarithms on the simplex: `prod x_i**-k_i (1 - sum x)**-k` is integrable where all k < 1."""
+    (size,) = block.shape.sizes or (None,)
+    if size is None:
+        return None
+    x, i = Index(size, "x"), Index(size, "i")
+    slack = c.subtract(c.constant(1), c.total(c.coordinate(block.name, i), i))
+    inner, outer = c.zero(x), c.zero()
+    for term in own:
+        logs = [f for f in term.factors if isinstance(f[0], Applied) and f[0].fn == "log" and f[1] == 1]
+        rest = Term(term.coefficient, tuple(f for f in term.factors if f not in logs))
+        if len(logs) != 1 or _blocks(c, rest):
+            return None
+        atom = logs[0][0]
+        arg = atom.args[0] if isinstance(atom, Applied) else slack
+        at = _common_slots(block, term)
+        if arg.terms == slack.terms:
+            outer = c.add(outer, c.collect([rest], ()))
+        elif at is not None and arg.terms == (Term(ONE, ((Coordinate(block.name, at), ONE),)),):
+            moves: dict[Index, Slot] = {at[0]: x}
+            inner = c.add(
+                inner, c.collect([Term(rest.coefficient, tuple((moved(a, moves), e) for a, e in rest.factors))], (x,))
+            )
+        else:
+            return None
+    conditions = [("0", c.subtract(c.constant(1), inner)), ("1 in sum", c.subtract(c.constant(1), outer))]
+    found = [Condition(f"{block.name} -> {end}", k, is_positive(c.rules, k), boundary=True) for end, k in conditions]
+    open_ = tuple(x for x in found if not x.holds)
+    reasons = tuple(f"{x.end} needs {text(x.factor)} > 0" for x in open_)
+    return Finite(reasons, tuple((x.end, f"{text(x.factor)} > 0") for x in found), "", open_)
+
+
+def _lowered(c: Calculus, energy: Tensor) -> Tensor:
+    """Return a lower bound of an energy: `n_i log(sum_j f_j) >= n_i log(f_i)` for n_i >= 0 and positive f_j."""
+    parts = [_log_of_one(c, term) or Tensor((), (term,)) for term in energy.terms]
+    return c.add(c.zero(), *parts)
+
+
+def _log_of_one(c: Calculus, term: Term) -> Tensor | None:
+    for factor in term.factors:
+        atom, exponent = factor
+        if not (isinstance(atom, Applied) and atom.fn == "log" and exponent == 1 and len(atom.args[0].terms) == 1):
+            continue
+        summand = atom.args[0].terms[0]
+        bound = indices(summand.factors) - set(atom.args[0].free)
+        rest = tuple(other for other in term.factors if other != factor)
+        here = [index for index in indices(rest) if len(bound) == 1 and index.size == next(iter(bound)).size]
+        coefficient = c.collect([Term(term.coefficient, rest)], tuple(here))
+        if (
+            len(here) != 1
+            or atom.args[0].free
+            or _blocks(c, Term(ONE, rest))
+            or not is_nonnegative(c.rules, coefficient)
+        ):
+            continue
+        moves: dict[Index, Slot] = {next(iter(bound)): here[0]}
+        one = c.collect([Term(summand.coefficient, tuple((moved(a, moves), e) for a, e in summand.factors))], here)
+        if is_positive(c.rules, one):
+            return c.total(c.multiply(coefficient, c.applied("log", one)), *here)
+    return None

@@ -1,0 +1,158 @@
+"""How fast terms of an energy grow over blocks of any size: what confines, and what is dominated.
+
+If H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with sum_b s_b / g_b < 1, then exp(-H) has a finite integral:
+by the weighted inequality of the means the product is at most a small share of the sum, plus a constant. A logarithm
+grows more slowly than any power and needs no room of its own, the inequality being strict.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.definite import Definiteness, definiteness
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.atoms import Factor, indices, slots
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
+from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
+from recipe_compiler.verify.confining_factors import BOUNDED_FUNCTIONS
+
+COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
+
+Degrees = Mapping[str, Fraction]
+"""By block, the power of its length that bounds a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What confines a block: a lower bound `c |z|**degree` of these terms."""
+
+    degree: Fraction
+    terms: tuple[Term, ...]
+
+
+def degrees(c: Calculus, declarations: Declarations, factors: tuple[Factor, ...]) -> Degrees | None:
+    """Return exponents s with |product| <= C prod_b (1 + |z_b|)**s_b everywhere, None where none are known."""
+    total: dict[str, Fraction] = {}
+    for factor in factors:
+        of_factor = _factor_degrees(c, declarations, factor)
+        if of_factor is None:
+            return None
+        for block, degree in of_factor.items():
+            total[block] = total.get(block, Fraction(0)) + degree
+    return total
+
+
+def _factor_degrees(c: Calculus, declarations: Declarations, factor: Factor) -> Degrees | None:
+    atom, exponent = factor
+    if not blocks_in(c, Tensor((), (Term(Fraction(1), (factor,)),))):
+        return {}
+    match atom:
+        case Coordinate(name, _):
+            if exponent < 0:
+                return None
+            return {name: exponent if _kind(declarations, name) not in COMPACT else Fraction(0)}
+        case Applied(fn, _) if fn in BOUNDED_FUNCTIONS:
+            return {} if exponent > 0 else None
+        case Applied("softplus" | "abs", (arg,)) if exponent > 0:
+            return _scaled(_largest(c, declarations, arg), exponent)
+        case Applied("log", (arg,)) if exponent > 0 and _is_bounded_below(c, arg):
+            return _scaled(_largest(c, declarations, arg), Fraction(0))
+        case Applied("log1p", (arg,)) if exponent > 0 and is_nonnegative(c.rules, arg):
+            return _scaled(_largest(c, declarations, arg), Fraction(0))
+        case Applied("exp" | "cosh" | "sinh", (arg,)) if exponent > 0:
+            compact = all(_kind(declarations, name) in COMPACT for name in blocks_in(c, arg))
+            return {} if compact and _largest(c, declarations, arg) is not None else None
+        case Base(arg) if exponent > 0:
+            return _scaled(_largest(c, declarations, arg), exponent)
+        case Base(arg) if _is_bounded_below(c, arg):
+            return {}
+        case _:
+            return None
+
+
+def _largest(c: Calculus, declarations: Declarations, tensor: Tensor) -> Degrees | None:
+    """Return degrees that bound every term of a sum."""
+    total: dict[str, Fraction] = {}
+    for term in tensor.terms:
+        found = degrees(c, declarations, term.factors)
+        if found is None:
+            return None
+        for block, degree in found.items():
+            total[block] = max(total.get(block, Fraction(0)), degree)
+    return total
+
+
+def _scaled(found: Degrees | None, by: Fraction) -> Degrees | None:
+    return None if found is None else {block: degree * by for block, degree in found.items()}
+
+
+def _is_bounded_below(c: Calculus, arg: Tensor) -> bool:
+    """Whether a sum is at least a positive constant: its terms are nonnegative, one of them a positive constant."""
+    if not is_nonnegative(c.rules, arg):
+        return False
+    constants = [Tensor(arg.free, (t,)) for t in arg.terms if not blocks_in(c, Tensor(arg.free, (t,)))]
+    return any(is_positive(c.rules, one) for one in constants)
+
+
+def _kind(declarations: Declarations, name: str) -> DomainName:
+    item = declarations.find(name)
+    return item.domain.name if isinstance(item, Block) else DomainName.REAL
+
+
+def confinement(c: Calculus, declarations: Declarations, block: Block, own: tuple[Term, ...]) -> Confinement | None:
+    """Return what confines a block, of the terms that are about it alone: the fastest growth found."""
+    found = [Confinement(degree, (term,)) for term in own if (degree := _definite_degree(c, block, term)) is not None]
+    quadratic = tuple(term for term in own if _is_quadratic(c, block, term))
+    if quadratic and _is_definite_form(c, declarations, block, quadratic):
+        found.append(Confinement(Fraction(2), quadratic))
+    return max(found, key=lambda one: one.degree, default=None)
+
+
+def _definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:
+    """Return the degree of a product of sums `sum_k w_k |z_k|**e` with positive w, None of anything else."""
+    if term.coefficient <= 0:
+        return None
+    total = Fraction(0)
+    seen: set[Index] = set()
+    for factor in term.factors:
+        atom, exponent = factor
+        holds = blocks_in(c, Tensor((), (Term(Fraction(1), (factor,)),)))
+        if not holds:
+            if not factor_is_positive(c.rules, factor):
+                return None
+            continue
+        own = isinstance(atom, Coordinate) or (isinstance(atom, Applied) and atom.fn == "abs" and _is_coordinate(atom))
+        at = [slot for slot in slots(atom) if isinstance(slot, Index)]
+        if not own or exponent <= 0 or not factor_is_nonnegative(c.rules, factor) or len(at) != len(block.shape.sizes):
+            return None
+        if seen & set(at):
+            return None
+        seen |= set(at)
+        total += exponent
+    return total if total > 0 and indices(term.factors) <= seen else None
+
+
+def _is_coordinate(atom: Applied) -> bool:
+    terms = atom.args[0].terms
+    return len(terms) == 1 and len(terms[0].factors) == 1 and isinstance(terms[0].factors[0][0], Coordinate)
+
+
+def _is_quadratic(c: Calculus, block: Block, term: Term) -> bool:
+    """Whether a term is of degree two in a block, with factors that are constant otherwise."""
+    powers = [exponent for atom, exponent in term.factors if isinstance(atom, Coordinate) and atom.block == block.name]
+    rest = tuple(f for f in term.factors if not (isinstance(f[0], Coordinate) and f[0].block == block.name))
+    constant = not blocks_in(c, Tensor((), (Term(Fraction(1), rest),)))
+    return constant and sum(powers) == 2 and all(p.denominator == 1 for p in powers)
+
+
+def _is_definite_form(c: Calculus, declarations: Declarations, block: Block, terms: tuple[Term, ...]) -> bool:
+    if len(block.shape.sizes) > 1:
+        return False
+    form = c.collect(terms, ())
+    slope = c.diff(form, Coordinate(block.name, row_slots(block)))
+    hessian = c.diff(slope, Coordinate(block.name, col_slots(block)))
+    return definiteness(c, declarations, hessian) is Definiteness.DEFINITE

@@ -1,0 +1,210 @@
+"""Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from recipe_compiler.algebra.definedness import Obligations
+from recipe_compiler.algebra.entries import Setting, rows
+from recipe_compiler.algebra.psd import sign
+from recipe_compiler.algebra.symbols import component
+from recipe_compiler.derive.marginal import integrate
+from recipe_compiler.formula.build import negate
+from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.scalars import Leaf
+from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.confining import Finite, finite
+from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
+from recipe_compiler.verify.infinite import fails
+from recipe_compiler.verify.integrated import restricts
+from recipe_compiler.verify.normalisable import METHOD, SMOOTH, normalisable
+from recipe_compiler.verify.premises import smoothness
+from recipe_compiler.verify.scalars import leaf_of, written_out
+from recipe_compiler.verify.sizes import LARGEST, Sizes, smallest_sizes
+
+FINITE = " has a finite integral"
+
+NORMALISABLE_TARGET = ("normalisable", "the posterior has a finite integral")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A formula of a target: its share in the energy, summed over the data, and what the second engine says of it."""
+
+    entry: str
+    energy: Tensor
+    bounded_below: bool
+    less: Scalars
+
+
+def normalisable_target(target: Target) -> Finding:
+    """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes."""
+    declarations = target.declarations
+    parts = _parts(target)
+    places = dict(target.source.places)
+    where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
+    found = _finite(target, [part.energy for part in parts])
+    for helping in (part for part in parts if found.reasons and part.bounded_below):
+        without = _finite(target, [part.energy for part in parts if part is not helping])
+        if not without.reasons:
+            found = Finite((), (*without.data, (helping.entry, "bounded above: it only helps")))
+            break
+    sizes = _sizes(target)
+    if found.reasons:
+        for at in () if restricts(declarations) else sizes:
+            refuted = fails(declarations, found.needed, at)
+            if refuted is not None:
+                return Finding(*NORMALISABLE_TARGET, True, refuted, tuple(at.items()) or "all", where=where)
+        return Finding(*NORMALISABLE_TARGET, True, Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
+    zero = Tensor((), ())
+    identities = tuple(
+        Identity(f"{p.entry} in index notation less itself entry by entry", target.source.place(p.entry), zero, p.less)
+        for p in parts
+    )
+    premises = smoothness((formula for _, formula in _formulas(target)), declarations)
+    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    answer = decide(Question(identities, declarations, sizes, needed, ""))
+    decision = answer.decision
+    if isinstance(decision, Proved):
+        decision = Proved(METHOD, decision.given, found.data)
+    return Finding(*NORMALISABLE_TARGET, True, decision, answer.for_d, answer.checked_at, where)
+
+
+def _finite(target: Target, energies: list[Tensor]) -> Finite:
+    """Return whether the sum of energies has a finite integral, as it stands or after Gaussian integrals."""
+    declarations = target.declarations
+    c = calculus(declarations)
+    energy = c.add(c.zero(), *energies)
+    found = finite(c, declarations, energy, declarations.blocks)
+    if not found.reasons:
+        return found
+    after = integrate(c, declarations, energy, declarations.blocks)
+    if not after.steps:
+        return found
+    then = finite(c, declarations, after.energy, after.left)
+    return Finite((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
+
+
+def normalisable_build(build: Build, bound: Dynamics) -> Finding:
+    """Decide that exp(-H) has a finite integral with the target's potential in the place of U.
+
+    That of the dynamics rests on exp(-U) having one; the target has to show it.
+    """
+    of_dynamics = normalisable(case_of(bound))
+    if not isinstance(of_dynamics.decision, Proved):
+        return of_dynamics
+    rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
+    if not rests_on:
+        return of_dynamics
+    other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
+    if other:
+        reason = f"assumed, and not what the target shows: {'; '.join(other)}"
+        return Finding(of_dynamics.id, of_dynamics.says, True, Undecided((reason,)), where=of_dynamics.where)
+    of_target = normalisable_target(build.target)
+    match of_target.decision:
+        case Proved(by, given, data):
+            own = of_dynamics.decision
+            both = (*(fact for fact in own.given if fact not in rests_on), *given)
+            proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
+            return Finding(
+                of_dynamics.id, of_dynamics.says, True, proof, "all", of_dynamics.checked_at, of_dynamics.where
+            )
+        case Refuted() | Undecided() as decision:
+            return Finding(
+                of_dynamics.id, of_dynamics.says, True, decision, of_target.for_d, of_target.checked_at, of_target.where
+            )
+
+
+def _formulas(target: Target) -> list[tuple[str, Formula]]:
+    named = (
+        ("potential", target.potential),
+        ("log_prior", target.log_prior),
+        ("log_likelihood", target.log_likelihood),
+    )
+    return [(entry, formula) for entry, formula in named if formula is not None]
+
+
+def _parts(target: Target) -> list[_Part]:
+    """Return the formulas of a target, one about data as that of one datum."""
+    c = calculus(target.declarations)
+    n = _datum(target)
+    way = 1 if target.potential is not None else -1
+    found: list[_Part] = []
+    for entry, formula in _formulas(target):
+        datum = n if entry == "log_likelihood" else None
+        tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
+        one = c.scale(tensor, way)
+        signs = sign(formula if way > 0 else negate(formula), target.declarations)
+        bounded = signs.nonnegative or (datum is not None and _is_bernoulli(target, one, datum))
+        found.append(_Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
+    return found
+
+
+def _is_bernoulli(target: Target, one: Tensor, datum: Index) -> bool:
+    """Whether the energy of a datum is `softplus(t) - y t` with 0 <= y <= 1, which is nonnegative.
+
+    It is (1 - y) softplus(t) + y softplus(-t).
+    """
+    declarations = target.declarations
+    c = calculus(declarations)
+    for term in one.terms:
+        match term.factors:
+            case ((Applied("softplus", (arg,)), exponent),) if term.coefficient == exponent == 1:
+                rest = c.subtract(one, c.collect([term], one.free))
+                shares = (c.component(y.name, datum) for y in declarations.data if _is_share(y))
+                if any(c.is_zero(c.add(rest, c.multiply(y, arg))) for y in shares):
+                    return True
+            case _:
+                continue
+    return False
+
+
+def _is_share(datum: Datum) -> bool:
+    return bool(datum.values) and not datum.shape.sizes and min(datum.values) >= 0 and max(datum.values) <= 1
+
+
+def _datum(target: Target) -> Index | None:
+    data = target.declarations.data
+    return Index(data[0].size, "n") if data else None
+
+
+def _difference(target: Target, formula: Formula, tensor: Tensor, datum: Index | None) -> Scalars:
+    """Return what the second engine finds different; both are about the first datum."""
+    declarations = target.declarations
+    c = calculus(declarations)
+    first = c.rename(tensor, {datum: 0}) if datum is not None else tensor
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        leaf = _leaf(target, sizes)
+        return [written_out(first, sizes, leaf)[0] - rows(formula, Setting(declarations, sizes))[0][0]]
+
+    return entries
+
+
+def _leaf(target: Target, sizes: Sizes) -> Leaf:
+    """Return the names of the second engine, a data field being that of the one datum it knows."""
+    plain = leaf_of(target.declarations, sizes)
+
+    def leaf(atom: Atom) -> Expr | None:
+        item = target.declarations.find(atom.name) if isinstance(atom, Component) else None
+        if not isinstance(item, Datum) or not isinstance(atom, Component):
+            return plain(atom)
+        places = tuple(slot for slot in atom.at[1:] if isinstance(slot, int))
+        return component(item, places, target.declarations, sizes)
+
+    return leaf
+
+
+def _sizes(target: Target) -> tuple[Sizes, ...]:
+    """Return the sizes the second engine looks at: all symbolic ones alike, from the smallest allowed."""
+    smallest = smallest_sizes(target.declarations, [formula for _, formula in _formulas(target)])
+    if not smallest:
+        return ({},)
+    return tuple({name: max(low, n) for name, low in smallest.items()} for n in range(1, LARGEST + 1))

@@ -1,0 +1,1 @@
+"""What to change in a document whose claim is refuted."""

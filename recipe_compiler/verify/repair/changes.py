@@ -1,0 +1,124 @@
+"""Changes of a document: entries with their new formulas, put in as text and proved before they are shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
+from recipe_compiler.verify.case import Case, Matrix, case_of
+from recipe_compiler.verify.claimed_drift import claimed_drift
+from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.d_psd import d_psd
+from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.repair.terms import read
+from recipe_compiler.verify.stationary import stationary
+
+ENERGY, NOISE, GAMMA, FRICTION, DRIFT, CURL = range(6)
+"""Ranks of changes: what is changed first is proposed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A proposal, not yet proved."""
+
+    rank: int
+    count: int
+    """How many terms or entries it changes."""
+    says: str
+    formulas: tuple[tuple[str, Formula], ...]
+    """Entry to its whole new formula."""
+    plain: bool = True
+    """Whether all its coefficients are numbers."""
+
+    @property
+    def order(self) -> tuple[int, int, bool, int, str]:
+        """What proposals are sorted by: the smallest first."""
+        written = [text(formula) for _, formula in self.formulas]
+        return self.rank, self.count, not self.plain, sum(map(len, written)), " ".join((self.says, *written))
+
+
+def with_formulas(dynamics: Dynamics, formulas: Mapping[str, Formula]) -> Dynamics:
+    """Return the dynamics with entries (`H`, `D[r,r]`, `claims.drift.xi`, ...) replaced."""
+    blocks = dynamics.declarations.blocks
+    claims = dynamics.claims
+    drift = None
+    if claims.drift is not None:
+        drift = tuple((name, formulas.get(f"claims.drift.{name}", formula)) for name, formula in claims.drift)
+    claims = replace(claims, drift=drift, diffusion=_replaced(claims.diffusion, "claims.diffusion", blocks, formulas))
+    return replace(
+        dynamics,
+        H=formulas.get("H", dynamics.H),
+        D=_replaced(dynamics.D, "D", blocks, formulas),
+        Q=_replaced(dynamics.Q, "Q", blocks, formulas),
+        claims=claims,
+    )
+
+
+def entry_shape(entry: str, declarations: Declarations) -> Shape:
+    """Return the shape an entry has."""
+    shapes = {block.name: block.shape for block in declarations.blocks}
+    if entry == "H":
+        return SCALAR
+    name, bracket, places = entry.partition("[")
+    if bracket:
+        row, col = places.rstrip("]").split(",")
+        return Shape(shapes[row].rows, shapes[col].rows)
+    return shapes[name.removeprefix("claims.drift.")]
+
+
+def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -> Explanation | None:
+    """Return the change as an explanation if the document with it, read from its text, is proved; else None.
+
+    The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too,
+    and D, Q keep their kinds.
+    """
+    declarations = dynamics.declarations
+    try:
+        written = [(entry, text(formula)) for entry, formula in change.formulas]
+        again = {entry: read(new, declarations, entry_shape(entry, declarations), entry) for entry, new in written}
+        case = case_of(with_formulas(dynamics, again))
+    except DocumentError:
+        return None
+    entries = [entry for entry, _ in change.formulas]
+    answers = _answers(case, entries, derived=derived)
+    if answers is None:
+        return None
+    by = "; ".join(dict.fromkeys(answer.by for answer in answers))
+    given = sorted({fact for answer in answers for fact in answer.given})
+    return Explanation(topic, change.says, tuple(written), by, tuple(given))
+
+
+def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Proved] | None:
+    """Return the proofs that a changed document needs, None if one is missing."""
+    asked = [claimed_stationary] if case.dynamics.claims.drift is not None else [stationary]
+    if derived and case.dynamics.claims.drift is not None:
+        asked.append(claimed_drift)
+    if any(entry.startswith("Q[") for entry in entries):
+        asked.append(q_skew)
+    noisy = any(entry.startswith(("D[", "claims.diffusion[")) for entry in entries)
+    if noisy:
+        asked.append(d_symmetric)
+    found: list[Proved] = []
+    for claim in asked:
+        decision = claim(case).decision
+        if not isinstance(decision, Proved):
+            return None
+        found.append(decision)
+    return None if noisy and d_psd(case).verdict is Verdict.REFUTED else found
+
+
+def _replaced(
+    matrix: Matrix | None, name: str, blocks: tuple[Block, ...], formulas: Mapping[str, Formula]
+) -> Matrix | None:
+    if matrix is None:
+        return None
+    return tuple(
+        tuple(formulas.get(f"{name}[{row.name},{col.name}]", place) for col, place in zip(blocks, line, strict=True))
+        for row, line in zip(blocks, matrix, strict=True)
+    )

@@ -1,0 +1,196 @@
+"""The smallest changes of a document after which its claims hold, each proved before it is shown."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.formula.tidy import is_zero
+from recipe_compiler.spec.model import Claims, Dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.order import spell_tensor
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Explanation, Topic, Verdict
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.repair.changes import CURL, NOISE, Change, proved, with_formulas
+from recipe_compiler.verify.repair.drifts import drift_changes, whole_drift
+from recipe_compiler.verify.repair.equations import defects
+from recipe_compiler.verify.repair.insertions import curl_insertions, insertions
+from recipe_compiler.verify.repair.mirrors import mirrored
+from recipe_compiler.verify.repair.scales import curl_scales, energy_scales, noise_scales
+from recipe_compiler.verify.repair.terms import tensor_of
+from recipe_compiler.verify.stratonovich import NotConvertedError
+
+Search = Callable[[], Iterator[Change]]
+
+SHOWN = 5
+TRIED = 14
+"""Proposals that are put to the proof."""
+SEARCH_SECONDS, SECONDS = 3.0, 4.5
+"""The outer limits of the search and of it all; the usual one ends by its counts long before."""
+
+
+def repairs(case: Case) -> tuple[Explanation, ...]:
+    """Return changes that make refuted claims hold, the smallest first; none where none is needed, or none was found.
+
+    One factor of the energy comes before one of the noise, before terms of Gamma, friction, other terms of the drift,
+    places of Q. Of each, `formulas` are whole new entries of the document. With D and Q given the claimed drift must
+    become the recipe's; without, its residual must vanish.
+    """
+    if case.derivation is None:
+        return ()
+    start = time.monotonic()
+    try:
+        near, farther = _searches(case)
+    except (DocumentError, NotConvertedError):
+        return ()
+    found = _gathered(near, start + SEARCH_SECONDS)
+    if not any(change.count == 1 for change in found):
+        found += _gathered(farther, start + SEARCH_SECONDS)
+    shown = _shown(case.dynamics, sorted(found, key=lambda change: change.order), start + SECONDS)
+    return shown or _of_the_matrices(case, found, start + SECONDS)
+
+
+def _searches(case: Case) -> tuple[list[Search], list[Search]]:
+    """Return what to look through, and what where no change of one part is found; nothing where the claims hold."""
+    if _broken(case):
+        return [lambda: mirrored(case)], []
+    if case.dynamics.claims.drift is None or _holds(case.dynamics):
+        return [], []
+    return _of_the_claim(case.dynamics), _farther(case.dynamics)
+
+
+def _of_the_matrices(case: Case, changes: list[Change], end: float) -> tuple[Explanation, ...]:
+    """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
+    if case.dynamics.D is None or case.dynamics.claims.drift is None or not _broken(case):
+        return ()
+    alone = replace(case.dynamics, claims=Claims())
+    partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
+    return _shown(alone, sorted(partly, key=lambda change: change.order), end)
+
+
+def _broken(case: Case) -> bool:
+    """Whether Q is shown not to be skew, or D not to be symmetric."""
+    derivation = case.derivation
+    if derivation is None:
+        return False
+    crooked = any(not place.is_zero for row in skewness_defect(derivation) for place in row)
+    uneven = any(not place.is_zero for row in symmetry_defect(derivation) for place in row)
+    skew = case.dynamics.Q is not None and crooked and q_skew(case).verdict is Verdict.REFUTED
+    return skew or (uneven and d_symmetric(case).verdict is Verdict.REFUTED)
+
+
+def _holds(dynamics: Dynamics) -> bool:
+    """Whether the index calculus shows what a repair would have to bring about."""
+    c = calculus(dynamics.declarations)
+    return all(c.is_zero(defect) for defect in defects(dynamics, derived=_derived(dynamics)))
+
+
+def _derived(dynamics: Dynamics) -> bool:
+    """Whether the claimed drift is to be the recipe's: D and Q are given."""
+    return dynamics.D is not None and dynamics.Q is not None
+
+
+def _of_the_claim(dynamics: Dynamics) -> list[Search]:
+    derived = _derived(dynamics)
+    found: list[Search] = [
+        lambda: energy_scales(dynamics, derived=derived),
+        lambda: noise_scales(dynamics, derived=derived),
+        lambda: _agreed(dynamics),
+        lambda: drift_changes(dynamics, derived=derived),
+    ]
+    return [*found, lambda: curl_scales(dynamics)] if derived else found
+
+
+def _farther(dynamics: Dynamics) -> list[Search]:
+    """Return the searches for changes of several parts."""
+    derived = _derived(dynamics)
+    found: list[Search] = [lambda: insertions(dynamics, derived=derived)]
+    if derived:
+        found += [lambda: curl_insertions(dynamics), lambda: _followed(dynamics)]
+    if derived or _on_a_line(dynamics):
+        found.append(lambda: whole_drift(dynamics))
+    return found
+
+
+def _on_a_line(dynamics: Dynamics) -> bool:
+    """Whether z is one scalar: then Q = 0, and D and H leave one drift."""
+    blocks = dynamics.declarations.blocks
+    return len(blocks) == 1 and blocks[0].shape.sizes in {(), (1,)}
+
+
+def _agreed(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield the change that states D as the claimed diffusion, and the other way round."""
+    stated, D = dynamics.claims.diffusion, dynamics.D
+    if stated is None or D is None:
+        return
+    blocks = dynamics.declarations.blocks
+    places = [(a, b) for a in range(len(blocks)) for b in range(len(blocks)) if stated[a][b] != D[a][b]]
+    for name, of, other in (("claims.diffusion", "D", D), ("D", "claims.diffusion", stated)):
+        entries = tuple((f"{name}[{blocks[a].name},{blocks[b].name}]", other[a][b]) for a, b in places)
+        if entries:
+            yield Change(NOISE, len(entries), f"take {of} for {', '.join(entry for entry, _ in entries)}", entries)
+
+
+def _followed(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield the matrices put into the drift after which the claim is stationary, with the Q that they need."""
+    for change in insertions(dynamics, derived=False):
+        changed = with_formulas(dynamics, dict(change.formulas))
+        for more in (*curl_scales(changed), *curl_insertions(changed)):
+            formulas = (*change.formulas, *more.formulas)
+            yield Change(CURL, change.count + more.count, f"{change.says}, and {more.says}", formulas)
+
+
+def _gathered(searches: Iterable[Search], end: float) -> list[Change]:
+    """Return all proposals; a search that meets what it cannot read ends there."""
+    found: list[Change] = []
+    for search in searches:
+        try:
+            for change in search():
+                found.append(change)
+                if time.monotonic() > end:
+                    break
+        except (DocumentError, NotConvertedError, ZeroDivisionError):
+            continue
+        if time.monotonic() > end:
+            break
+    return found
+
+
+def _shown(dynamics: Dynamics, changes: list[Change], end: float) -> tuple[Explanation, ...]:
+    """Return the first proposals that are proved, each document once."""
+    found: list[Explanation] = []
+    seen: set[str] = set()
+    tried = 0
+    for change in changes:
+        if len(found) == SHOWN or tried == TRIED or time.monotonic() > end:
+            break
+        mark = _mark(with_formulas(dynamics, dict(change.formulas)))
+        if mark in seen or _stops(dynamics, change):
+            continue
+        seen.add(mark)
+        tried += 1
+        explanation = proved(dynamics, change, Topic.REPAIR, derived=_derived(dynamics))
+        if explanation is not None:
+            found.append(explanation)
+    return tuple(found)
+
+
+def _stops(dynamics: Dynamics, change: Change) -> bool:
+    """Whether a block that moved has no drift left: an answer that nobody asked for."""
+    stated = dict(dynamics.claims.drift or ())
+    names = {f"claims.drift.{name}": formula for name, formula in stated.items()}
+    return any(entry in names and is_zero(new) and not is_zero(names[entry]) for entry, new in change.formulas)
+
+
+def _mark(dynamics: Dynamics) -> str:
+    """Return a text that documents with the same tensors share."""
+    declarations = dynamics.declarations
+    matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
+    places = [place for matrix in matrices for row in matrix or () for place in row]
+    drifts = [formula for _, formula in dynamics.claims.drift or ()]
+    tensors: list[Tensor] = [tensor_of(formula, declarations) for formula in (dynamics.H, *drifts, *places)]
+    return "|".join(spell_tensor(tensor) for tensor in tensors)

@@ -1,0 +1,1 @@
+"""What a claimed equation leaves stationary when it is not exp(-H)."""

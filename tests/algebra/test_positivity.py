@@ -1,0 +1,353 @@
+"""Proofs about scalars: what is true on the domain is shown, what is not never is; facts about kernels are true."""
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tanh
+
+from recipe_compiler.algebra.definedness import definedness, obligations
+from recipe_compiler.algebra.kernels import NoNormalFormError
+from recipe_compiler.algebra.positivity.abstract import Abstraction
+from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
+from recipe_compiler.algebra.positivity.coefficients import coefficients
+from recipe_compiler.algebra.positivity.descent import descended
+from recipe_compiler.algebra.positivity.falsify import falsified
+from recipe_compiler.algebra.positivity.oracle import no_counterexample
+from recipe_compiler.algebra.positivity.problem import Problem, problem
+from recipe_compiler.algebra.positivity.prove import deeper, parts, scalar
+from recipe_compiler.algebra.positivity.region import Fact, Region
+from recipe_compiler.algebra.positivity.rounding import complement, is_semidefinite, kernel
+from recipe_compiler.algebra.positivity.straight import BALLS, FLOATS, steps
+from recipe_compiler.algebra.psd import semidefinite, sign_by_rules
+from recipe_compiler.algebra.psd import sign as sign_of
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import Shape
+
+x, y, a, b = symbols("x y a b", real=True)
+p, q = symbols("p q", positive=True)
+f = Function("f", real=True)(x)
+POSITIVE = (Fact(p, ">", "p is positive"), Fact(q, ">", "q is positive"))
+UNIT = (Fact(x + 1, ">", "x > -1"), Fact(1 - x, ">", "x < 1"))
+SIMPLEX = (*POSITIVE, Fact(1 - p - q, ">", "p + q < 1"))
+NO: Region = ()
+
+TRUE: list[tuple[Expr, str, Region]] = [
+    (1 + x**2, ">", NO),
+    (x**2, ">=", NO),
+    (x**2 - 2 * x + 1, ">=", NO),
+    (x**2 - 2 * x * y + 2 * y**2 + 1, ">", NO),
+    (2 + sin(x), ">", NO),
+    (exp(x) - 1 - x, ">=", NO),
+    (exp(x) - x, ">", NO),
+    (exp(2 * x) - 2 * exp(x) + 1, ">=", NO),
+    (1 + tanh(x), ">", NO),
+    (log(1 + exp(x)), ">", NO),
+    (log(1 + x**2), ">=", NO),
+    (sqrt(1 + x**2) - Abs(x), ">", NO),
+    (Abs(x) - x, ">=", NO),
+    (2 - atan(x), ">", NO),
+    (1 - erf(x) ** 2, ">=", NO),
+    (x * erf(x), ">=", NO),
+    (1 + sign(x), ">=", NO),
+    (pi - 3, ">", NO),
+    (sympy.E - exp(sympy.Rational(1, 2)), ">", NO),
+    (f**2 + exp(f), ">", NO),
+    (gamma(p), ">", POSITIVE),
+    (p**x, ">", POSITIVE),
+    (p / (p + q), ">", POSITIVE),
+    (1 - p**2 - q**2, ">", SIMPLEX),
+    (1 - x**2, ">", UNIT),
+    (2 + x**3, ">", UNIT),
+    (cos(x) - sympy.Rational(1, 2), ">", UNIT),
+    (a, "!=", (Fact(a, "!=", "a is nonzero"),)),
+    (a * b, "!=", (Fact(a, "!=", "a is nonzero"), Fact(b, "!=", "b is nonzero"))),
+    (-1 - x**2, "!=", NO),
+    (a - b, ">", (Fact(a - b - 1, ">=", "a > b"),)),
+]
+
+FALSE: list[tuple[Expr, str, Region]] = [
+    (x, ">=", NO),
+    (x**2, ">", NO),
+    (x**2, "!=", NO),
+    (1 + sin(x), ">", NO),
+    (1 + x**3, ">=", NO),
+    (exp(x) - 1 - x, ">", NO),
+    (exp(x) - 1 - sympy.Rational(1001, 1000) * x, ">=", NO),
+    (exp(x) - 1, ">=", NO),
+    (log(1 + x**2), ">", NO),
+    (1 - log(p), ">=", POSITIVE),
+    (sqrt(x**2) - x - 1, ">=", NO),
+    (Abs(x) - 2 * x, ">=", NO),
+    (sympy.Rational(3, 2) - atan(x), ">=", NO),
+    (sympy.Rational(99, 100) - erf(x), ">=", NO),
+    (sign(x), "!=", NO),
+    (sign(x) ** 2 - 1, ">=", NO),
+    (pi - sympy.Rational(355, 113), ">=", NO),
+    (f, ">=", NO),
+    (1 - p**2 - q**2 - p * q, ">=", POSITIVE),
+    (1 - x**2 - sympy.Rational(1, 1000), ">=", UNIT),
+    (a, ">=", (Fact(a, "!=", "a is nonzero"),)),
+    (a + b, "!=", (Fact(a, "!=", "a is nonzero"), Fact(b, "!=", "b is nonzero"))),
+    (sqrt(p) - p, ">=", POSITIVE),
+    (p**x - 1, ">=", POSITIVE),
+    (sin(x) + sin(2 * x) + 1, ">=", NO),
+]
+
+
+@pytest.mark.parametrize(("e", "op", "region"), TRUE, ids=lambda value: str(value)[:40])
+def test_what_holds_is_shown(e: Expr, op: str, region: Region) -> None:
+    assert scalar(e, op, region) is not None
+
+
+@pytest.mark.parametrize(("e", "op", "region"), FALSE, ids=lambda value: str(value)[:40])
+def test_what_does_not_hold_is_never_shown(e: Expr, op: str, region: Region) -> None:
+    assert scalar(e, op, region) is None
+
+
+KERNELS = [
+    exp(x), exp(x * y / 2), exp(x) * exp(x / 3), sqrt(1 + x**2), (2 + y**2) ** sympy.Rational(2, 3), log(2 + x**2),
+    log(p) * log(q), sin(x) * cos(x), Abs(x - y), sign(x) * atan(y), erf(x * y), gamma(p), p**x, pi * x, sympy.E * x,
+    tanh(x), 1 / (1 + exp(x)), exp(1 / p), sqrt(p / (1 + x**2)), Abs(sin(x)) * exp(-Abs(y)),
+]  # fmt: skip
+
+
+def at_random(problem: Problem, source: random.Random) -> dict[Symbol, float]:
+    names = frozenset[Symbol]().union(*(name.free_symbols for name in problem.names))
+    return {s: abs(source.gauss(0, 2)) + 0.01 if s.is_positive else source.gauss(0, 2) for s in names}
+
+
+@pytest.mark.parametrize("e", KERNELS, ids=str)
+def test_facts_about_kernels_are_true(e: Expr) -> None:
+    """Every premise that proofs are given is checked at random points: a false one could prove anything."""
+    found = problem(((e,),), POSITIVE)
+    source = random.Random(3)
+    for _ in range(25):
+        at = at_random(found, source)
+        numbers = {s: sympy.Float(v, 40) for s, v in at.items()}
+        values = [float(name.xreplace(numbers).evalf(30)) for name in found.names]
+        size = max(1.0, *map(abs, values)) ** 3
+
+        def value(poly: object, values: list[float] = values) -> float:
+            terms = poly.to_dict().items()  # pyright: ignore[reportAttributeAccessIssue]
+            return sum(float(c) * math.prod(v ** int(n) for v, n in zip(values, m, strict=True)) for m, c in terms)
+
+        assert all(value(fact.value) > -1e-9 * size for fact in found.facts)
+        assert all(abs(value(zero)) < 1e-9 * size**2 for zero in found.zeros)
+        assert all(values[k] >= 0 for k in found.signs.nonnegative)
+        assert all(values[k] != 0 for k in found.signs.nonzero)
+        assert value(found.scale) > 0
+        exact = float(e.xreplace(numbers).evalf(30))
+        assert value(found.matrix[0][0]) == pytest.approx(exact * value(found.scale), rel=1e-6, abs=1e-9 * size)
+
+
+def test_a_pole_is_no_proof_of_a_sign() -> None:
+    """1/x has no sign; times x**2 it is x."""
+    assert scalar(1 / x, ">=", NO) is None
+    assert scalar(1 / x**2, ">", NO) is not None  # where it is defined, which is asked apart
+    assert scalar(1 / (x**2 - 2) + 1, ">=", NO) is None
+
+
+ENTRIES = st.integers(-3, 3)
+SQUARE = st.integers(1, 4).flatmap(
+    lambda n: st.lists(st.lists(ENTRIES, min_size=n, max_size=n), min_size=n, max_size=n)
+)
+
+
+@given(SQUARE)
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_coefficients_decide_as_eigenvalues_do(entries: list[list[int]]) -> None:
+    n = range(len(entries))
+    symmetric = [[entries[i][j] + entries[j][i] for j in n] for i in n]
+    found = problem(tuple(tuple(sympy.Integer(v) for v in row) for row in symmetric), NO)
+    signs = [e.is_zero() or e.to_dict()[(0,)] > 0 for e in coefficients(found)]
+    rational = tuple(tuple(fmpq(v) for v in row) for row in symmetric)
+    assert all(signs) == is_semidefinite(rational)
+    assert is_semidefinite(rational) == bool(sympy.Matrix(symmetric).is_positive_semidefinite)
+
+
+def test_leading_minors_would_pass_what_coefficients_do_not() -> None:
+    (first, second) = parts(((sympy.Integer(0), sympy.Integer(0)), (sympy.Integer(0), sympy.Integer(-1))), NO) or ()
+    assert first.by_signs is not None
+    assert second.by_signs is None
+
+
+def test_what_is_not_symmetric_has_no_parts() -> None:
+    assert parts(((x**2, x), (-x, x**2)), NO) is None
+    assert parts(((x**2 + 2 * x + 1, exp(x) * exp(y)), (exp(x + y), (x + 1) ** 2)), NO) is not None
+
+
+def test_boxes_cover_what_is_positive_and_stop_at_zeros() -> None:
+    box = (Fact(x + 6, ">=", ""), Fact(6 - x, ">=", ""), Fact(y + 6, ">=", ""), Fact(6 - y, ">=", ""))
+    wavy = (2 + sin(x * y)) * (2 + cos(x))
+    found = covered(((wavy - sympy.Rational(9, 10),),), box)
+    assert found is not None
+    assert found.boxes > 1
+    assert covered(((wavy - sympy.Rational(11, 10),),), box) is None
+    assert covered(((x**2,),), box, strict=True) is None
+    assert covered(((1 / x,),), box) is None
+    assert covered(((log(x + 6),),), box) is None
+    assert covered(((wavy - sympy.Rational(9, 10),),), box[:3]) is None
+
+
+def test_bounds_are_outer_ones() -> None:
+    found = bounds_of((Fact(x, ">", ""), Fact(2 * pi - x, ">", ""), *SIMPLEX))
+    low, high = found[x]
+    assert low == 0
+    assert 0 < float(high) - 2 * math.pi < 1e-5
+    assert found[p] == (0, 1)
+
+
+def test_a_proposal_counts_only_if_it_is_exact() -> None:
+    assert falsified(((x**2 - 2 * x + 1,),), NO, (x,)) is None
+    found = falsified(((x**2 - 2 * x + 1 - sympy.Rational(1, 10**6),),), NO, (x,))
+    assert found is not None
+    assert isinstance(found.value, Fraction)
+    assert (found.at[x] - 1) ** 2 - Fraction(1, 10**6) == found.value < 0
+
+
+def test_a_falsified_point_lies_in_the_region() -> None:
+    apart = Fact(p - q - sympy.Rational(1, 5), "==", "")
+    found = falsified(((p * q - sympy.Rational(6, 25),),), (*SIMPLEX, apart), (p, q))
+    assert found is not None
+    assert found.at[p] - found.at[q] == Fraction(1, 5)
+    assert 0 < found.at[q] < found.at[p] < 1 - found.at[q]
+
+
+def test_descent_finds_a_far_needle() -> None:
+    def f(points: np.ndarray) -> np.ndarray:
+        return 1e4 * (points[:, 0] - 1000) ** 2 + (points[:, 1] + 777) ** 2
+
+    found = descended(f, np.array([[1.0, 1.0], [-5.0, 3.0]]))
+    assert np.allclose(found, [1000, -777], atol=0.05)
+
+
+@given(st.fractions(-4, 4, max_denominator=8), st.fractions(-4, 4, max_denominator=8))
+@settings(max_examples=40, deadline=None)
+def test_balls_contain_the_value(u: Fraction, v: Fraction) -> None:
+    e = (x**3 * y**2 - sqrt(1 + x**2) / (2 + sin(y))) * exp(-Abs(x)) + atan(y) ** 4
+    at = {x: sympy.Rational(u.numerator, u.denominator), y: sympy.Rational(v.numerator, v.denominator)}
+    (ball,) = steps([e]).run({s: fmpq(int(r.p), int(r.q)) + _width() for s, r in at.items()}, BALLS)
+    exact = e.xreplace(at).evalf(30)
+    assert float(ball.lower()) - 1e-9 <= float(exact) <= float(ball.upper()) + 1e-9
+    (near,) = steps([e]).run({s: np.array([float(r)]) for s, r in at.items()}, FLOATS)
+    assert near[0] == pytest.approx(float(exact), abs=1e-9)
+
+
+def _width() -> object:
+    from flint import arb
+
+    return arb(0, 0.01)
+
+
+def test_the_kernel_of_a_gram_matrix_is_made_rational() -> None:
+    null = kernel(np.array([[1.0, -0.5], [-0.5, 0.25]]) + 1e-12, 1e-6)
+    assert null is not None
+    (v,) = null
+    assert v[0] / v[1] == fmpq(1, 2)
+    (w,) = complement(null)
+    assert w[0] * v[0] + w[1] * v[1] == 0
+
+
+def test_z3_has_a_limit_it_keeps_to() -> None:
+    e = sum(x**k * y ** (9 - k) for k in range(10)) ** 2 + (a * b - x * y) ** 4 + (a - x**3) ** 2
+    found = problem(((sympy.expand(e),),), NO)
+    answers = [no_counterexample(found.matrix[0][0], found, ">=", 30_000) for _ in range(2)]
+    assert answers[0].holds == answers[1].holds
+    assert all(answer.used < 200_000 for answer in answers)
+
+
+def test_deeper_says_what_was_tried() -> None:
+    matrix = ((1 + exp(x), x), (x, 1 + exp(-x) / 10))
+    (part,) = parts(matrix, NO) or ()
+    found = deeper(part, matrix, NO)
+    assert isinstance(found, list)
+    assert any(what.startswith("Z3 on e_2") for what in found)
+
+
+def test_what_is_not_real_is_refused() -> None:
+    with pytest.raises(NoNormalFormError):
+        problem(((sympy.I * x,),), NO)
+
+
+Reader = Callable[..., Formula]
+
+
+def test_an_abstraction_shares_equal_parts_only(formula: Reader, declarations: Declarations) -> None:
+    abstraction = Abstraction(declarations, sign_by_rules)
+    same = abstraction.scalar(formula("r.T @ r - norm2(r)"))
+    other = abstraction.scalar(formula("r.T @ theta - theta.T @ A @ r"))
+    assert same == 0
+    assert other != 0
+    assert abstraction.scalar(formula("d - 1")) != 0
+    assert any(fact.op == ">=" and "r.T @ r" in str(fact.value) for fact in abstraction.region())
+
+
+SIGNS = {
+    "c*theta.T @ theta": {0, 1},
+    "minimum(s, u)": {1},
+    "maximum(xi, s)": {1},
+    "minimum(c, u)": {0, 1},
+    "xi**2 - 2*xi + 1": {0, 1},
+    "2 + sin(xi)": {1},
+}
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_a_sign_is_seen_by_multiplying_out(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert set(sign_of(formula(text), declarations).may_be) == SIGNS[text]
+
+
+@pytest.mark.parametrize("text", ["a*theta.T @ theta", "minimum(s, xi)", "maximum(a, xi)", "xi**2 - 2*xi", "d - 2"])
+def test_a_sign_is_not_made_up(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert {-1, 1} <= set(sign_of(formula(text), declarations).may_be)
+
+
+DOMINATED = ["norm2(r)*I - r @ r.T", "trace(C)*I - C + A @ A.T", "trace(G)*I - G", "I - r @ r.T/(1 + norm2(r))",
+             "diag(x) - x @ x.T/sum(x)", "c*sum(x)*diag(x) - c*outer(x, x)"]  # fmt: skip
+NOT_DOMINATED = ["norm2(r)*I - 2*r @ r.T", "trace(S)*I - S", "norm2(theta)*I - r @ r.T", "norm2(r)*I - theta @ r.T",
+                 "a*norm2(r)*I - a*r @ r.T", "diag(x) - x @ x.T", "diag(r) - r @ r.T/sum(r)",
+                 "sum(x)*diag(x) - r @ r.T", "norm2(r)*I - r @ r.T - theta @ theta.T",
+                 "norm2(r)*I - r @ r.T - C"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DOMINATED)
+def test_an_identity_outweighs(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert semidefinite(formula(text, Shape("d", "d")), declarations) is not None
+
+
+@pytest.mark.parametrize("text", NOT_DOMINATED)
+def test_an_identity_does_not_outweigh(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert semidefinite(formula(text, Shape("d", "d")), declarations) is None
+
+
+DEFINED_NOT_SMOOTH = ["abs(xi)", "sqrt(abs(xi))", "minimum(xi, a)", "sign(xi)", "sqrt(xi**2)"]
+
+
+@pytest.mark.parametrize("text", DEFINED_NOT_SMOOTH)
+def test_a_kink_is_defined_but_not_smooth(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert definedness((formula(text),), declarations).open == ()
+    assert obligations((formula(text),), declarations).open
+    assert definedness((formula(f"grad({text}, xi)"),), declarations).open
+
+
+@pytest.mark.parametrize("text", ["1/(1 + xi**2)", "sqrt(1 + xi**2 + a**2)", "log(2 + sin(xi))",
+                                  "1/(2 + sin(xi)*cos(a))", "log1p(sin(xi)/2)", "abs(2 + cos(xi))",
+                                  "1/(xi**2 - xi + 1)", "(3 - tanh(xi))**a", "maximum(2 + sin(xi), -1)"])  # fmt: skip
+def test_engines_discharge_definedness(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert obligations((formula(text),), declarations).open == ()
+
+
+@pytest.mark.parametrize("text", ["1/(1 + xi**3)", "sqrt(sin(xi))", "log(1 + sin(xi))", "1/(1 + 2*sin(xi))", "tan(xi)",
+                                  "log1p(sin(xi))", "1/(xi**2 - xi - 1)", "xi**a", "gamma(xi**2)"])  # fmt: skip
+def test_poles_stay_open(text: str, formula: Reader, declarations: Declarations) -> None:
+    assert obligations((formula(text),), declarations).open
+    assert definedness((formula(text),), declarations).open
