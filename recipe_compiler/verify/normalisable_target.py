@@ -1,7 +1,7 @@
 """Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Expr
 
@@ -47,6 +47,8 @@ class _Part:
 def normalisable_target(target: Target) -> Finding:
     """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes."""
     declarations = target.declarations
+    if target.potential is not None and not declarations.data:
+        return _of_potential(target, target.potential)
     parts = _parts(target)
     places = dict(target.source.places)
     where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
@@ -90,6 +92,14 @@ def _finite(target: Target, energies: list[Tensor]) -> Finite:
         return found
     then = finite(c, declarations, after.energy, after.left)
     return Finite((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
+
+
+def _of_potential(target: Target, potential: Formula) -> Finding:
+    """Decide a potential without data as the energy of dynamics."""
+    found = normalisable(case_of(Dynamics(target.name, target.declarations, potential, None, None)))
+    return replace(
+        found, id=NORMALISABLE_TARGET[0], says=NORMALISABLE_TARGET[1], where=target.source.place("potential")
+    )
 
 
 def normalisable_build(build: Build, bound: Dynamics) -> Finding:

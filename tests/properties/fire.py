@@ -110,7 +110,9 @@ def point(document: Document, sizes: dict[str, int], random: Random) -> dict[str
         return f"{random.randint(-5, 5)}/{random.randint(1, 3)}"
 
     def cubic(z: list[str]) -> str:
-        return " + ".join(f"{number()}*{random.choice(z)}*{random.choice(z)}*{random.choice([*z, '1'])}" for _ in range(4))
+        return " + ".join(
+            f"{number()}*{random.choice(z)}*{random.choice(z)}*{random.choice([*z, '1'])}" for _ in range(4)
+        )
 
     shapes = dict(document.blocks)
     used = {shape for shape in shapes.values() if shape != "scalar"}
@@ -131,7 +133,9 @@ def _list(items: list[str]) -> str:
 
 
 def _deciding(report: Report) -> list[tuple[str, Verdict]]:
-    return [(f.id, f.verdict) for f in report.findings if f.id in {"d_symmetric", "d_psd", "q_skew", "stationary", *STATED}]
+    return [
+        (f.id, f.verdict) for f in report.findings if f.id in {"d_symmetric", "d_psd", "q_skew", "stationary", *STATED}
+    ]
 
 
 def _read(text: str) -> Dynamics:

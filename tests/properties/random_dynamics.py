@@ -76,7 +76,10 @@ class Document:
 
 def right(random: Random) -> Document:
     """Return dynamics that are right and claim what is right."""
-    shapes = [random.choice(("d", "d", "scalar")), *random.choices(("d", "d", "d", "k", "scalar", "scalar"), k=random.randint(0, 2))]
+    shapes = [
+        random.choice(("d", "d", "scalar")),
+        *random.choices(("d", "d", "d", "k", "scalar", "scalar"), k=random.randint(0, 2)),
+    ]
     blocks = tuple(zip(("theta", "r", "xi"), shapes, strict=False))
     n = range(len(blocks))
     update = random.random() < 0.3
@@ -99,9 +102,13 @@ def mutant(document: Document, fault: str, random: Random) -> Document | None:
         if not places:
             return None
         a = random.choice(places)
-        scaled = [[f"2*({x})" if (i, j) == (a, a) else x for j, x in enumerate(row)] for i, row in enumerate(document.D)]
+        scaled = [
+            [f"2*({x})" if (i, j) == (a, a) else x for j, x in enumerate(row)] for i, row in enumerate(document.D)
+        ]
         return replace(document, diffusion=tuple(map(tuple, scaled)))
-    at = [(a, i) for a, row in enumerate(document.drift) for i, term in enumerate(row) if _suits(document, term, a, fault)]
+    at = [
+        (a, i) for a, row in enumerate(document.drift) for i, term in enumerate(row) if _suits(document, term, a, fault)
+    ]
     if not at:
         return None
     a, i = random.choice(at)
@@ -123,7 +130,9 @@ def _suits(document: Document, term: Term, a: int, fault: str) -> bool:
     return term.gamma == fault.startswith("Gamma")
 
 
-def _recipe(blocks: tuple[tuple[str, str], ...], D: tuple[tuple[str, ...], ...], Q: tuple[tuple[str, ...], ...], a: int) -> tuple[Term, ...]:
+def _recipe(
+    blocks: tuple[tuple[str, str], ...], D: tuple[tuple[str, ...], ...], Q: tuple[tuple[str, ...], ...], a: int
+) -> tuple[Term, ...]:
     found: list[Term] = []
     for b, (name, _) in enumerate(blocks):
         A = _sum((D[a][b], Q[a][b]))
@@ -137,17 +146,34 @@ def _entry(random: Random, blocks: tuple[tuple[str, str], ...], a: int, b: int, 
         return NONE
     (row, one), (col, other) = blocks[a], blocks[b]
     first = blocks[0][1]
-    scalars = ["c", "a", "2", f"norm2({row})" if one != "scalar" else row, *(name for name, shape in blocks if shape == "scalar")]
+    scalars = [
+        "c",
+        "a",
+        "2",
+        f"norm2({row})" if one != "scalar" else row,
+        *(name for name, shape in blocks if shape == "scalar"),
+    ]
     scalars += ["B", "G(theta)"] if first == "scalar" else []
     if one == other == "scalar":
         return random.choice(scalars)
     if "scalar" in (one, other):
         vector = row if other == "scalar" else col
-        found = random.choice([vector, f"{random.choice(scalars)}*{vector}", *([f"B @ {vector}"] if first == (one if other == "scalar" else other) else [])])
+        found = random.choice(
+            [
+                vector,
+                f"{random.choice(scalars)}*{vector}",
+                *([f"B @ {vector}"] if first == (one if other == "scalar" else other) else []),
+            ]
+        )
         return found if other == "scalar" else f"({found}).T"
     if one != other:
         return f"{row} @ {col}.T"
-    squares = [f"{row} @ {col}.T", f"diag({row})", f"diag({row}*{col})", *(["B", "G(theta)", "B @ B", "c*B", f"{row} @ {col}.T + B"] if one == first else [])]
+    squares = [
+        f"{row} @ {col}.T",
+        f"diag({row})",
+        f"diag({row}*{col})",
+        *(["B", "G(theta)", "B @ B", "c*B", f"{row} @ {col}.T + B"] if one == first else []),
+    ]
     return random.choice(squares)
 
 

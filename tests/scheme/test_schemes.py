@@ -46,7 +46,7 @@ def gradient(theta: np.ndarray, batch: list[int]) -> np.ndarray:
 
 def loaded(build: Build) -> types.ModuleType:
     """Return the emitted module of a build, imported."""
-    module = compile_build(build)
+    module = compile_build(build, allow_undecided=True)  # clipping keeps what the noise budget leaves open
     path = Path(build.source.file).parent / f"{module.name}.py"
     path.write_text(module.text)
     spec = importlib.util.spec_from_file_location(module.name, path)

@@ -135,7 +135,8 @@ def test_a_chain_that_may_not_leave_a_plane_is_warned_of(tmp_path: Path, D: str,
     (tmp_path / "plane.yaml").write_text(text)
     found = load(tmp_path / "plane.yaml")
     assert isinstance(found, Dynamics)
-    assert any(caveat.startswith("reducible") for caveat in check(found).caveats) is said
+    unique = next(f for f in check(found).findings if f.id == "unique")
+    assert (unique.verdict is Verdict.REFUTED) is said
 
 
 DIAGONAL = """

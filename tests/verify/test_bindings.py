@@ -87,7 +87,7 @@ def test_a_build_is_checked_bound(build: Build) -> None:
     report = check(build)
     stationary = next(f for f in report.findings if f.id == "stationary")
     assert "c is nonnegative" in stationary.decision.given
-    assert {"noise_budget", "independence"} <= {caveat.partition(":")[0] for caveat in report.caveats}
+    assert {"noise_budget", "independence"} <= {finding.id for finding in report.findings}
 
 
 KINDS = {

@@ -122,16 +122,16 @@ def test_an_assumption_on_what_is_integrated_leaves_it_open(made: Callable[..., 
 
 
 def test_it_applies_where_there_are_blocks_besides_the_targets(made: Callable[..., Dynamics]) -> None:
-    assert claim.applies(made(PROVED["log det"]))
-    assert not claim.applies(made(law("U(theta)", state="{theta: {shape: d}}")))
-    assert not claim.applies(made(law("x**2 + y**2", "{}", state="{x: {}, y: {}}")))
+    assert claim.has_auxiliaries(made(PROVED["log det"]))
+    assert not claim.has_auxiliaries(made(law("U(theta)", state="{theta: {shape: d}}")))
+    assert not claim.has_auxiliaries(made(law("x**2 + y**2", "{}", state="{x: {}, y: {}}")))
 
 
 def test_who_claims_another_law_of_the_target_is_asked_about_that_one(made: Callable[..., Dynamics]) -> None:
     hot = law("(U(theta) + norm2(r)/2)/T", parameters="{T: {is: positive}}")
     assert marginal(case_of(made(hot))).verdict is Verdict.REFUTED
     document = made(hot, "claims: {marginal: {theta: U(theta)/T}}\n")
-    assert not claim.applies(document)
+    assert not claim.has_auxiliaries(document)
     assert claimed_marginal(case_of(document)).verdict is Verdict.PROVED
 
 

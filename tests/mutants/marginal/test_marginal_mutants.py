@@ -48,9 +48,9 @@ def findings(path: Path) -> dict[str, Finding]:
     assert isinstance(document, Dynamics)
     case = case_of(document)
     found = {"normalisable": normalisable(case)}
-    if of_target.applies(document):
+    if of_target.has_auxiliaries(document):
         found["marginal"] = of_target.marginal(case)
-    if claimed.applies(document):
+    if claimed.claims_marginal(document):
         found["claimed_marginal"] = claimed.claimed_marginal(case)
     return found
 
