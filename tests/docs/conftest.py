@@ -2,8 +2,11 @@
 
 import ast
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -36,21 +39,47 @@ def same(old: str, new: str) -> bool:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run a command of the command line and return what it prints."""
-    import sys
+def folder(tmp_path: Path) -> Path:
+    """Return a folder that looks like the repository's root; what commands write there does not land in it."""
+    here = tmp_path / "root"
+    here.mkdir()
+    for entry in ROOT.iterdir():
+        if not entry.name.startswith("."):
+            (here / entry.name).symlink_to(entry)
+    return here
 
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Command:
+    """Run a line of the shell and return what it prints; `recipe` alone runs in this process."""
     from recipe_compiler.cli import main
 
     def run(line: str) -> str:
+        if " | " in line or " && " in line or " ; " in line:
+            return trimmed(in_shell(line, folder))
         monkeypatch.chdir(ROOT)
         monkeypatch.setattr(sys, "argv", shlex.split(line))
         out = io.StringIO()
         with redirect_stdout(out), pytest.raises(SystemExit):
             main()
-        return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+        return trimmed(out.getvalue())
 
     return run
+
+
+def in_shell(line: str, folder: Path) -> str:
+    """Return what a line of the shell prints in a folder, with the commands of this environment."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        line, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=120
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def trimmed(text: str) -> str:
+    """Return a text without spaces at the ends of its lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 @pytest.fixture

@@ -3,20 +3,26 @@
 import ast
 import importlib
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from typer.core import TyperOption
+from typer.main import get_command
 
+from recipe_compiler.cli import app
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.formula.calls import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.pipeline import check, load
 from recipe_compiler.spec import schema
-from recipe_compiler.verify.assumptions import ASSUMPTIONS
-from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE
-from recipe_compiler.verify.claims import TABLE
-from recipe_compiler.verify.target import DEFINED, GRADIENT
+from recipe_compiler.verify.as_json import report_schema
+from recipe_compiler.verify.certificate import certificate
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Claim
+from recipe_compiler.verify.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
@@ -25,8 +31,9 @@ THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
 
 
 def coded(text: str) -> set[str]:
-    """Return every word that stands in code in a document."""
-    spans = re.findall(r"`([^`]+)`", text)
+    """Return every word that stands in code in a document: in a line, or in an indented block."""
+    plain = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    spans = [*re.findall(r"`([^`]+)`", plain), *re.findall(r"^ {4}.*$", plain, re.M)]
     return {word for span in spans for word in re.findall(r"[A-Za-z_][A-Za-z0-9_]*", span)}
 
 
@@ -48,12 +55,54 @@ def test_every_kind_and_domain_is_in_the_reference(values: type[Kind] | type[Dom
     assert [value for value in values if f"`{value}" not in REFERENCE] == []
 
 
-def test_every_claim_is_in_the_reference() -> None:
-    ids = {
-        *(claim.id for claim in TABLE),
-        *(row[0] for row in (BINDINGS, GRADIENT_NOISE, ASSUMPTIONS, DEFINED, GRADIENT)),
-    }
-    assert set(re.findall(r"^\| `([a-z_]+)` \|.*\|.*(?:dynamics|target|build|claimed)", REFERENCE, re.M)) >= ids
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table of claims in the reference."""
+
+    id: str
+    says: str
+    asked: str
+    counts: str
+    decided: str
+    rests_on: str
+
+
+def claims_in_the_reference() -> dict[str, Row]:
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in REFERENCE.splitlines()]
+    found = [Row(row[0].strip("`"), *row[1:]) for row in rows if len(row) == 6 and re.fullmatch(r"`[a-z_]+`", row[0])]
+    return {row.id: row for row in found}
+
+
+def test_the_reference_has_the_claims_of_the_tables_and_no_others() -> None:
+    assert set(claims_in_the_reference()) == {claim.id for claim in (*DYNAMICS, *TARGETS, *BUILDS)}
+
+
+@pytest.mark.parametrize("claim", [*DYNAMICS, *TARGETS, *BUILDS], ids=lambda claim: claim.id)
+def test_the_reference_says_of_a_claim_what_reports_say(claim: Claim[Any, Any]) -> None:
+    row = claims_in_the_reference()[claim.id]
+    assert claim.says in row.says
+    assert ("required" if claim.required else "advisory") in row.counts
+
+
+def test_every_field_of_the_json_is_in_the_reference() -> None:
+    definitions = [report_schema(), *report_schema()["$defs"].values()]
+    assert {key for each in definitions for key in each.get("properties", ())} - coded(REFERENCE) == set()
+
+
+def test_every_field_of_a_certificate_is_in_the_reference() -> None:
+    dynamics = load(ROOT / "specs/dynamics/sgld.yaml")
+    assert set(certificate(dynamics, check(dynamics))) - coded(REFERENCE) == set()
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    assert f"{CLAIM_SECONDS:g} s for a claim, {DOCUMENT_SECONDS:g} s for a document" in REFERENCE
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    for name, command in get_command(app).commands.items():
+        line = next(line for line in REFERENCE.splitlines() if line.startswith(f"| `recipe {name}"))
+        for option in (p for p in command.params if isinstance(p, TyperOption)):
+            assert any(name in line for name in option.opts), (name, option.opts)
 
 
 def test_every_exit_code_is_in_the_reference() -> None:
