@@ -148,6 +148,33 @@ def run(
 
 
 @app.command()
+def lint(
+    step: Annotated[str, typer.Argument(metavar="FILE.py:STEP", help="A step function. Its file is run.")],
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="SPEC", help="Dynamics or a build to judge it by.")
+    ] = None,
+    maps: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="NAME=WHAT", help="What an argument is: a block, eps, rng, a formula."),
+    ] = None,
+    json: AsJson = False,
+    allow_undecided: AllowUndecided = False,
+) -> None:
+    """Say what an existing step function samples.
+
+    Its file is code and is run, in a child process with limits on time and memory.
+    """
+    from recipe_compiler.commands.lint import lint_step
+
+    pairs = [tuple(part.strip() for part in text.partition("=")[::2]) for text in maps or ()]
+    for text, pair in zip(maps or (), pairs, strict=True):
+        if not all(pair):
+            raise typer.BadParameter(f"found --map {text}, expected --map NAME=WHAT")
+    named = [(pair[0], pair[1]) for pair in pairs]
+    _leave(partial(lint_step, step, against, named, as_json=json, allow_undecided=allow_undecided))
+
+
+@app.command()
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the dynamics; the file is NAME.yaml.")],
 ) -> None:

@@ -33,8 +33,8 @@ EVALUATORS = {
     "parse_latex",
     "exec_module",
 }
-DOORS = {"run/load_module.py", "spec/python_file.py"}
-"""Where code is imported: an emitted module to run it, and a Python spec, which is code and is said to be."""
+DOORS = {"run/load_module.py", "spec/python_file.py", "verify/lint/door.py"}
+"""Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
 MAX_FILE, MAX_FUNCTION = 300, 60
 
 

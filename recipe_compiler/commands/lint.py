@@ -1,0 +1,81 @@
+"""`recipe lint`."""
+
+import json
+from collections.abc import Sequence
+
+from recipe_compiler.commands.documents import load_named
+from recipe_compiler.commands.exit_code import ExitCode, of_verdict
+from recipe_compiler.display import say, show_report
+from recipe_compiler.errors import DocumentError, Fault, ModelError, Place
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verify.as_json import to_json
+from recipe_compiler.verify.lint.ask import asked
+from recipe_compiler.verify.lint.bare import bare_dynamics
+from recipe_compiler.verify.lint.equation import Equation
+from recipe_compiler.verify.lint.findings import Lint, lint
+from recipe_compiler.verify.lint.process import LIMITS
+from recipe_compiler.verify.lint.source import read_source
+from recipe_compiler.verify.sizes import written
+
+
+def lint_step(
+    where: str, against: str | None, maps: Sequence[tuple[str, str]], *, as_json: bool, allow_undecided: bool
+) -> ExitCode:
+    """Run a step function on symbols, print what it is, and judge it by dynamics where these are given."""
+    try:
+        found = _linted(where, against, maps, quiet=as_json)
+    except DocumentError as error:
+        if not as_json:
+            raise
+        say(json.dumps(to_json((), [(where, error.faults)]) | {"step": None}, allow_nan=False))
+        return ExitCode.FAULTY
+    if as_json:
+        reports = [] if found.report is None else [found.report]
+        say(json.dumps(to_json(reports) | {"step": _json(found.equation)}, allow_nan=False))
+    else:
+        _show(found.equation)
+        if found.report is not None:
+            show_report(found.report)
+    if found.report is not None:
+        return of_verdict(found.report.verdict, allow_undecided=allow_undecided)
+    return ExitCode.UNDECIDED if found.equation.reason and not allow_undecided else ExitCode.PROVED
+
+
+def _linted(where: str, against: str | None, maps: Sequence[tuple[str, str]], *, quiet: bool) -> Lint:
+    source = read_source(where)
+    dynamics, left = (_dynamics(against), tuple(maps)) if against is not None else bare_dynamics(source, maps)
+    ask = asked(source, dynamics, left)
+    if not quiet:
+        say(f"{source.shown} is run, in a child process with {LIMITS}; `{source.step}` is called on symbols")
+    return lint(ask, judged=against is not None)
+
+
+def _dynamics(file: str) -> Dynamics:
+    document = load_named(file)
+    if isinstance(document, Target):
+        raise ModelError([Fault(Place(file), "document", "found a target, expected dynamics or a build")])
+    return bind(document) if isinstance(document, Build) else document
+
+
+def _show(read: Equation) -> None:
+    at = f" at {written(dict(read.sizes))}" if read.sizes else ""
+    if read.reason:
+        say(f"  not read{at}: {read.reason}")
+        return
+    say(f"  drift read{at}, lim E[dz]/eps:")
+    for name, text in read.drift:
+        say(f"      {name}: {text}")
+    say(f"  diffusion read{at}, lim Cov[dz]/(2 eps), what is zero left out:")
+    for name, text in read.diffusion or (("all", "0"),):
+        say(f"      {name}: {text}")
+
+
+def _json(read: Equation) -> dict[str, object]:
+    return {
+        "sizes": dict(read.sizes),
+        "drift": dict(read.drift),
+        "diffusion": dict(read.diffusion),
+        "finite_steps": read.bias or None,
+        "reason": read.reason or None,
+    }

@@ -1,0 +1,227 @@
+"""The child process: runs a user's file under limits, calls its step on symbols, and writes down what it computed."""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from recipe_compiler.verify.lint import nodes
+from recipe_compiler.verify.lint.arrays import Traced, TracedFunction, traced
+from recipe_compiler.verify.lint.door import run_file, watched
+from recipe_compiler.verify.lint.draws import NormalGenerator, normals
+from recipe_compiler.verify.lint.nodes import Node, UntraceableError, tape
+from recipe_compiler.verify.lint.values import Symbolic, SymbolicFunction, made, node_of
+
+LARGEST_FILE = 2**24
+"""Bytes that the child may write into one file."""
+
+OVER = "it did not end in"
+
+Json = dict[str, Any]
+
+
+def main() -> None:
+    """Answer the request on standard input, on standard output; the file's own output goes nowhere."""
+    request = json.loads(sys.stdin.buffer.read())
+    answer_to = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    sys.dont_write_bytecode = True
+    sys.setrecursionlimit(2000)
+    _limit(request["memory"], request["seconds"])
+    text = json.dumps(_answer(request)).encode("ascii")
+    with os.fdopen(answer_to, "wb") as stream:
+        stream.write(text)
+    os._exit(0)  # whatever the file has left running ends here
+
+
+def _answer(request: Json) -> Json:
+    try:
+        with _timer(request["seconds"]):
+            names = run_file(request["file"], request["text"])
+    except BaseException as error:
+        return {"file": _failure(error)}
+    step = names.get(request["step"])
+    if not callable(step):
+        return {"file": {"line": 0, "reason": f"`{request['step']}` is {type(step).__name__}, not a function"}}
+    cases: list[Json] = []
+    for case in request["cases"]:
+        try:
+            with _timer(request["seconds"]):
+                cases.append(_traced_twice(names, step, request, case))
+        except BaseException as error:
+            cases.append({"failed": _failure(error)})
+            if tape.failed is not None and tape.failed[1].startswith(OVER):
+                return {"cases": cases + cases[-1:] * (len(request["cases"]) - len(cases))}
+    return {"cases": cases}
+
+
+def _traced_twice(names: Json, step: Callable[..., Any], request: Json, case: Json) -> Json:
+    """Return what a step computed; it must compute the same once more."""
+    found = _traced(names, step, request, case)
+    if _traced(names, step, request, case) != found:
+        reason = "a second call did something else: it depends on more than its arguments and the draws that are known"
+        raise UntraceableError(reason)
+    return found
+
+
+def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json) -> Json:
+    tape.begin()
+    stand_ins = {item["name"]: _stand_in(item) for item in case["stand_ins"]}
+    names.update({name: stand_ins[name] for name in request["globals"]})
+    positional = [stand_ins[name] for name in request["positional"]]
+    keywords = {name: stand_ins[name] for name in request["keywords"]}
+    result = watched(lambda: step(*positional, **keywords))
+    values = _outputs(result, case["outputs"], stand_ins)
+    roots = [node for flat in values for node in flat]
+    partial = list(tape.partial)
+    groups = [[node for row in covariance for node in row] for _, covariance in tape.groups]
+    every = [*roots, *(node for _, node, _ in partial), *(node for group in groups for node in group)]
+    written = nodes.written(every)
+    place = written.place
+    return {
+        "nodes": written.lines,
+        "outputs": [[place[node.serial] for node in flat] for flat in values],
+        "draws": tape.draws,
+        "groups": [
+            [own, [place[node.serial] for node in group]] for (own, _), group in zip(tape.groups, groups, strict=True)
+        ],
+        "partial": [[what, place[node.serial], line] for what, node, line in partial],
+        "given": list(tape.given),
+        "rounded": [list(item) for item in written.rounded],
+    }
+
+
+def _stand_in(item: Json) -> Any:
+    """Return what is given for an argument."""
+    shape = tuple(item["shape"])
+    match item["is"]:
+        case "generator":
+            return NormalGenerator()
+        case "number":
+            return int(item["value"])
+        case "normals":
+            return normals(shape)
+        case _:
+            leaves = [nodes.leaf(item["name"], k) for k in range(int(np.prod(shape, dtype=int)))]
+    if item["is"] == "step size":
+        return Symbolic(leaves[0], positive=True)
+    if item["of"] is None:
+        return _arranged(leaves, shape)
+
+    def at(*arguments: object) -> Any:
+        point = _point(item, arguments)
+        return _arranged([nodes.entry(item["name"], k, point) for k in range(len(leaves))], shape)
+
+    if not shape:
+        return SymbolicFunction(leaves[0], at)
+    found = _arranged(leaves, shape).view(TracedFunction)
+    found.at = at
+    return found
+
+
+def _arranged(flat: Sequence[Node], shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return made(flat[0])
+    found = np.empty(len(flat), dtype=object)
+    found[:] = [made(node) for node in flat]
+    return found.reshape(shape).view(Traced)
+
+
+def _point(item: Json, arguments: tuple[object, ...]) -> list[Node]:
+    """Return the coordinates of the point a function of the document is asked at."""
+    shapes: list[list[int]] = item["of"]
+    if len(arguments) != len(shapes):
+        raise UntraceableError(f"{item['name']} called with {len(arguments)} arguments, expected {len(shapes)}")
+    found: list[Node] = []
+    for argument, shape in zip(arguments, shapes, strict=True):
+        found += _entries(argument, tuple(shape), f"an argument of {item['name']}")
+    return found
+
+
+def _entries(value: object, shape: tuple[int, ...], what: str) -> list[Node]:
+    array = np.asarray(traced(value) if not isinstance(value, Symbolic) else value, dtype=object)
+    if array.shape != shape and not (array.size == 1 and not shape):
+        raise UntraceableError(f"{what} has shape {array.shape}, expected {shape}")
+    return [node for x in array.reshape(-1) if (node := node_of(x)) is not None]
+
+
+def _outputs(result: object, outputs: Json, stand_ins: Mapping[str, Any]) -> list[list[Node]]:
+    """Return the new entries of the state, argument by argument in the order of the document."""
+    names: list[str] = outputs["names"]
+    shapes = [tuple(shape) for shape in outputs["shapes"]]
+    called: list[str] = outputs["called"]
+    if result is None:
+        values: list[object] = [stand_ins[name] for name in names]
+    elif isinstance(result, Mapping):
+        unknown = [key for key in result if key not in names and key not in called]
+        if unknown:
+            raise UntraceableError(f"a result called {unknown[0]!r}, expected {', '.join(names)}")
+        both = zip(names, called, strict=True)
+        values = [result.get(name, result.get(other, stand_ins[name])) for name, other in both]
+    elif isinstance(result, tuple) or (isinstance(result, list) and len(names) > 1):
+        if len(result) != len(names):
+            raise UntraceableError(f"{len(result)} values returned, expected {len(names)}: {', '.join(names)}")
+        values = list(result)
+    else:
+        if len(names) > 1:
+            raise UntraceableError(f"one value returned, expected {len(names)}: {', '.join(names)}")
+        values = [result]
+    return [_entries(v, shape, f"the new {name}") for v, shape, name in zip(values, shapes, names, strict=True)]
+
+
+def _failure(error: BaseException) -> Json:
+    """Return the line of the file at which something was raised, and what it was."""
+    if tape.failed is not None:
+        return {"line": tape.failed[0], "reason": tape.failed[1], "exception": "UntraceableError"}
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == tape.file]
+    line = (error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else 0) or 0
+    name = type(error).__name__
+    said = "" if isinstance(error, SystemExit) else " ".join(str(error).split())[:300]
+    reason = "it ended the program" if isinstance(error, SystemExit) else f"{name}: {said}" if said else name
+    return {"line": line, "reason": reason, "exception": name}
+
+
+@contextlib.contextmanager
+def _timer(seconds: float) -> Generator[None, None, None]:
+    """Interrupt what takes too long, where the system can, so that its line is known."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def over(*_: object) -> NoReturn:
+        raise UntraceableError(f"{OVER} {seconds:g} s")
+
+    signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _limit(memory: int, seconds: float) -> None:
+    """Bound address space, processor time and the size of files, where the system can."""
+    try:
+        import resource
+
+        now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return
+    limits = {
+        resource.RLIMIT_AS: now + memory,
+        resource.RLIMIT_CPU: int(20 * seconds) + 1,
+        resource.RLIMIT_FSIZE: LARGEST_FILE,
+        resource.RLIMIT_CORE: 0,
+    }
+    for what, limit in limits.items():
+        _, hard = resource.getrlimit(what)
+        resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

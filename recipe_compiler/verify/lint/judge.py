@@ -1,0 +1,118 @@
+"""Does the limit of small steps keep exp(-H), at fixed sizes?"""
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.symbols import component, coordinates
+from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.formula.declaration import Function
+from recipe_compiler.verify.discrete import Part, residual
+from recipe_compiler.verify.expansion import ZERO
+from recipe_compiler.verify.lint.formulas import formula
+from recipe_compiler.verify.lint.kept import NotAffineError, kept
+from recipe_compiler.verify.lint.moments import is_moved
+from recipe_compiler.verify.lint.read import NORMAL, ONE, Problem, Read, Seen, not_zero, refuted, with_needs
+from recipe_compiler.verify.lint.series import EXACT
+
+
+def stationary(read: Read) -> Seen:
+    """Return whether exp(-H) is stationary for the limit of small steps."""
+    return with_needs(read, _stationary)
+
+
+def _stationary(read: Read) -> Seen:
+    problem = read.problem
+    parts = read.parts(ONE)
+    if not parts:
+        moves = any(is_moved(dz) for dz in read.moments.change)
+        return Seen(problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
+    low = min(parts)
+    if low == ZERO:
+        return _fixed(read, parts[low])
+    left = residual(problem.z, parts[low], problem.H)
+    if low != ONE:
+        by = f"the step is of order eps^({low}), not eps, and that part is wrong: exact witness"
+        open_ = f"the step is of order eps^({low}), not eps; its further parts are not decided"
+        return refuted(problem, [(f"the residual of the part eps^({low}) of the step", left)], by) or Seen(
+            problem.at, reason=open_
+        )
+    if is_zero(left):
+        slow = _moved_later(read, parts[ONE])
+        if slow:
+            why = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
+            return Seen(problem.at, reason=why)
+        return Seen(problem.at, holds=True, by=NORMAL)
+    by = "wrong at every step size (eps^0): exact witness"
+    unknown = "the residual of the limiting equation did not reduce to zero, no witness found"
+    return refuted(problem, [("the residual of the limiting equation", left)], by) or Seen(
+        problem.at, reason=unknown, residual=formula(left)
+    )
+
+
+def _moved_later(read: Read, part: Part) -> list[str]:
+    """Return the blocks that a step moves, but not at order eps."""
+    found: list[str] = []
+    k = 0
+    for block in read.problem.case.dynamics.declarations.blocks:
+        n = len(coordinates(block, read.problem.sizes))
+        here = range(k, k + n)
+        k += n
+        still = all(is_zero(x) for i in here for x in (part.mean[i], *part.covariance[i]))
+        if still and any(is_moved(read.moments.reading.leading(read.moments.change[i])) for i in here):
+            found.append(block.name)
+    return found
+
+
+def _fixed(read: Read, part: Part) -> Seen:
+    """Return what is known of a step that moves the state however small eps is."""
+    problem = read.problem
+    if all(is_zero(x) for x in part.mean):
+        words = "the part eps^0 of Cov[dz], noise that moves nothing back"
+        spread = [(words, x) for row in part.covariance for x in row]
+        found = refuted(problem, spread, "Cov[dz] does not shrink with eps: exact witness")
+        return found or Seen(problem.at, reason=f"{words} did not reduce to zero, no witness found")
+    try:
+        law = kept(problem.z, part, problem.H)
+    except NotAffineError as reason:
+        return _of_square_potential(problem, part, str(reason))
+    names = ", ".join(map(str, law.moved))
+    by = f"the step does not shrink with eps and changes the law of {names}: exact witness"
+    left = not_zero(law.conditions)
+    if left:
+        unknown = f"{left[0][0]} did not reduce to zero, no witness found"
+        return refuted(problem, left, by) or Seen(problem.at, reason=unknown, residual=formula(left[0][1]))
+    if _is_draw(read):
+        return Seen(problem.at, holds=True, by=f"an exact draw that keeps the law of {names}: {NORMAL}")
+    reason = f"the step at eps = 0 keeps the law of {names}; what the rest of it does in the limit is not decided"
+    return Seen(problem.at, reason=reason)
+
+
+def _is_draw(read: Read) -> bool:
+    """Whether a step is affine in its draws, and eps does not occur in it."""
+    every = [key for dz in read.moments.change for key in dz.terms]
+    return all(power == 0 and len(draws) <= 1 for power, draws in every) and all(
+        dz.known == EXACT for dz in read.moments.change
+    )
+
+
+def _of_square_potential(problem: Problem, part: Part, reason: str) -> Seen:
+    """Refute by one admissible potential, |theta|**2/2; nothing else follows from one."""
+    declarations = problem.case.dynamics.declarations
+    item = declarations.find(problem.case.dynamics.potential or "")
+    unknown = Seen(problem.at, reason=f"the step does not shrink with eps: {reason}")
+    if not isinstance(item, Function):
+        return unknown
+    call = component(item, (), declarations, problem.sizes)
+    square = sympy.Add(*(x**2 for x in problem.z if x in call.free_symbols)) / 2
+
+    def bound(e: Expr) -> Expr:
+        return e.xreplace({call: square}).doit()
+
+    new = Part(tuple(bound(x) for x in part.mean), tuple(tuple(bound(x) for x in row) for row in part.covariance))
+    try:
+        law = kept(problem.z, new, bound(problem.H))
+    except NotAffineError:
+        return unknown
+    says = f"{item.name} = {formula(square)}"
+    by = f"the step does not shrink with eps and changes the law for {says}: exact witness"
+    return refuted(problem, law.conditions, by, says) or unknown

@@ -1,0 +1,234 @@
+"""What a traced step computed: operations on exact numbers, names and draws, in order. Nothing is simplified.
+
+This runs in the child process that runs a user's file, and imports nothing of the compiler.
+"""
+
+import inspect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+
+MOST_OPERATIONS = 100_000
+LONGEST_NUMBER = 4096
+"""Bits of a numerator or denominator."""
+MOST_DIGITS = 15
+"""Significant digits that a number in binary surely keeps: one with more of them is taken for a rounded one."""
+
+
+class UntraceableError(BaseException):
+    """Something that cannot be followed on symbols. No `except Exception` of a user's file may swallow it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        if tape.failed is None:
+            tape.failed = (tape.line(), reason)
+
+
+class Node:
+    """An operation, or a name or number. Its parts are older than itself."""
+
+    __slots__ = ("args", "number", "op", "rounded", "serial", "value")
+
+    def __init__(
+        self, op: str, args: tuple["Node | str | int", ...], number: Fraction | None = None, value: float | None = None
+    ) -> None:
+        self.op = op
+        self.args = args
+        self.number = number
+        self.value = value
+        """An approximation, where no name and no draw is in it."""
+        self.rounded: tuple[str, int] | None = None
+        """How a number that seems to be rounded is written, and the line where it was met."""
+        self.serial = tape.next()
+
+
+@dataclass(slots=True)
+class Tape:
+    """What is known of one call of the step besides its operations."""
+
+    file: str = ""
+    running: bool = False
+    """Whether the step is being called; before that the file is loaded."""
+    draws: int = 0
+    groups: list[tuple[list[int], list[list[Node]]]] = field(default_factory=list[tuple[list[int], list[list[Node]]]])
+    """Draws that are not independent standard normals, with their covariance."""
+    partial: list[tuple[str, Node, int]] = field(default_factory=list[tuple[str, Node, int]])
+    """Operations that are not defined everywhere: name, argument, line."""
+    given: dict[str, None] = field(default_factory=dict[str, None])
+    failed: tuple[int, str] | None = None
+    caught: tuple[int, str] | None = None
+    serial: "count[int]" = field(default_factory=count)
+    left: int = MOST_OPERATIONS
+
+    def next(self) -> int:
+        """Return the number of a new node."""
+        self.left -= 1
+        if self.left < 0:
+            self.left = MOST_OPERATIONS
+            raise UntraceableError(f"more than {MOST_OPERATIONS} operations in one step")
+        return next(self.serial)
+
+    def line(self) -> int:
+        """Return the line of the file that is being run."""
+        frame = inspect.currentframe()
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back
+        return 0 if frame is None else frame.f_lineno
+
+    def begin(self) -> None:
+        """Forget the last call, and be ready for one."""
+        self.running = True
+        self.draws, self.left = 0, MOST_OPERATIONS
+        self.failed = self.caught = None
+        for record in (self.groups, self.partial, self.given):
+            record.clear()
+
+
+tape = Tape()
+"""The one tape of this process."""
+
+
+def number(value: Fraction, *parts: Node) -> Node:
+    """Return an exact number, computed of others: one made of rounded numbers is a rounded one."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_NUMBER:
+        raise UntraceableError(f"a number of more than {LONGEST_NUMBER} bits")
+    made = Node("number", (), value, float(value))
+    made.rounded = next((part.rounded for part in parts if part.rounded is not None), None)
+    return made
+
+
+def of_float(value: float) -> Node:
+    """Return a number of the file, read as its decimals; one with many of them is noted as rounded."""
+    if not math.isfinite(value):
+        raise UntraceableError(f"the number {value}")
+    text = repr(float(value))
+    digits = text.lower().partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
+    found = number(Fraction(text))
+    if len(digits) > MOST_DIGITS:
+        found.rounded = text, tape.line()
+    return found
+
+
+def pi() -> Node:
+    """Return pi."""
+    return Node("pi", (), None, math.pi)
+
+
+def leaf(name: str, position: int) -> Node:
+    """Return an entry of an argument."""
+    return Node("leaf", (name, position))
+
+
+def draw() -> Node:
+    """Return a new draw; one from before the step is called is the same in every step, and no step may use it."""
+    if not tape.running:
+        return Node("old draw", ())
+    tape.draws += 1
+    return Node("draw", (tape.draws - 1,))
+
+
+def entry(name: str, position: int, arguments: Sequence[Node]) -> Node:
+    """Return an entry of a function of the document at a point."""
+    return Node("field", (name, position, *arguments))
+
+
+def add(a: Node, b: Node) -> Node:
+    """Return a + b."""
+    if a.number is not None and b.number is not None:
+        return number(a.number + b.number, a, b)
+    if a.number == 0 or b.number == 0:
+        return b if a.number == 0 else a
+    return Node("add", (a, b), None, None if a.value is None or b.value is None else a.value + b.value)
+
+
+def multiply(a: Node, b: Node) -> Node:
+    """Return a b. A product with the number 0 is 0: what its other factor needs to be defined has been noted."""
+    if a.number is not None and b.number is not None:
+        return number(a.number * b.number, a, b)
+    for x, y in ((a, b), (b, a)):
+        if x.number == 0 or x.number == 1:
+            return x if x.number == 0 else y
+    return Node("mul", (a, b), None, None if a.value is None or b.value is None else a.value * b.value)
+
+
+def power(base: Node, exponent: Node, guarded: bool = False) -> Node:
+    """Return base**exponent. `guarded`: NumPy itself stops where it is not defined."""
+    e = exponent.number
+    if e is not None and e.denominator == 1:
+        if e == 1:
+            return base
+        if e == 0:
+            return number(Fraction(1))
+        if base.number is not None and abs(e) <= LONGEST_NUMBER:
+            return number(base.number ** int(e), base)
+        if e > 0:
+            return _power(base, exponent)
+    if base.value is not None:
+        if base.value < 0:
+            raise UntraceableError(f"a power of the negative number {base.value}")
+    elif not guarded:
+        word = "division" if e is not None and e.denominator == 1 else "power"
+        tape.partial.append((word if e is None or e < 0 else "root", base, tape.line()))
+    return _power(base, exponent)
+
+
+def _power(base: Node, exponent: Node) -> Node:
+    known = None if base.value is None or exponent.value is None else math.pow(base.value, exponent.value)
+    return Node("pow", (base, exponent), None, known)
+
+
+FUNCTIONS = {
+    "exp": math.exp, "log": math.log, "log1p": math.log1p, "expm1": math.expm1, "sin": math.sin, "cos": math.cos,
+    "tan": math.tan, "tanh": math.tanh, "atan": math.atan, "sinh": math.sinh, "cosh": math.cosh, "abs": math.fabs,
+}  # fmt: skip
+"""What can be followed, and what it is of a number."""
+
+PARTIAL = {"log": "logarithm", "log1p": "logarithm of 1 +", "tan": "tangent", "abs": "kink", "sign": "kink"}
+
+
+def call(function: str, x: Node) -> Node:
+    """Return an elementwise function of x."""
+    if x.value is not None:
+        if function == "sign":
+            return number(Fraction((x.value > 0) - (x.value < 0)))
+        if function == "abs":
+            return x if x.value >= 0 else multiply(number(Fraction(-1)), x)
+        return Node("call", (function, x), None, FUNCTIONS[function](x.value))
+    if function in PARTIAL:
+        tape.partial.append((PARTIAL[function], x, tape.line()))
+    return Node("call", (function, x))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Nodes as lists, oldest first; the place of each by its serial number; the rounded numbers among them."""
+
+    lines: list[list[object]]
+    place: dict[int, int]
+    rounded: list[tuple[str, int]]
+
+
+def written(roots: Sequence[Node]) -> Written:
+    """Return all nodes that some are made of."""
+    found: dict[int, Node] = {}
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node.serial not in found:
+            found[node.serial] = node
+            waiting += [part for part in node.args if isinstance(part, Node)]
+    order = sorted(found)
+    place = {serial: k for k, serial in enumerate(order)}
+    lines: list[list[object]] = []
+    for serial in order:
+        node = found[serial]
+        if node.op == "old draw":
+            raise UntraceableError(
+                "a random number that was drawn when the file was loaded: it is the same in every step"
+            )
+        parts = [place[part.serial] if isinstance(part, Node) else part for part in node.args]
+        lines.append([node.op, str(node.number)] if node.number is not None else [node.op, *parts])
+    rounded = dict.fromkeys(node.rounded for node in found.values() if node.rounded is not None)
+    return Written(lines, place, list(rounded))

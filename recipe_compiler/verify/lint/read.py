@@ -1,0 +1,168 @@
+"""A trace at fixed sizes with what it is judged by: its moments, read once, and what one choice of sizes says."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra import system as second
+from recipe_compiler.algebra.definedness import Obligations
+from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows, scalar
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.kernels import NoNormalFormError
+from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.symbols import coordinates
+from recipe_compiler.algebra.witness import witness
+from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.discrete import NotAStepError, Part, by_powers
+from recipe_compiler.verify.expansion import NoExpansionError
+from recipe_compiler.verify.identities import shown
+from recipe_compiler.verify.lint.answer import Trace
+from recipe_compiler.verify.lint.ask import STATE, Ask
+from recipe_compiler.verify.lint.defined import is_symmetric, needed
+from recipe_compiler.verify.lint.formulas import formula
+from recipe_compiler.verify.lint.moments import Moments, moments_of
+from recipe_compiler.verify.lint.series import Meaning
+from recipe_compiler.verify.sizes import Sizes
+
+ONE, TWO = Fraction(1), Fraction(2)
+UNREAD = (NoExpansionError, NotAStepError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
+"""What may keep a step from being read: the claim is undecided then."""
+TRIED = 6
+"""Entries for which a witness is looked for."""
+NORMAL = "normal form"
+
+Texts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one choice of sizes says of a claim: it holds, it fails at a point, or neither is known and why."""
+
+    sizes: tuple[tuple[str, int], ...]
+    holds: bool = False
+    by: str = ""
+    witness: Texts = ()
+    residual: str = ""
+    reason: str = ""
+    given: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """What is not shown to be defined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A step traced at fixed sizes, with what it is judged by."""
+
+    ask: Ask
+    case: Case
+    trace: Trace
+    sizes: Sizes
+
+    @property
+    def z(self) -> tuple[Symbol, ...]:
+        """Return the coordinates of the state."""
+        return second.state(self.case.dynamics.declarations, self.sizes)
+
+    @property
+    def H(self) -> Expr:
+        """Return the energy."""
+        return scalar(self.case.dynamics.H, self.case.dynamics.declarations, self.sizes)
+
+    @property
+    def at(self) -> tuple[tuple[str, int], ...]:
+        """Return the sizes as pairs."""
+        return tuple(self.sizes.items())
+
+
+class Read:
+    """A problem with the moments of its step, read when they are first asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._moments: Moments | None = None
+        self._needs: Obligations | None = None
+
+    @property
+    def moments(self) -> Moments:
+        """Return the moments of the step.
+
+        Raises:
+            NoExpansionError: they are not known.
+        """
+        if self._moments is None:
+            self._moments = moments_of(self.problem.trace, meaning(self.problem))
+            for draws, entries in self.problem.trace.groups:
+                if not is_symmetric(entries, len(draws), self._moments.reading):
+                    raise NoExpansionError("a covariance that is not seen to be symmetric")
+        return self._moments
+
+    @property
+    def needs(self) -> Obligations:
+        """Return what the step needs to be defined, and what of it is not shown."""
+        if self._needs is None:
+            try:
+                region = region_at(self.problem.case.dynamics.declarations, self.problem.sizes)
+                self._needs = needed(self.problem.trace, self.moments.reading, region)
+            except UNREAD as reason:
+                self._needs = Obligations(frozenset(), (str(reason),))
+        return self._needs
+
+    def parts(self, top: Fraction) -> dict[Fraction, Part]:
+        """Return the moments by powers of eps, those that vanish left out."""
+        found = by_powers(self.moments.step, top)
+        return {power: part for power, part in found.items() if not is_nothing(part)}
+
+
+def meaning(problem: Problem) -> Meaning:
+    """Return what the names of a trace mean."""
+    declarations, sizes = problem.case.dynamics.declarations, problem.sizes
+    eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
+    setting = Setting(declarations, sizes)
+    leaves: dict[str, tuple[Expr, ...]] = {}
+    points: dict[str, tuple[Symbol, ...]] = {}
+    for given in problem.ask.given:
+        if given.kind == "eps":
+            leaves[given.name] = (eps,)
+        elif given.kind == STATE:
+            leaves[given.name] = problem.z
+        elif given.formula is not None:
+            leaves[given.name] = tuple(x for row in rows(given.formula, setting) for x in row)
+            points[given.name] = tuple(x for block in given.of for x in coordinates(block, sizes))
+    return Meaning(problem.z, eps, leaves, points)
+
+
+def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
+    """Return what was seen, and what a proof of it needs where the document fixes the sizes."""
+    problem = read.problem
+    try:
+        found = look(read)
+    except UNREAD as reason:
+        return Seen(problem.at, reason=str(reason))
+    if found.holds and not problem.case.dynamics.declarations.sizes:
+        return replace(found, given=tuple(sorted(read.needs.given)), left=read.needs.open)
+    return replace(found, given=problem.trace.given)
+
+
+def refuted(problem: Problem, conditions: Sequence[tuple[str, Expr]], by: str, potential: str = "") -> Seen | None:
+    """Return the refutation by the first of some scalars that has a witness among those that are not zero."""
+    left = not_zero(conditions)
+    for words, e in left[:TRIED]:
+        found = witness(e, problem.case.dynamics.declarations, problem.sizes)
+        if found is not None:
+            point = (*found.text, *((("potential", potential),) if potential else ()), (words, shown(found.value)))
+            return Seen(problem.at, by=by, witness=point, residual=formula(e))
+    return None
+
+
+def not_zero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
+    """Return the scalars, with their words, that are not seen to vanish."""
+    return [(words, e) for words, e in conditions if not is_zero(e)]
+
+
+def is_nothing(part: Part) -> bool:
+    """Whether a part of the moments vanishes."""
+    return all(is_zero(x) for x in (*part.mean, *(x for row in part.covariance for x in row)))

@@ -1,0 +1,66 @@
+"""Steps of the files beside this one, judged; each once."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding, Report
+from recipe_compiler.verify.lint.ask import Ask, asked
+from recipe_compiler.verify.lint.findings import Lint, lint
+from recipe_compiler.verify.lint.source import read_source
+
+HERE = Path(__file__).parent
+SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
+Maps = tuple[tuple[str, str], ...]
+
+
+def ask_of(where: str, spec: str, maps: Maps = ()) -> Ask:
+    own = HERE / "specs" / f"{spec}.yaml"
+    document = load(own if own.exists() else SPECS / f"{spec}.yaml")
+    assert isinstance(document, Dynamics)
+    file, _, step = where.partition(":")
+    path = Path(file) if Path(file).is_absolute() else HERE / "steps" / file
+    return asked(read_source(f"{path}:{step}"), document, maps)
+
+
+@cache
+def linted(where: str, spec: str, maps: Maps = ()) -> Lint:
+    return lint(ask_of(where, spec, maps))
+
+
+@pytest.fixture
+def asking() -> Callable[..., Ask]:
+    """What a step is called with."""
+    return ask_of
+
+
+@pytest.fixture
+def judged() -> Callable[..., Report]:
+    """The report on a step."""
+
+    def judge(where: str, spec: str, maps: Maps = ()) -> Report:
+        report = linted(where, spec, maps).report
+        assert report is not None
+        return report
+
+    return judge
+
+
+@pytest.fixture
+def step_finding(judged: Callable[..., Report]) -> Callable[..., Finding]:
+    """The finding on a step alone."""
+
+    def find(where: str, spec: str, maps: Maps = ()) -> Finding:
+        return judged(where, spec, maps).findings[0]
+
+    return find
+
+
+@pytest.fixture
+def read() -> Callable[..., Lint]:
+    """All that is read off a step."""
+    return linted

@@ -1,0 +1,155 @@
+"""Right steps in several styles of programming."""
+
+# ruff: noqa: NPY002
+
+import math
+from math import sqrt
+
+import numpy as np
+from numba import njit
+from numpy.linalg import cholesky, inv
+
+RNG = np.random.default_rng(7)
+
+
+def sgld(theta, grad_U, eps, rng):
+    return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(theta.shape)
+
+
+def sgld_module_generator(theta, grad_U, eps):
+    return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * RNG.standard_normal(theta.shape)
+
+
+def sgld_half(theta, grad_U, lr, rng):
+    """The step size of others: -grad U/2 and noise of variance eps."""
+    assert lr > 0
+    return theta - 0.5 * lr * grad_U(theta) + rng.normal(0.0, math.sqrt(lr), size=len(theta))
+
+
+def sgld_thirds(theta, grad_U, eps, rng):
+    return theta - 1 / 3 * eps * grad_U(theta) + (2 / 3 * eps) ** 0.5 * rng.standard_normal(theta.shape[0])
+
+
+def sgld_sqrt2(theta, grad_U, eps, rng):
+    return theta - eps * grad_U(theta) + np.sqrt(2.0) * sqrt(eps) * rng.standard_normal(len(theta))
+
+
+def sgld_loops(theta, D, U_grad, eps):
+    d = len(theta)
+    new = np.zeros(d, dtype=theta.dtype)
+    L = cholesky(2 * eps * D)
+    w = np.random.randn(d)
+    for i in range(d):
+        change = 0.0
+        for j in range(d):
+            change += -eps * D[i, j] * U_grad(theta)[j] + L[i, j] * w[j]
+        new[i] = theta[i] + change
+    return new
+
+
+def sgld_own_gradient(theta, eps, rng):
+    return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(theta.shape)
+
+
+def grad_U(theta):
+    return theta**3
+
+
+def sghmc(theta, r, grad_U, eps, rng, C, M):
+    v = np.linalg.solve(M, r)
+    noise = np.sqrt(2 * eps) * cholesky(C) @ rng.standard_normal(theta.shape)
+    r_new = r - eps * grad_U(theta) - eps * C @ v + noise
+    return theta + eps * inv(M) @ r_new, r_new
+
+
+def sghmc_in_place(theta, r, grad_U, eps, rng, C, M):
+    r -= eps * (grad_U(theta) + C @ np.linalg.solve(M, r))
+    r += rng.multivariate_normal(np.zeros(len(r)), 2 * eps * C)
+    theta += eps * np.linalg.solve(M, r)
+
+
+@njit(cache=True)
+def sghmc_loops(theta, r, grad_U, eps, rng, C, M):
+    d = theta.size
+    Minv = np.linalg.inv(M)
+    noise = np.linalg.cholesky(C) @ np.random.standard_normal(d)
+    r_new = np.empty_like(r)
+    g = grad_U(theta)
+    for i in range(d):
+        r_new[i] = r[i] - eps * g[i] + np.sqrt(2.0 * eps) * noise[i]
+        for j in range(d):
+            for k in range(d):
+                r_new[i] -= eps * C[i, j] * Minv[j, k] * r[k]
+    for i in range(d):
+        for j in range(d):
+            theta[i] += eps * Minv[i, j] * r_new[j]
+    return theta, r_new
+
+
+def sgnht(theta, r, xi, A, grad_U, eps, rng):
+    r = r - eps * grad_U(theta) - eps * xi * r + np.sqrt(2 * A * eps) * rng.normal(size=r.shape)
+    theta = theta + eps * r
+    return theta, r, xi + eps * (r @ r / len(r) - 1)
+
+
+def sgnht_dict(theta, r, xi, A, grad_U, eps, rng):
+    new = {"r": r - eps * (grad_U(theta) + xi * r) + np.sqrt(2 * A * eps) * rng.standard_normal(r.size)}
+    new["theta"] = theta + eps * r
+    new["xi"] = xi + eps * ((r**2).mean() - 1)
+    return new
+
+
+def sgrhmc(theta, r, K, div_K, grad_U, eps, rng):
+    k = K(theta)
+    drift = -k.dot(grad_U(theta)) + div_K(theta) - np.dot(k @ k, r)
+    r_new = r + eps * drift + np.sqrt(2 * eps) * k @ rng.standard_normal(r.shape)
+    return theta + eps * k @ r, r_new
+
+
+def sgrld(theta, G_inverse, div_G_inverse, grad_U, eps, rng):
+    G = G_inverse(theta)
+    return rng.multivariate_normal(theta + eps * (div_G_inverse(theta) - G @ grad_U(theta)), 2 * eps * G)
+
+
+def leapfrog(theta, r, M, grad_U, eps, steps=2):
+    r = r - eps / 2 * grad_U(theta)
+    for n in range(steps):
+        theta = theta + eps * np.linalg.inv(M) @ r
+        r = r - (eps if n < steps - 1 else eps / 2) * grad_U(theta)
+    return theta, r
+
+
+def refresh(theta, r, M, rng):
+    return theta, np.linalg.cholesky(M) @ rng.standard_normal(len(r))
+
+
+def langevin(x, p, gamma, eps, rng):
+    """BAOAB of a double well."""
+    c = np.exp(-gamma * eps)
+    p = p - eps / 2 * (x**3 - x)
+    x = x + eps / 2 * p
+    p = c * p + np.sqrt(1 - c**2) * rng.normal()
+    x = x + eps / 2 * p
+    return x, p - eps / 2 * (x**3 - x)
+
+
+def langevin_state(z, gamma, eps, rng):
+    x, p = z
+    p_new = p + eps * (x - x**3 - gamma * p) + np.sqrt(2 * gamma * eps) * rng.standard_normal()
+    return np.array([x + eps * p, p_new])
+
+
+def langevin_noise(x, p, gamma, eps, w):
+    return x + eps * p, p + eps * (x - x**3 - gamma * p) + np.sqrt(2 * gamma * eps) * w
+
+
+def cir(x, a, eps, rng):
+    return abs(x + eps * (a - x) + np.sqrt(2 * x * eps) * rng.standard_normal())
+
+
+def autoregression(theta, S, rng, rho=0.5):
+    return rho * theta + np.sqrt(1 - rho**2) * np.linalg.cholesky(S) @ rng.standard_normal(2)
+
+
+def gaussian(theta, S, eps, rng):
+    return rng.multivariate_normal(theta - eps * theta, 2 * eps * S)

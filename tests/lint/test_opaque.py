@@ -1,0 +1,162 @@
+"""Code that cannot be followed on symbols, said by line; hostile code, within limits."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from recipe_compiler.verdict import Finding, Undecided
+from recipe_compiler.verify.lint.answer import UnreadableError, Untraced, read_answer
+from recipe_compiler.verify.lint.ask import Ask
+from recipe_compiler.verify.lint.process import run_step
+
+FILE = Path(__file__).parent / "steps" / "opaque.py"
+
+BY_LINE = {
+    "branch": "a comparison of a value that depends on the state",
+    "where": "a comparison of a value that depends on the state",
+    "clipped": "a comparison of a value that depends on the state",
+    "fixed_point": "a comparison of a value that depends on the state",
+    "scipy_call": "made a plain number",
+    "eigenvalues": "np.linalg.eigh",
+    "random_choice": "the random draw `choice`",
+    "coin": "the random draw `random`",
+    "uniform": "the random draw `uniform`",
+    "swallowed": "a value that depends on the state",
+    "fallback": "TypeError was caught",
+    "seeded": "a seed set in the step",
+    "seeded_globally": "a seed set in the step",
+    "typed_root": "the number 1.4142135623730951 is rounded",
+    "never_set": "NoneType",
+    "ends": "it ended the program",
+    "interrupts": "KeyboardInterrupt",
+    "remembers": "MemoryError",
+}
+"""What is said, with the line marked `# here` in the function."""
+
+WITHOUT_LINE = {
+    "counted": "a second call did something else",
+    "kept_noise": "drawn when the file was loaded",
+    "cached_noise": "a second call did something else",
+    "clock": "a second call did something else",
+    "too_many": "2 values returned, expected 1: theta",
+    "transposed": "the new theta has shape (1, 1), expected (1,)",
+    "recursive": "RecursionError",
+    "leaves": "its process ended without an answer",
+    "forges": "its process ended without an answer",
+}
+
+
+def marked_line(name: str) -> int:
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
+    return next(k for k, line in enumerate(lines[start:], start + 1) if line.endswith("# here"))
+
+
+@pytest.mark.parametrize("name", BY_LINE)
+def test_what_cannot_be_followed_is_said_by_line(name: str, step_finding: Callable[..., Finding]) -> None:
+    decision = step_finding(f"opaque.py:{name}", "sgld").decision
+    assert isinstance(decision, Undecided)
+    assert BY_LINE[name] in decision.tried[0]
+    assert decision.tried[0].startswith(f"{FILE}:{marked_line(name)}: ")
+
+
+@pytest.mark.parametrize("name", WITHOUT_LINE)
+def test_what_has_no_line_is_said(name: str, step_finding: Callable[..., Finding]) -> None:
+    decision = step_finding(f"opaque.py:{name}", "sgld").decision
+    assert isinstance(decision, Undecided)
+    assert WITHOUT_LINE[name] in decision.tried[0]
+
+
+def test_what_a_file_prints_goes_nowhere(
+    step_finding: Callable[..., Finding], capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = step_finding("opaque.py:prints", "sgld")
+    assert found.checked_at == ((("d", 1),), (("d", 2),), (("d", 3),))
+    assert "hello" not in "".join(capfd.readouterr())
+
+
+def test_an_endless_step_is_interrupted_at_its_line(asking: Callable[..., Ask]) -> None:
+    start = time.monotonic()
+    answer = run_step(asking("opaque.py:endless", "sgld"), ({"d": 1}, {"d": 2}), seconds=0.5, total=60)
+    assert time.monotonic() - start < 20
+    first, second = answer.cases
+    assert isinstance(first, Untraced)
+    assert first.reason == "it did not end in 0.5 s"
+    assert first.line
+    assert second == first
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="sessions of processes")
+def test_a_step_that_ignores_signals_is_killed_with_its_children(asking: Callable[..., Ask]) -> None:
+    start = time.monotonic()
+    answer = run_step(asking("opaque.py:endless_and_deaf", "sgld"), ({"d": 1},), seconds=0.5, total=3)
+    assert time.monotonic() - start < 10
+    assert answer.file == Untraced("it did not end in 3 s")
+    time.sleep(0.2)
+    left = [p for p in psutil.process_iter() if _runs_child(p) and p.status() != psutil.STATUS_ZOMBIE]
+    mine = [p for p in left if _asked_by_me(p)]
+    assert mine == []
+
+
+def _runs_child(process: psutil.Process) -> bool:
+    try:
+        return any("recipe_compiler.verify.lint.child" in part for part in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def _asked_by_me(process: psutil.Process) -> bool:
+    """Whether a process is a child of this one, or was left without its parent."""
+    try:
+        return process.ppid() in {os.getpid(), 1}
+    except psutil.Error:
+        return False
+
+
+BAD = (
+    {},
+    [],
+    None,
+    {"cases": []},
+    {"cases": [{}]},
+    {"cases": [{"failed": {"line": -1, "reason": "x"}}]},
+    {"file": {"line": 1}},
+)
+
+
+@pytest.mark.parametrize("data", BAD)
+def test_an_answer_of_another_form_is_refused(data: object) -> None:
+    with pytest.raises(UnreadableError):
+        read_answer(data, 1)
+
+
+GOOD = {"nodes": [["leaf", "theta", 0]], "outputs": [[0]], "draws": 0, "groups": [], "partial": [], "given": [],
+        "rounded": []}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["add", 0, 1],
+        ["add", 1, 1],
+        ["add", -1, 0],
+        ["add", 0],
+        ["number", "1e9"],
+        ["number", "1/0"],
+        ["number", "9" * 5000],
+        ["number", 1],
+        ["call", "system", 0],
+        ["draw", 0],
+        ["eval", "1"],
+        ["leaf", 1, 0],
+        [],
+    ],
+)
+def test_an_operation_of_another_form_is_refused(line: list[object]) -> None:
+    assert read_answer({"cases": [GOOD]}, 1).cases
+    with pytest.raises(UnreadableError):
+        read_answer({"cases": [GOOD | {"nodes": [["leaf", "theta", 0], line]}]}, 1)
