@@ -1,7 +1,7 @@
 """Random dynamics that are right by construction, and the same with a wrong claim.
 
 D = L L.T and Q = X - X.T of random block matrices L and X over blocks of sizes d, k and 1, and a random energy H. The
-claimed drift is the recipe written out in the language: f_a = sum_b [-(D_ab + Q_ab) @ grad(H, b) + div(D_ab + Q_ab, b)].
+claimed drift is the recipe written out in the language: with A = D + Q, f_a = sum_b [-A_ab @ grad(H, b) + div(A_ab, b)].
 """
 
 from dataclasses import dataclass, replace
@@ -198,7 +198,8 @@ def _squared(blocks: tuple[tuple[str, str], ...], L: list[list[str]], a: int, k:
     if blocks[k][1] != "scalar":
         return f"({left}) @ ({right}).T"
     turned = right if blocks[b][1] == "scalar" else f"({right}).T"
-    return f"({left}) {'*' if 'scalar' in (blocks[a][1], blocks[b][1]) else '@'} {turned if turned[-1] == 'T' else f'({turned})'}"
+    times = "*" if "scalar" in (blocks[a][1], blocks[b][1]) else "@"
+    return f"({left}) {times} {turned if turned[-1] == 'T' else f'({turned})'}"
 
 
 def _turned(blocks: tuple[tuple[str, str], ...], entry: str, a: int, b: int) -> str:

@@ -1,0 +1,22 @@
+"""Soundness under fire, a few of each; `python tests/properties/fire.py` fires a thousand."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fire import FAULTS, fire
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nothing_wrong_is_proved_and_nothing_right_refuted(seed: int) -> None:
+    tally = fire(8, seed)
+    assert tally.wrong == []
+    assert sum(n for (kind, claim, _), n in tally.verdicts.items() if kind in FAULTS and claim == "kept") == 8
+
+
+@pytest.mark.slow
+def test_the_same_of_many() -> None:
+    assert fire(100, 3).wrong == []
