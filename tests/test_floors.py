@@ -19,7 +19,7 @@ FLOORS = (
     {"verify"},
     {"run"},
     {"pipeline"},
-    {"cli", "commands", "display", "__main__", "__init__"},
+    {"cli", "commands", "display", "__main__", "__init__", "recheck"},
 )
 FLOOR = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 EVALUATORS = {
@@ -126,9 +126,14 @@ def test_the_second_engine_knows_nothing_of_the_first() -> None:
             if there in {"tensor", "derive"}] == []  # fmt: skip
 
 
+def test_the_standalone_checker_is_nobodys_and_imports_nothing_of_ours() -> None:
+    imports = [(file, there) for file, text in sources().items() for _, there in imported_parts(text)]
+    assert [pair for pair in imports if "recheck" in (part(pair[0]), pair[1])] == []
+
+
 def test_only_the_command_line_prints() -> None:
     # a progress bar goes to stderr, and only when the command line asks for it
-    allowed = {"cli.py", "display.py", "__main__.py", "run/progress.py"}
+    allowed = {"cli.py", "display.py", "__main__.py", "run/progress.py", "recheck.py"}
     assert [place for file, text in sources().items() if file not in allowed for place in prints(file, text)] == []
 
 

@@ -1,7 +1,7 @@
 """Random dynamics that are right by construction, and the same with a wrong claim.
 
 D = L L.T and Q = X - X.T of random block matrices L and X over blocks of sizes d, k and 1, and a random energy H. The
-claimed drift is the recipe written out in the language: with A = D + Q, f_a = sum_b [-A_ab @ grad(H, b) + div(A_ab, b)].
+claimed drift is the recipe written out in the language, A = D + Q: f_a = sum_b [-A_ab @ grad(H, b) + div(A_ab, b)].
 """
 
 from dataclasses import dataclass, replace
