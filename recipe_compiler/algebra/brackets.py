@@ -5,7 +5,10 @@ brackets with b and among themselves, span all directions (Oleinik, Radkevich 19
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
+from itertools import count
 
 import sympy
 from sympy import Expr
@@ -15,6 +18,7 @@ from recipe_compiler.algebra.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.matrices import determinant, total
 from recipe_compiler.algebra.nullspace import echelon, rank
 from recipe_compiler.algebra.point import Point
+from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.system import System, Vector, correction, gradient
 
 LARGEST = 12
@@ -26,6 +30,8 @@ LARGEST_MINOR = 6
 DEPTH = 3
 FIELDS = 120
 """Fields formed at most."""
+REMEMBERED = 16
+"""Systems of which the fields are kept: they are asked for at one point after the other."""
 LARGEST_FIELD = 4000
 """Operations in a field, beyond which no bracket of it is formed."""
 
@@ -42,21 +48,45 @@ def work(s: System) -> int:
     return len(s.z) * sum(int(x.count_ops()) for x in circulation(s))
 
 
+@dataclass(slots=True)
+class _Formed:
+    """The fields of a system as far as they were asked for, and what forms the next ones."""
+
+    more: Iterator[Vector]
+    known: list[Vector] = field(default_factory=list[Vector])
+
+
 def fields(s: System) -> Iterator[Vector]:
     """Yield the columns of D, then their brackets level by level, those that vanish as written left out."""
+    formed = _formed(s)
+    for k in count():
+        if k == len(formed.known):
+            found = next(formed.more, None)
+            if found is None:
+                return
+            formed.known.append(found)
+        yield formed.known[k]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _formed(s: System) -> _Formed:
+    return _Formed(_level_by_level(s))
+
+
+def _level_by_level(s: System) -> Iterator[Vector]:
     columns = [v for v in zip(*s.D, strict=True) if any(x != 0 for x in v)]
     yield from columns
     b = circulation(s)
     fresh = columns
-    count = len(columns)
+    formed = len(columns)
     for _ in range(DEPTH):
         level: list[Vector] = []
         for v in fresh:
             for w in (b, *columns):
                 found = bracket(w, v, s.z)
-                if all(x == 0 for x in found) or count >= FIELDS:
+                if all(x == 0 for x in found) or formed >= FIELDS:
                     continue
-                count += 1
+                formed += 1
                 level.append(found)
                 yield found
         fresh = [v for v in level if total(list(v)).count_ops() < LARGEST_FIELD]
@@ -65,7 +95,7 @@ def fields(s: System) -> Iterator[Vector]:
 def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
     """Return [X, Y]_i = X_j d_j Y_i - Y_j d_j X_i."""
     return tuple(
-        sympy.expand(total([x * sympy.diff(v, at) - y * sympy.diff(u, at) for x, y, at in zip(X, Y, z, strict=True)]))
+        sympy.expand(total([x * slope(v, at) - y * slope(u, at) for x, y, at in zip(X, Y, z, strict=True)]))
         for u, v in zip(X, Y, strict=True)
     )
 

@@ -12,6 +12,7 @@ from sympy import Expr
 from sympy.core.function import ArgumentIndexError
 
 from recipe_compiler.algebra.kernels import argument
+from recipe_compiler.algebra.walk import contains, subexpressions
 
 
 class Cell(sympy.Function):
@@ -37,12 +38,10 @@ class Cell(sympy.Function):
 
 def off_kinks(e: Expr) -> Expr:
     """Return an expression with `Abs`, `sign`, `Min`, `Max` and `Piecewise` by cells: equal to it off all kinks."""
-    if not e.has(sympy.Abs, sympy.sign, sympy.Min, sympy.Max, sympy.Piecewise):
+    if not contains(e, sympy.Abs, sympy.sign, sympy.Min, sympy.Max, sympy.Piecewise):
         return e
     known: dict[sympy.Basic, sympy.Basic] = {}
-    for node in sympy.postorder_traversal(e):
-        if node in known:
-            continue
+    for node in subexpressions(e):
         args = tuple(known.get(arg, arg) for arg in node.args)
         known[node] = _by_cells(node, args)
     return cast(Expr, known[e])

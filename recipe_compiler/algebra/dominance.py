@@ -67,7 +67,7 @@ def outweighed(terms: tuple[Formula, ...], judge: Judge) -> Outweighed | None:
         entries = _entries(heavy[0].factors[0], judge)
         if entries is None:
             return None
-        strict = judge.positive(margin) if isinstance(heavy[0].factors[0], Identity) else None
+        strict = _strict(margin, heavy[0].factors[0], judge)
         cores = [judge.semidefinite(_matrix(part)) or frozenset() for part in light]
         return Outweighed(strict is not None, given.union(reasons, entries, strict or (), *known_signs, *cores))
     return None
@@ -125,6 +125,17 @@ def _entries(heavy: Formula, judge: Judge) -> frozenset[str] | None:
             return judge.nonnegative(a)
         case _:
             return frozenset()
+
+
+def _strict(margin: Formula, heavy: Formula, judge: Judge) -> frozenset[str] | None:
+    """Return what it rests on that a positive share of a positive definite diagonal is left over."""
+    left = judge.positive(margin)
+    match heavy:
+        case Apply("diag", (a,), _):
+            entries = judge.positive(a)
+            return None if left is None or entries is None else left | entries
+        case _:
+            return left
 
 
 def _bounds(light: list[_Term], heavy: Formula, judge: Judge) -> Iterator[tuple[Formula, ...]]:

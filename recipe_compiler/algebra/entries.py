@@ -15,6 +15,7 @@ from sympy import Expr, ImmutableMatrix
 from recipe_compiler.algebra import elementwise, matrices
 from recipe_compiler.algebra.cells import chosen, off_kinks
 from recipe_compiler.algebra.matrices import Rows
+from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.symbols import component, coordinate, coordinates, extent, length, positions
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
@@ -234,9 +235,9 @@ def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     a = tuple(tuple(map(off_kinks, row)) for row in rows(args[0], at))
     match fn:
         case "grad":
-            return _arranged([sympy.diff(a[0][0], x) for x in z], item.shape, at)
+            return _arranged([slope(a[0][0], x) for x in z], item.shape, at)
         case "hessian":
-            return tuple(tuple(sympy.diff(off_kinks(sympy.diff(a[0][0], x)), y) for y in z) for x in z)
+            return tuple(tuple(slope(off_kinks(slope(a[0][0], x)), y) for y in z) for x in z)
         case _:
             lines = matrices.transpose(a) if args[0].shape.cols is None and len(z) == len(a) else a
-            return tuple((matrices.total([sympy.diff(x, y) for x, y in zip(line, z, strict=True)]),) for line in lines)
+            return tuple((matrices.total([slope(x, y) for x, y in zip(line, z, strict=True)]),) for line in lines)

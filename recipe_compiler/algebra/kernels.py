@@ -15,6 +15,8 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.walk import contains, subexpressions
+
 FORBIDDEN = (
     sympy.nan,
     sympy.zoo,
@@ -38,13 +40,12 @@ def argument(e: Expr) -> Expr:
 
 def elementary(e: Expr) -> Expr:
     """Return an expression with hyperbolic functions and tangents by exponentials, sine and cosine."""
-    if not e.has(sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh):
+    if not contains(e, sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh):
         return e
     known: dict[sympy.Basic, sympy.Basic] = {}
-    for node in sympy.postorder_traversal(e):
-        if node not in known:
-            args = tuple(known.get(arg, arg) for arg in node.args)
-            known[node] = _elementary(node, args)
+    for node in subexpressions(e):
+        args = tuple(known.get(arg, arg) for arg in node.args)
+        known[node] = _elementary(node, args)
     return cast(Expr, known[e])
 
 
@@ -89,7 +90,7 @@ def common_denominators(e: Expr) -> dict[tuple[str, Expr], int]:
     Exponents of real powers, exponentials and angles are apart: ("power", 1), ("exp", x), ("angle", x).
     """
     found: dict[tuple[str, Expr], int] = {}
-    for node in sympy.preorder_traversal(e):
+    for node in subexpressions(e):
         for key, denominator in _denominators(node):
             found[key] = math.lcm(found.get(key, 1), denominator)
     return found

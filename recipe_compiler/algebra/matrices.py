@@ -4,8 +4,12 @@ Rows are tuples. SymPy's own matrix classes are not used on the way: every opera
 reader can follow.
 """
 
+from importlib import import_module
+
 import sympy
 from sympy import Expr
+
+import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once here, else in each process that decides
 
 Rows = tuple[tuple[Expr, ...], ...]
 

@@ -15,6 +15,7 @@ from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.instances import as_fraction
 from recipe_compiler.algebra.matrices import Rows
+from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare
@@ -28,17 +29,25 @@ class Point:
     numbers: Mapping[Expr, Fraction]
     fields: Mapping[str, Expr]
     """The name of an undefined function (one entry of a field) to a polynomial in the coordinates."""
-    text: tuple[tuple[str, str], ...]
+    named: tuple[tuple[str, str | tuple[Rows, Shape]], ...]
+    """Every declared name with its value: as text, or its entries and their shape."""
+
+    @property
+    def text(self) -> tuple[tuple[str, str], ...]:
+        """The point in words: every declared name with its value as text."""
+        return tuple((name, value if isinstance(value, str) else written(*value)) for name, value in self.named)
 
     def leaf(self, e: Expr) -> Fraction:
         """Return the value of a symbol, an undefined function or one of its derivatives."""
         if isinstance(e, Symbol):
             return self.numbers[e]
-        function, variables = (e.args[0], e.args[1:]) if isinstance(e, sympy.Derivative) else (e, ())
+        function, variables = (e.args[0], e.variables) if isinstance(e, sympy.Derivative) else (e, ())
         if not isinstance(function, AppliedUndef):
             raise NoValueError(f"{type(function).__name__} under a derivative")
         polynomial = self.fields[type(function).__name__]
-        value = evaluate(sympy.diff(polynomial, *variables) if variables else polynomial, self.leaf)
+        for x in variables:
+            polynomial = slope(polynomial, x)
+        value = evaluate(polynomial, self.leaf)
         if not isinstance(value, Fraction):
             raise NoValueError("a field is not rational at a rational point")
         return value
@@ -54,24 +63,24 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     """
     numbers: dict[Expr, Fraction] = {}
     fields: dict[str, Expr] = {}
-    text = [(name, str(sizes[name])) for name in declarations.sizes]
+    named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
     for item in (*declarations.parameters, *declarations.data):
         values = _constants(item, sizes, style, random)
-        text.append((item.name, written(values, item.shape)))
+        named.append((item.name, (values, item.shape)))
         for name, value in _paired(item, values, declarations, sizes):
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
     for block in declarations.blocks:
         found = inside(block, declarations, sizes, numbers, style, random)
         numbers.update(zip(coordinates(block, sizes), found, strict=True))
-        text.append((block.name, _written_block(block, found, sizes)))
+        named.append((block.name, (_entries_of(block, found, sizes), block.shape)))
     for function in declarations.functions:
         values = _field(function, declarations, sizes, style, random)
-        text.append((f"{function.name}({', '.join(function.of)})", written(values, function.shape)))
+        named.append((f"{function.name}({', '.join(function.of)})", (values, function.shape)))
         for name, value in _paired(function, values, declarations, sizes):
             if isinstance(name, AppliedUndef):
                 fields[type(name).__name__] = value
-    made = Point(numbers, fields, tuple(text))
+    made = Point(numbers, fields, tuple(named))
     return made if all(holds(compare, declarations, sizes, made) for compare in declarations.assume) else None
 
 
@@ -139,10 +148,11 @@ def _paired(
     return [(component(item, at, declarations, sizes), value) for at, value in zip(places, flat, strict=True)]
 
 
-def _written_block(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, int]) -> str:
+def _entries_of(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, int]) -> Rows:
+    """Return the values of a block's coordinates in its rows."""
     height, width = extent(block.shape, sizes)
     exact = [sympy.Rational(v.numerator, v.denominator) for v in values]
-    return written(tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height)), block.shape)
+    return tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height))
 
 
 def _compares(op: str, difference: Value) -> bool:

@@ -6,6 +6,8 @@ that outweigh what is subtracted (`dominance.py`). What no rule covers is not kn
 is not PSD. Definedness of roots, logarithms and quotients inside is asked for apart (`definedness.py`).
 """
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -148,13 +150,19 @@ def _both(parts: list[Definite | None]) -> Definite | None:
 def _product(formula: Formula, declarations: Declarations) -> Definite | None:
     """Return what is known of `s L P L.T`: scalars first, then a chain that is its own transpose."""
     scalars, factors = chain(formula)
-    if not factors:
-        return None
-    scale = reduce(signs.product, [_clear_sign(s, declarations) for s in scalars], sign_of(PLUS))
-    core = _congruence(factors, declarations)
+    scale = _scale(scalars, declarations, _clear_sign)
+    core = _congruence(factors, declarations) if factors else None
     if core is None or not scale.nonnegative:
         return None
     return Definite(core.strict and scale.positive, core.given | scale.given)
+
+
+def _scale(
+    scalars: tuple[Formula, ...], declarations: Declarations, sign_in: Callable[[Formula, Declarations], Sign]
+) -> Sign:
+    """Return the sign of a product of scalars, of each by its power: `c * c` has the sign of a square."""
+    found = [signs.integer_power(sign_in(s, declarations), n) for s, n in Counter(scalars).items()]
+    return reduce(signs.product, found, sign_of(PLUS))
 
 
 def _congruence(factors: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
@@ -175,11 +183,8 @@ def _congruence(factors: tuple[Formula, ...], declarations: Declarations) -> Def
 
 def _single(factor: Formula, declarations: Declarations) -> Definite | None:
     """Return what is known of one factor that is not itself a product."""
-    return None if isinstance(factor, (MatMul, Multiply)) and _is_same(factor) else _definite(factor, declarations)
-
-
-def _is_same(factor: Formula) -> bool:
-    return chain(factor)[1] == (factor,)
+    is_product = isinstance(factor, (MatMul, Multiply)) and chain(factor)[1] == (factor,)
+    return None if is_product else _definite(factor, declarations)
 
 
 def _sign(formula: Formula, declarations: Declarations) -> Sign:
@@ -252,7 +257,7 @@ def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
         scalars, factors = scaled(formula)
         form = _congruence(factors, declarations)
         if form is not None:
-            scale = reduce(signs.product, [_sign(s, declarations) for s in scalars], sign_of(PLUS))
+            scale = _scale(scalars, declarations, _sign)
             return signs.product(scale, Sign(frozenset({ZERO, PLUS}), form.given))
     left, right = _sign(formula.left, declarations), _sign(formula.right, declarations)
     return signs.summed(signs.product(left, right))

@@ -19,8 +19,10 @@ from recipe_compiler.algebra.transposes import kinds_of
 from recipe_compiler.algebra.zeroset import Order, Root, order, roots
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
+    Add,
     Apply,
     Entry,
+    Filled,
     Formula,
     FunctionAt,
     Identity,
@@ -75,20 +77,42 @@ def _all(parts: list[frozenset[str] | None]) -> frozenset[str] | None:
 
 
 def is_entrywise(formula: Formula) -> bool:
-    """Whether every entry of a formula depends on the state by its own coordinates alone: one entry tells all."""
+    """Whether every entry of a formula is the same function of what stands at its own position: one entry tells all.
+
+    A size in it (`x**2 + 2 - d`) makes that function another one at every size, an entry (`a[0] * a`) at one position.
+    """
     for node in nodes(formula):
         match node:
-            case FunctionAt() | MatMul():
+            case FunctionAt() | MatMul() | Name(role=Role.SIZE):
                 return False
             case Apply(fn, _) if fn in MIXING:
                 return False
-            case Entry(Name(role=Role.BLOCK)) if formula.shape.sizes:
+            case Entry() if formula.shape.sizes:
                 return False
             case _:
                 continue
     vectors = any(isinstance(n, Name) and n.role is Role.BLOCK and n.shape.sizes for n in nodes(formula))
     entries = any(isinstance(n, Entry) for n in nodes(formula))
     return not (vectors and not formula.shape.sizes and not entries)
+
+
+def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a square formula is a diagonal as written, or a scalar: its smallest size then tells of every size."""
+    match formula:
+        case Identity() | Filled(0, _) | Apply("diag", _):
+            return True
+        case Name() | FunctionAt() if Kind.DIAGONAL in kinds_of(formula, declarations):
+            return True
+        case Transpose(arg):
+            return is_diagonal(arg, declarations)
+        case Add(terms):
+            return all(is_diagonal(term, declarations) for term in terms)
+        case Multiply(left, right) if not left.shape.sizes:
+            return is_diagonal(right, declarations)
+        case Multiply(left, right) if not right.shape.sizes:
+            return is_diagonal(left, declarations)
+        case _:
+            return not formula.shape.sizes
 
 
 class Smoothness(Enum):
@@ -182,6 +206,11 @@ def edges(block: Block) -> tuple[Fraction | None, Fraction | None]:
             return None, None
 
 
+def has_unknown_edges(block: Block) -> bool:
+    """Whether the domain of a block ends somewhere that is no number: `edges` then says nothing of it."""
+    return any(not isinstance(bound, Number) for bound in block.domain.bounds)
+
+
 def _spot(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> Spot:
     value = order(f, x, root, constants)
     slope = order(sympy.diff(off_kinks(f), x), x, root, constants)
@@ -190,9 +219,24 @@ def _spot(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) ->
         return Spot(root, Smoothness.ROUGH, value)
     if slope is not None and slope.power < 0:
         return Spot(root, Smoothness.ROUGH, value)
-    if slope is not None and not f.has(sympy.sign, Cell, sympy.log):
+    if slope is not None and _is_continuous(f, x, root, constants):
         return Spot(root, Smoothness.LIPSCHITZ, value)
     return Spot(root, Smoothness.UNKNOWN, value)
+
+
+def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> bool:
+    """Whether a function is continuous at a zero of what is critical in it: moduli and roots are, quotients may jump.
+
+    A slope that is bounded on both sides is not enough: that of `atan(1/x)` is, at its jump.
+    """
+    if f.has(sympy.sign, Cell, sympy.log, sympy.gamma, sympy.loggamma, sympy.tan):
+        return False
+    for node in sympy.preorder_traversal(f):
+        if isinstance(node, sympy.Pow) and x in node.base.free_symbols and not node.exp.is_positive:
+            below = order(node.base, x, root, constants)
+            if below is None or below.power != 0:
+                return False
+    return True
 
 
 def is_defined_between(

@@ -6,12 +6,12 @@ Derivatives are those off all kinks, where moduli, signs and comparisons are smo
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.cells import off_kinks
 from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.matrices import Rows, add, total
+from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.symbols import coordinates
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
@@ -64,12 +64,12 @@ def block_vector(blocks: tuple[Formula, ...], at: Setting) -> Vector:
 def gradient(f: Expr, z: tuple[Symbol, ...]) -> Vector:
     """Return df/dz."""
     smooth = off_kinks(f)
-    return tuple(sympy.diff(smooth, x) for x in z)
+    return tuple(slope(smooth, x) for x in z)
 
 
 def correction(A: Rows, z: tuple[Symbol, ...]) -> Vector:
     """Return Gamma_i = sum_j dA_ij/dz_j of A = D + Q (ma2015recipe, Eq. 3)."""
-    return tuple(total([sympy.diff(off_kinks(a), x) for a, x in zip(row, z, strict=True)]) for row in A)
+    return tuple(total([slope(off_kinks(a), x) for a, x in zip(row, z, strict=True)]) for row in A)
 
 
 def drift(s: System) -> Vector:
@@ -88,13 +88,13 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     p itself never occurs. `D` is that of the system unless another diffusion is given.
     """
     g = gradient(s.H, s.z)
-    terms = [f_i * g_i - sympy.diff(off_kinks(f_i), x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]
+    terms = [f_i * g_i - slope(off_kinks(f_i), x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]
     for i, row in enumerate(s.D if D is None else D):
         for j, entry in enumerate(map(off_kinks, row)):
             if entry == 0:
                 continue
-            along_i, along_j = sympy.diff(entry, s.z[i]), sympy.diff(entry, s.z[j])
-            second = sympy.diff(along_i, s.z[j])
-            curvature = entry * (g[i] * g[j] - sympy.diff(g[i], s.z[j]))
+            along_i, along_j = slope(entry, s.z[i]), slope(entry, s.z[j])
+            second = slope(along_i, s.z[j])
+            curvature = entry * (g[i] * g[j] - slope(g[i], s.z[j]))
             terms.append(second - g[j] * along_i - g[i] * along_j + curvature)
     return total(terms)

@@ -1,8 +1,9 @@
 """Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 
 import sympy
@@ -10,12 +11,15 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.point import Point, point
 from recipe_compiler.formula.declaration import Declarations
 
 ATTEMPTS = 48
 """Points tried per expression; the claims that rest on a count are the same on every machine."""
 PER_STYLE = 6
+REMEMBERED = 64
+"""Documents, sizes and numbers of attempts of which the points are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,43 @@ class Witness:
 
 
 def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int = ATTEMPTS) -> Iterator[Point]:
-    """Yield admissible points, the simplest first; the same ones on every call."""
-    random = Random(20150 + attempts)
+    """Yield admissible points, the simplest first; the same ones on every call.
+
+    Raises:
+        instances.NoInstanceError: kinds of which no instance is known.
+    """
+    drawn = _drawn(declarations, tuple(sizes.items()), attempts)
     for k in range(attempts):
-        found = point(declarations, sizes, k // PER_STYLE, random)
+        found = drawn.attempt(k)
         if found is not None:
             yield found
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """Attempts at admissible points, drawn in order as they are asked for and kept: claims look at the same ones."""
+
+    declarations: Declarations
+    sizes: Mapping[str, int]
+    random: Random
+    found: list[Point | None] = field(default_factory=list[Point | None])
+    refused: NoInstanceError | None = None
+
+    def attempt(self, k: int) -> Point | None:
+        """Return the point of an attempt, None if what was drawn violates an assumption."""
+        while len(self.found) <= k:
+            if self.refused is not None:
+                raise self.refused
+            try:
+                self.found.append(point(self.declarations, self.sizes, len(self.found) // PER_STYLE, self.random))
+            except NoInstanceError as reason:
+                self.refused = reason
+        return self.found[k]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _drawn(declarations: Declarations, sizes: tuple[tuple[str, int], ...], attempts: int) -> _Drawn:
+    return _Drawn(declarations, dict(sizes), Random(20150 + attempts))
 
 
 def witness(e: Expr, declarations: Declarations, sizes: Mapping[str, int]) -> Witness | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Declarations
@@ -38,6 +39,9 @@ from recipe_compiler.tensor.terms import Circle, Coordinate, Grid, Index, Slot, 
 
 NOWHERE = Place("")
 
+REMEMBERED = 2048
+"""Converted formulas kept: every claim, and every repair that is tried, reads the same ones again."""
+
 
 def convert(
     formula: Formula,
@@ -53,7 +57,7 @@ def convert(
     Errors: ModelError, naming `entry`, for what only updates may hold and for what has no entrywise meaning.
     """
     try:
-        result = _Conversion(calculus(declarations), datum).tensor(formula, slots)
+        result = _converted(formula, declarations, slots, datum)
     except ModelError as error:
         raise ModelError(
             Fault(fault.where if fault.where.file else where, entry, fault.problem, fault.hint)
@@ -61,6 +65,11 @@ def convert(
         ) from None
     named = [slot for slot in (*slots, *((datum,) if datum else ())) if isinstance(slot, Index)]
     return Tensor(sorted_indices((*named, *result.free)), result.terms)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _converted(formula: Formula, declarations: Declarations, slots: tuple[Slot, ...], datum: Index | None) -> Tensor:
+    return _Conversion(calculus(declarations), datum).tensor(formula, slots)
 
 
 @dataclass(slots=True)

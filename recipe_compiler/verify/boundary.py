@@ -4,8 +4,9 @@ For smooth phi, by parts over {y > delta}, the weak Fokker-Planck equation leave
 of n . J phi p over the face, with J = div(Q p)/p for the recipe: both vanish in the limit if the row n of D + Q times
 p = exp(-H) does. With p ~ y**e and the row ~ y**s that is s + e > 0. Where D n p stays, the law is kept if chains are
 reflected (grad phi . n = 0 there). Where Q n p stays and carries a velocity r of which H is even, its flux is odd in r:
-the law is kept if r is reversed with the reflection. In one dimension a face is reached if and only if the scale
-density 1/(D p) is integrable, s + e < 1 (Feller 1952), e > -1 being needed for exp(-H) to be.
+the law is kept if r is reversed with the reflection. Either rule makes phi good up to O(y) only: s + e > -1 is needed.
+In one dimension a face is reached if and only if the scale density 1/(D p) is integrable, s + e < 1 (Feller 1952),
+e > -1 being needed for exp(-H) to be.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.leading import Size
 from recipe_compiler.algebra.point import Point
 from recipe_compiler.algebra.positivity.prove import scalar
-from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.witness import points
 from recipe_compiler.formula.expression import (
     Add,
@@ -41,7 +42,7 @@ from recipe_compiler.verify.boundary_faces import Face, NotKnownError, bounded, 
 from recipe_compiler.verify.boundary_rows import row_size
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.parity import is_even
-from recipe_compiler.verify.premises import depends_on_state
+from recipe_compiler.verify.premises import depends_on_state, restricts_state
 
 BOUNDARY = ("boundary", "no probability flows through the faces of the domain")
 
@@ -72,6 +73,9 @@ def boundary(case: Case) -> Finding:
     try:
         for face in faces(declarations):
             decision = _at_face(case, face, found)
+            if isinstance(decision, Refuted) and restricts_state(case.dynamics.declarations):
+                tried.append(f"not known whether {face.says} is a face of the domain that the assumptions leave")
+                continue
             if isinstance(decision, Refuted):
                 return Finding(*BOUNDARY, True, decision, where=where)
             tried += decision.tried if isinstance(decision, Undecided) else ()
@@ -101,7 +105,7 @@ def _at_face(case: Case, face: Face, found: _Found) -> Decision | None:
         return Undecided((f"not known: {reason}",))
     found.given |= reasons
     if p.barrier is not None:
-        return _at_barrier(case, face, p.barrier, found)
+        return _at_barrier(case, face, p.barrier, exact, found)
     e = p.exponent
     decision = _integrable(case, face, e, exact, found)
     if decision is not None:
@@ -139,11 +143,11 @@ def _is_zero(case: Case, name: str, a: int, b: int) -> bool:
     return (case.derivation.D if name == "D" else case.derivation.Q)[a][b].is_zero
 
 
-def _at_barrier(case: Case, face: Face, barrier: Expr, found: _Found) -> Decision | None:
+def _at_barrier(case: Case, face: Face, barrier: Expr, exact: bool, found: _Found) -> Decision | None:
     if _above(case, barrier, found):
         found.says.append(f"exp(-H) falls faster than every power of the distance at {face.says}: not reached")
         return None
-    against = _below(case, barrier, Fraction(0))
+    against = _negative(case, barrier) if exact else None
     if against is not None:
         what = (f"coefficient of the largest term of H at {face.says}", str(_value(barrier, against)))
         return Refuted("leading term at the face", (*_parameters(case, against), what), "exp(-H) is not integrable")
@@ -154,7 +158,7 @@ def _integrable(case: Case, face: Face, e: Expr, exact: bool, found: _Found) -> 
     """Return a refutation, or that it is open, unless exp(-H) is integrable at a face."""
     if _above(case, e + 1, found):
         return None
-    against = _below(case, e + 1, Fraction(0)) if exact else None
+    against = _negative(case, e + 1, or_zero=True) if exact else None
     if against is not None:
         at = (f"exponent of exp(-H) in the distance to {face.says}", str(_value(e, against)))
         says = f"exp(-H) ~ y**({written(e)}) is not integrable at {face.says}"
@@ -228,6 +232,9 @@ def _reflected(
     conditions: list[Expr] = []
     for (name, b), size in left:
         conditions.append(e + _rational(size.power))
+        place = f"{name}[{face.block.name},{case.names[b]}]"
+        if not _above(case, conditions[-1] + 1, found):
+            return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
         other = case.dynamics.declarations.blocks[b]
         if name == "D" and b == face.number and _is_diagonal(_own(case, face)) and not face.is_total:
             continue
@@ -236,7 +243,6 @@ def _reflected(
         if name == "Q" and other not in bounded(case.dynamics.declarations) and even:
             reversed_.append(other.name)
             continue
-        place = f"{name}[{face.block.name},{other.name}]"
         return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
     if len(reversed_) < len(left) and reversed_:
         return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
@@ -261,16 +267,16 @@ def _above(case: Case, e: Expr, found: _Found) -> bool:
 def _shown(case: Case, e: Expr, op: str) -> frozenset[str] | None:
     if isinstance(e, sympy.Rational):
         return frozenset() if (e > 0 if op == ">" else e >= 0) else None
-    found = scalar(e, op, region_at(case.dynamics.declarations, _sizes(case)))
+    found = scalar(e, op, region_alike(case.dynamics.declarations, case.sizes[0]))
     return None if found is None else found.given
 
 
-def _below(case: Case, e: Expr, bound: Fraction) -> Point | None:
-    """Return an admissible point at which e <= bound."""
+def _negative(case: Case, e: Expr, or_zero: bool = False) -> Point | None:
+    """Return an admissible point at which e < 0 (or e = 0, if asked): a coefficient that is zero says nothing."""
     try:
-        for at in points(case.dynamics.declarations, _sizes(case)):
-            value = _value(e - _rational(bound), at)
-            if value is not None and (is_certainly(value, -1) or value == Fraction(0)):
+        for at in points(case.dynamics.declarations, case.sizes[0]):
+            value = _value(e, at)
+            if value is not None and (is_certainly(value, -1) or (or_zero and value == Fraction(0))):
                 return at
     except NoInstanceError:
         return None
@@ -282,10 +288,6 @@ def _value(e: Expr, at: Point) -> Value | None:
         return evaluate(e, at.leaf)
     except (NoValueError, KeyError):
         return None
-
-
-def _sizes(case: Case) -> dict[str, int]:
-    return case.sizes[0]
 
 
 def _parameters(case: Case, at: Point) -> tuple[tuple[str, str], ...]:

@@ -1,7 +1,10 @@
 """The dynamics a check is about, with what every claim needs of it, found once."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from recipe_compiler.algebra.entries import Setting
 from recipe_compiler.algebra.system import System, system
@@ -12,10 +15,13 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Filled, Formula, Number
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.premises import contradiction
 from recipe_compiler.verify.sizes import Sizes, checked_sizes
 
 ZERO = Fraction(0)
+
+T = TypeVar("T")
 
 Matrix = tuple[tuple[Formula, ...], ...]
 
@@ -31,6 +37,8 @@ class Case:
     sizes: tuple[Sizes, ...]
     contradiction: str
     """Why no exact point satisfying the declarations is known; empty if one is."""
+    known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False, compare=False)
+    """What was found once and is asked for again; of use to `once` only."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,16 +53,33 @@ class Case:
     def system(self, sizes: Sizes) -> System:
         """Return H, D, Q at fixed sizes, by the second engine."""
         found = self.whole
-        return system(found.declarations, found.H, found.D or (), found.Q or (), sizes)
+        key = ("system", *sizes.items())
+        return self.once(key, lambda: system(found.declarations, found.H, found.D or (), found.Q or (), sizes))
 
     def setting(self, sizes: Sizes) -> Setting:
         """Return what the second engine needs to read formulas of this document."""
         return Setting(self.dynamics.declarations, sizes)
 
+    def once(self, key: object, find: Callable[[], T]) -> T:
+        """Return what was found under a key before, or find it."""
+        if key not in self.known:
+            self.known[key] = find()
+        return cast(T, self.known[key])
+
     @property
     def whole(self) -> Dynamics:
         """The dynamics with D and Q filled in as for the derivation."""
         return self.dynamics if self.derivation is None else self.derivation.dynamics
+
+
+def once(claim: Callable[[Case], Finding]) -> Callable[[Case], Finding]:
+    """Return a claim that is decided once for each case, however many others rest on it."""
+
+    @wraps(claim)
+    def decided(case: Case) -> Finding:
+        return case.once(claim, lambda: claim(case))
+
+    return decided
 
 
 def case_of(dynamics: Dynamics) -> Case:

@@ -13,6 +13,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.definedness import Obligations
 from recipe_compiler.derive.powers import NotReadError
+from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Function
@@ -22,6 +23,7 @@ from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.asked_update import Asked, asked_update, disagreement, guarded, halved, is_nothing
@@ -64,10 +66,12 @@ def _answer(case: Case, asked: Asked) -> Answer:
     if found.refuted is not None:
         what, point = found.refuted
         return Answer(Refuted(f"exact witness: {what}, is not positive semidefinite", point, what))
-    open_ = tuple(f"the covariance of {says} is positive semidefinite" for says in found.open)
-    if open_ and _is_the_recipes(case, asked):
-        open_, found = (), replace(found, given=found.given | {"D is positive semidefinite"})
-    premises = asked.premises | Obligations(found.given, open_)
+    if found.crooked:
+        return Answer(Undecided((f"the covariance of {found.crooked} is not shown to be symmetric",)))
+    left = [draw for draw in found.open if draw.leading is None or not _is_a_place_of_D(draw.leading, case)]
+    rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
+    open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
+    premises = asked.premises | Obligations(found.given | rests, open_)
     low = min(asked.update.powers_below(ONE), default=ONE)
     if low == ONE:
         return _limit(case, asked, premises)
@@ -236,11 +240,19 @@ def _spread_at(asked: Asked) -> Scalars:
     return guarded(entries)
 
 
-def _is_the_recipes(case: Case, asked: Asked) -> bool:
-    """Whether the limiting diffusion is the D given, whose semidefiniteness is a claim of its own."""
-    if case.dynamics.D is None or case.derivation is None or min(asked.update.powers_below(ONE), default=ONE) < ONE:
+def _is_a_place_of_D(leading: Formula, case: Case) -> bool:
+    """Whether a covariance is 1 or 2 times a diagonal place of the D given, whose semidefiniteness is its own claim."""
+    if case.dynamics.D is None or case.derivation is None:
         return False
-    c = calculus(asked.declarations)
-    found = halved(asked, asked.update.covariance_at(ONE))
-    pairs = (pair for row in zip(found, case.derivation.D, strict=True) for pair in zip(*row, strict=True))
-    return all(c.is_zero(c.subtract(x, y)) for x, y in pairs)
+    declarations = case.derivation.dynamics.declarations
+    c = calculus(declarations)
+    for n, block in enumerate(declarations.blocks):
+        if leading.shape.rows != block.shape.rows:
+            continue
+        try:
+            own = convert(leading, declarations, *row_slots(block), *col_slots(block))
+        except ModelError:
+            continue
+        if any(c.is_zero(c.subtract(own, c.scale(case.derivation.D[n][n], k))) for k in (1, 2)):
+            return True
+    return False

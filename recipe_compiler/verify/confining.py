@@ -178,7 +178,7 @@ def _one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) ->
     opened = tuple(Index(size, "x") for size in block.shape.sizes)
     complete = True
     for term in own:
-        at = _common_slots(block, term)
+        at = _common_slots(c, block, term)
         if at is None:
             if term in left:
                 return None
@@ -195,8 +195,15 @@ def _one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) ->
     return Finite(tuple(reasons), data, "", needed)
 
 
-def _common_slots(block: Block, term: Term) -> tuple[Index, ...] | None:
-    """Return the indices of the one coordinate of a block that a term is about, summed over; None if there is none."""
+def _common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...] | None:
+    """Return the indices of the one coordinate of a block that a term is about, summed over; None if there is none.
+
+    None, too, where a function of the block occurs: it is no constant beside the coordinate, however it is declared.
+    """
+    if any(
+        isinstance(a, Component) and (a.name, block.name) in c.rules.depends for a in everywhere(Tensor((), (term,)))
+    ):
+        return None
     places = {a.at for a in everywhere(Tensor((), (term,))) if isinstance(a, Coordinate) and a.block == block.name}
     if len(places) != 1:
         return None
@@ -220,7 +227,7 @@ def _dirichlet(c: Calculus, block: Block, own: list[Term]) -> Finite | None:
             return None
         atom = logs[0][0]
         arg = atom.args[0] if isinstance(atom, Applied) else slack
-        at = _common_slots(block, term)
+        at = _common_slots(c, block, term)
         if arg.terms == slack.terms:
             outer = c.add(outer, c.collect([rest], ()))
         elif at is not None and arg.terms == (Term(ONE, ((Coordinate(block.name, at), ONE),)),):

@@ -103,13 +103,20 @@ def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple
                 return None, "a term of unknown growth", complete
         if growth.order > BOUNDED:
             groups.setdefault(growth.order, []).append((growth, rest))
+    # exponentials of one order may differ in their rates: none of them may be negative
+    rising = all(
+        is_nonnegative(c.rules, c.scale(rest, growth.scale * growth.sign))
+        for order, group in groups.items()
+        for growth, rest in group
+        if order[0] == 1
+    )
     for order in sorted(groups, reverse=True):
         if any(growth.sign == 0 for growth, _ in groups[order]):
             return None, "a leading term of unknown sign", complete
         parts = [c.scale(rest, growth.scale * growth.sign) for growth, rest in groups[order]]
         total = c.add(Tensor(h.free, ()), *parts)
         if order[0] == 1:
-            if not all(is_nonnegative(c.rules, part) for part in parts):
+            if not rising:
                 return None, "an exponential that is not shown to be positive", complete
             if any(is_positive(c.rules, part) for part in parts):
                 return _met(name, total), "", complete

@@ -1,4 +1,4 @@
-"""Is every `N(0, cov)` of a claimed update a law: is the leading part of its covariance positive semidefinite?"""
+"""Is every `N(0, cov)` of a claimed update a law for small steps: is its covariance positive semidefinite?"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verify.kinds import counterexample, is_of_kind
 from recipe_compiler.verify.premises import assumptions, facts
 from recipe_compiler.verify.sizes import Sizes
+from recipe_compiler.verify.small_covariances import is_definite_somewhere, is_even, stays_semidefinite
 
 ZERO, ONE = ex.Number(Fraction(0)), ex.Number(Fraction(1))
 
@@ -26,11 +27,22 @@ Leading = tuple[Fraction, Formula]
 
 
 @dataclass(frozen=True, slots=True)
+class Open:
+    """A draw that is not shown to be one."""
+
+    says: str
+    leading: Formula | None
+    """Of what it is enough to know that it is positive semidefinite; None where that is not enough."""
+
+
+@dataclass(frozen=True, slots=True)
 class Laws:
     """What is known of the covariances: used declarations, those not shown, and a point where one is no covariance."""
 
     given: frozenset[str] = frozenset()
-    open: tuple[str, ...] = ()
+    open: tuple[Open, ...] = ()
+    crooked: str = ""
+    """A draw whose covariance is not shown to be symmetric: its moments are not read."""
     refuted: tuple[str, tuple[tuple[str, str], ...]] | None = None
     """As the author wrote the draw, and exact values at which its covariance has a negative direction."""
 
@@ -38,7 +50,7 @@ class Laws:
 def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
     """Return whether the draws of a step are draws, for small step sizes."""
     given: set[str] = set()
-    left: list[str] = []
+    left: list[Open] = []
     for item in step.draws:
         if item.covariance is None:
             continue
@@ -48,17 +60,22 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             continue
         found = leading(_before(item.covariance))
         if found is None or holds_draw(found[1]):
-            left.append(item.says)
+            left.append(Open(item.says, None))
             continue
         _, first = found
+        small = stays_semidefinite(_before(item.covariance), first, step.declarations)
         kind = Kind.PSD if first.shape.sizes else Kind.NONNEGATIVE
         if _is_covariance(first, step.declarations):
+            if _steps(item.covariance) and not is_even(item.covariance, step.declarations):
+                return Laws(crooked=item.says)
+            if not (small or is_definite_somewhere(first, step.declarations, sizes)):
+                left.append(Open(item.says, None))
             given |= facts([first], step.declarations) | _for_small_steps(item, step) | assumptions(step.declarations)
             continue
         point = counterexample(first, kind, step.declarations, sizes)
         if point is not None:
             return Laws(refuted=(f"the covariance of {item.says}, to leading order {text(first)}", point))
-        left.append(item.says)
+        left.append(Open(item.says, first if small else None))
     return Laws(frozenset(given), tuple(left))
 
 

@@ -11,7 +11,8 @@ from recipe_compiler.algebra.psd import semidefinite
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.case import Case, Matrix
+from recipe_compiler.verify.case import Case, Matrix, once
+from recipe_compiler.verify.gram_blocks import gram_of_blocks
 from recipe_compiler.verify.identities import shown
 from recipe_compiler.verify.negativity import Negative, find_negative, search_negative
 from recipe_compiler.verify.scalar_blocks import ScalarBlock, scalar_block
@@ -35,18 +36,21 @@ class _Part:
     tried: list[str] = field(default_factory=list)
 
 
+@once
 def d_psd(case: Case) -> Finding:
     """Decide that D (the claimed diffusion where D is not given) is positive semidefinite for every size.
 
-    In turn: structural rules; signs of the characteristic coefficients; a search for an exact negative direction; sums
-    of squares, Z3 and boxes. The proofs and the search are independent: should they contradict each other, the verdict
-    is undecided. That D is defined is shown apart, on the same domain.
+    In turn: structural rules; signs of the characteristic coefficients; blocks put together as `L (W x P) L.T`; a
+    search for an exact negative direction; sums of squares, Z3 and boxes. The proofs and the search are independent:
+    should they contradict each other, the verdict is undecided. That D is defined is shown apart, on the same domain.
     """
     D = case.whole.D
     if D is None or case.derivation is None:
         return Finding("d_psd", SAYS, True, Undecided(("neither D nor claims.diffusion is given",)))
     parts = [_part(case, D, group) for group in _groups(case)]
     scalars = {part.name: _signs(part, case) for part in parts if part.proof is None}
+    for part in parts:
+        part.proof = part.proof or gram_of_blocks(part.matrix, case.dynamics.declarations)
     notes: list[str] = []
     for part in sorted(parts, key=lambda part: part.proof is not None):
         found, failures = _negative(case, part)

@@ -10,7 +10,7 @@ from recipe_compiler.algebra.symbols import component, positions
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.spec.model import Build, Dynamics, Value
+from recipe_compiler.spec.model import Build, Dynamics, Target, Value
 from recipe_compiler.verify.kinds import violates_exactly
 
 Sizes = dict[str, int]
@@ -62,6 +62,14 @@ def sharpened(build: Build, bound: Dynamics) -> Dynamics:
     values = _numbers(build)
     parameters = tuple(_sharper(p, values.get(p.name)) for p in _parameters(bound))
     return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
+
+
+def sharpened_target(build: Build) -> Target:
+    """Return the build's target with what exact values show of its parameters."""
+    values = _numbers(build)
+    declared = build.target.declarations
+    parameters = tuple(_sharper(p, values.get(p.name)) for p in declared.parameters)
+    return replace(build.target, declarations=replace(declared, parameters=parameters))
 
 
 def _sharper(parameter: Parameter, value: Rational | None) -> Parameter:

@@ -4,8 +4,9 @@ Only both together prove. The second engine alone refutes, by an exact admissibl
 verdict is undecided, and says so: one of them is wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from sympy import Expr
 
@@ -113,41 +114,32 @@ def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Questi
 
 
 def _look(question: Question) -> _Looked:
-    """Ask the second engine at every size: where all vanishes, and the first certain failure."""
+    """Ask the second engine at every size up to the first certain failure: where all vanishes, and what fails."""
     vanished: list[Sizes] = []
-    failed: tuple[Identity, Sizes, Witness] | None = None
     notes: list[str] = []
     for sizes in question.sizes:
         at = f" at {written(sizes)}" if sizes else ""
+        open_: Identity | None = None
         try:
-            left = _left(question, sizes)
-            if not left:
-                vanished.append(sizes)
-            elif failed is None:
-                failed = _failure(left, question.declarations, sizes)
-                if failed is None:
-                    notes.append(f"second engine{at}: {left[0][0].says} did not reduce to zero, no witness found")
+            for identity, entry in islice(_left(question, sizes), ENTRIES_TRIED):
+                found = witness(entry, question.declarations, sizes)
+                if found is not None:
+                    return _Looked(tuple(vanished), (identity, sizes, found), tuple(notes))
+                open_ = open_ or identity
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
             notes.append(f"second engine{at}: {reason}")
-    return _Looked(tuple(vanished), failed, tuple(notes))
+            continue
+        if open_ is None:
+            vanished.append(sizes)
+        else:
+            notes.append(f"second engine{at}: {open_.says} did not reduce to zero, no witness found")
+    return _Looked(tuple(vanished), None, tuple(notes))
 
 
-def _left(question: Question, sizes: Sizes) -> list[tuple[Identity, Expr]]:
-    """Return every identity with every entry whose normal form is not zero."""
-    return [
-        (identity, entry) for identity in question.identities for entry in identity.entries(sizes) if not is_zero(entry)
-    ]
-
-
-def _failure(
-    left: list[tuple[Identity, Expr]], declarations: Declarations, sizes: Sizes
-) -> tuple[Identity, Sizes, Witness] | None:
-    """Return the first identity with a witness, among the first few entries that do not vanish."""
-    for identity, entry in left[:ENTRIES_TRIED]:
-        found = witness(entry, declarations, sizes)
-        if found is not None:
-            return identity, sizes, found
-    return None
+def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
+    """Yield every identity with every entry whose normal form is not zero."""
+    for identity in question.identities:
+        yield from ((identity, entry) for entry in identity.entries(sizes) if not is_zero(entry))
 
 
 def shown(value: Value) -> str:

@@ -5,7 +5,7 @@ noise of grad U~. A coefficient S(U~) of the *same* minibatch adds Cov(S(U~), gr
 size removes (Ma, Chen, Fox 2015, supplement F.1, builds its metric so).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy
 from sympy import Expr
@@ -27,9 +27,11 @@ from recipe_compiler.formula.expression import (
     GradTilde,
     MatMul,
     Multiply,
+    Next,
     Normal,
     Transpose,
 )
+from recipe_compiler.formula.orders import orders, terms_of
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.atoms import everywhere
@@ -42,6 +44,7 @@ from recipe_compiler.verify.sizes import checked_sizes
 INDEPENDENCE = ("independence", "D and Q do not reuse the gradient's minibatch")
 
 Place = tuple[str, Formula]
+Update = Mapping[str, Formula]
 
 
 def independence(build: Build, bound: Dynamics) -> Finding:
@@ -64,19 +67,22 @@ def independent_update(case: Case) -> Finding:
     """Decide that a claimed update uses its gradient estimate once in each term, and in no coefficient or covariance.
 
     All `grad_tilde(U, b)` of one step are of one minibatch. Where the estimate stands once in each term, its mean is
-    the gradient whatever its noise; in a product with itself, in a function, or in a covariance it is not.
+    the gradient whatever its noise; in a product with itself, in a function, or in a covariance it is not. A block as
+    updated holds the estimate, too; where that is of order eps there, reusing it is of a higher order than the drift.
     """
     where = case.place("claims.update", "claims")
     tried: list[str] = []
-    for block, formula in case.dynamics.claims.update or ():
-        tried += [f"the update of {block} reuses the gradient's minibatch in {text(part)}" for part in _reuses(formula)]
+    new = dict(case.dynamics.claims.update or ())
+    for block, formula in new.items():
+        reused = (text(part) for part in _reuses(formula, new))
+        tried += [f"the update of {block} reuses the gradient's minibatch in {part}" for part in reused]
     decision: Decision = Undecided(tuple(dict.fromkeys(tried))) if tried else Proved("structure of the update")
     return Finding(*INDEPENDENCE, False, decision, where=where)
 
 
 def estimates_gradients(dynamics: Dynamics) -> bool:
     """Whether a claimed update uses an estimate of a gradient."""
-    return any(_degree(formula) for _, formula in dynamics.claims.update or ())
+    return any(_degree(formula, {}) for _, formula in dynamics.claims.update or ())
 
 
 def _decided(bound: Dynamics, name: str) -> Decision:
@@ -148,33 +154,41 @@ def _replaced(e: Expr, new: dict[Expr, Expr]) -> Expr:
     return found if isinstance(found, Expr) else e
 
 
-def _reuses(formula: Formula) -> Iterator[Formula]:
+def _reuses(formula: Formula, new: Update) -> Iterator[Formula]:
     """Yield the smallest parts of an update in which the estimate is more than one factor of a term."""
-    own = _degree(formula)
+    own = _degree(formula, new)
     if own <= 1:
         return
-    inner = [found for part in parts(formula) for found in _reuses(part)]
+    inner = [found for part in parts(formula) for found in _reuses(part, new)]
     yield from inner or [formula]
 
 
-def _degree(formula: Formula) -> int:
+def _degree(formula: Formula, new: Update) -> int:
     """Return how often a gradient estimate is a factor: 2 stands for more than once, and for any function of it."""
     match formula:
         case GradTilde():
             return 1
         case Add(terms):
-            return max(_degree(term) for term in terms)
+            return max(_degree(term, new) for term in terms)
         case Multiply(left, right) | MatMul(left, right):
-            return min(2, _degree(left) + _degree(right))
+            return min(2, _degree(left, new) + _degree(right, new))
         case Transpose(arg):
-            return _degree(arg)
+            return _degree(arg, new)
         case Normal(cov):
-            return 2 if _degree(cov) else 0
+            return 2 if _degree(cov, new) else 0
         case Apply("sum" | "trace", (arg,)):
-            return _degree(arg)
+            return _degree(arg, new)
         case Apply("outer" | "dot", args):
-            return min(2, sum(_degree(arg) for arg in args))
+            return min(2, sum(_degree(arg, new) for arg in args))
+        case Next(block) if block in new:
+            return 0 if _is_small(new[block], new) else 1  # what that update itself reuses is said of it
         case FunctionAt():
             return 0
         case _:
-            return 2 if any(_degree(part) for part in parts(formula)) else 0
+            return 2 if any(_degree(part, new) for part in parts(formula)) else 0
+
+
+def _is_small(formula: Formula, new: Update) -> bool:
+    """Whether every term of an update that holds the estimate is of order eps at least."""
+    holding = [orders(term) for term in terms_of(formula) if _degree(term, new)]
+    return all(own is not None and min(own) >= 1 for own in holding)

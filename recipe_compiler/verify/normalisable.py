@@ -17,7 +17,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Undecided
-from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.case import Case, once
 from recipe_compiler.verify.confining import Finite, abstract_energies, finite
 from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.infinite import infinite
@@ -33,6 +33,7 @@ METHOD = "growth at the ends of the domain; second engine"
 SMOOTH = " is smooth"
 
 
+@once
 def normalisable(case: Case) -> Finding:
     """Decide that exp(-H) has a finite integral, for every size and all values of the parameters.
 

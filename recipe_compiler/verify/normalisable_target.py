@@ -21,6 +21,7 @@ from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.confining import Finite, finite
+from recipe_compiler.verify.exact_values import known_sizes, sharpened, sharpened_target
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.infinite import fails
 from recipe_compiler.verify.integrated import restricts
@@ -105,9 +106,28 @@ def _of_potential(target: Target, potential: Formula) -> Finding:
 def normalisable_build(build: Build, bound: Dynamics) -> Finding:
     """Decide that exp(-H) has a finite integral with the target's potential in the place of U.
 
-    That of the dynamics rests on exp(-U) having one; the target has to show it.
+    That of the dynamics rests on exp(-U) having one; the target has to show it. Exact values are put in as far as they
+    make parameters positive or definite; a witness at other sizes, values or data says nothing about the build.
     """
-    of_dynamics = normalisable(case_of(bound))
+    found = _of_build(build, bound)
+    if not isinstance(found.decision, Refuted) or _is_about(build, bound, found.for_d, found.decision):
+        return found
+    at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
+    reason = f"infinite at other sizes, values or data than are known of the build: {at}"
+    return Finding(found.id, found.says, True, Undecided((reason,)), where=found.where)
+
+
+def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
+    """Whether a witness is about the sizes of a build, and takes no value of a parameter or of data."""
+    sizes = known_sizes(build, bound)
+    declared = (*bound.declarations.parameters, *build.target.declarations.parameters, *build.target.declarations.data)
+    free = {item.name for item in (*declared, *bound.declarations.functions)}
+    named = {name.partition("(")[0].partition("[")[0] for name, _ in refuted.witness}
+    return not named & free and (isinstance(for_d, str) or all(sizes.get(name) == n for name, n in for_d))
+
+
+def _of_build(build: Build, bound: Dynamics) -> Finding:
+    of_dynamics = normalisable(case_of(sharpened(build, bound)))
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
     rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
@@ -117,7 +137,7 @@ def normalisable_build(build: Build, bound: Dynamics) -> Finding:
     if other:
         reason = f"assumed, and not what the target shows: {'; '.join(other)}"
         return Finding(of_dynamics.id, of_dynamics.says, True, Undecided((reason,)), where=of_dynamics.where)
-    of_target = normalisable_target(build.target)
+    of_target = normalisable_target(sharpened_target(build))
     match of_target.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision

@@ -30,6 +30,8 @@ from recipe_compiler.verify.sizes import Sizes
 
 LARGEST = 10
 """Coordinates up to which invariants are looked for."""
+_STRONGER = {Kind.PSD: Kind.PD, Kind.NONNEGATIVE: Kind.POSITIVE}
+"""What to declare of a parameter that may vanish as declared."""
 MAY_VANISH = frozenset({Kind.REAL, Kind.NONNEGATIVE, Kind.SYMMETRIC, Kind.SKEW, Kind.PSD, Kind.DIAGONAL})
 
 
@@ -175,11 +177,17 @@ def _other(instance: _Instance, what: str, values: tuple[tuple[str, str], ...], 
     rest = tuple((name, value) for name, value in values if name not in instance.zeros)
     law = ("also stationary", f"exp(-H)/(1 + {'H' if what == 'H' else f'({what})'}**2)")
     by = "a conserved quantity" + (f", where {' = '.join((*instance.zeros, '0'))}" if zero else "")
-    residual = f"{what} never changes" + (
-        f" where {' = '.join((*instance.zeros, '0'))}, which is allowed" if zero else ""
-    )
+    residual = f"{what} never changes" + (_excluded(instance) if zero else "")
     for_d = "all" if everywhere else tuple(instance.sizes.items()) or "all"
     return Other(Refuted(by, (*zero, *sizes, *rest, law), residual), for_d)
+
+
+def _excluded(instance: _Instance) -> str:
+    """Return where it was shown, and what to declare to ask about other values only."""
+    named = [p for p in instance.dynamics.declarations.parameters if p.name in instance.zeros]
+    stronger = [f"{p.name} {_STRONGER[kind]}" for p in named for kind in p.kinds if kind in _STRONGER]
+    hint = f"; declare {', '.join(stronger)} if it never is" if len(stronger) == len(named) else ""
+    return f" where {' = '.join((*instance.zeros, '0'))}, which is allowed as declared{hint}"
 
 
 def _owners(instance: _Instance) -> list[str]:

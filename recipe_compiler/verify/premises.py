@@ -70,3 +70,8 @@ def depends_on_state(formula: Formula) -> bool:
         isinstance(node, FunctionAt) or (isinstance(node, Symbol) and node.role is Role.BLOCK)
         for node in nodes(formula)
     )
+
+
+def restricts_state(declarations: Declarations) -> bool:
+    """Whether an assumption speaks of the state: the domain is then smaller than that of the blocks."""
+    return any(depends_on_state(side) for compare in declarations.assume for side in (compare.left, compare.right))

@@ -3,12 +3,13 @@
 from recipe_compiler.algebra.definedness import Obligations
 from recipe_compiler.derive.stationarity import skewness_defect
 from recipe_compiler.verdict import Finding, Undecided
-from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.case import Case, once
 from recipe_compiler.verify.identities import Question, decide
 from recipe_compiler.verify.places import mirrored
 from recipe_compiler.verify.premises import facts
 
 
+@once
 def q_skew(case: Case) -> Finding:
     """Decide that Q is skew for every size."""
     says = "Q is skew"

@@ -20,11 +20,13 @@ from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.kernels import NoNormalFormError, argument
 from recipe_compiler.algebra.matrices import Rows, TooLargeError, add, determinant
 from recipe_compiler.algebra.positivity.prove import scalar
-from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.regularity import (
     Smoothness,
     Spot,
+    has_unknown_edges,
     is_defined_between,
+    is_diagonal,
     is_entrywise,
     is_inside,
     nonsingular,
@@ -40,7 +42,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.kinks import lipschitz
-from recipe_compiler.verify.premises import depends_on_state
+from recipe_compiler.verify.premises import depends_on_state, restricts_state
 from recipe_compiler.verify.regular_rank import Pivot, Place, constant_rank, places
 
 LARGEST = 4
@@ -102,11 +104,11 @@ def _of_place(case: Case, place: Place) -> Decision:
     kinks = lipschitz((place.formula,), case.dynamics.declarations)
     given = tuple(sorted(kinks.premises.given))
     line = _line(case, place.formula)
-    rough = _roughness(place, line) if kinks.premises.open and line is not None else None
+    rough = _roughness(case, place, line) if kinks.premises.open and line is not None else None
     if isinstance(rough, Refuted):
         return rough
     for root in _roots(line) or ():
-        if line is not None and _is_crossed(case, line, root) is False and _is_certainly_inside(root, line.block):
+        if line is not None and _is_crossed(case, line, root) is False and _is_certainly_inside(case, root, line.block):
             bent = bool(spots(line.f, line.x, line.block, line.constants))
             row = f"the row of {line.x} in D and Q vanishes"
             says = (
@@ -129,7 +131,7 @@ def _pivot(case: Case, place: Place) -> Pivot | None:
     fields = _fields(case, formula)
     if fields is not None:
         return Pivot("nonsingular as assumed", fields)
-    if declarations.sizes and not is_entrywise(formula):
+    if declarations.sizes and not (is_entrywise(formula) and is_diagonal(formula, declarations)):
         return None
     try:
         entries = rows(formula, case.setting(case.sizes[0]))
@@ -142,6 +144,8 @@ def _pivot(case: Case, place: Place) -> Pivot | None:
     zeros = _roots(line)
     if line is None or zeros is None or not line.whole or not all(_is_crossed(case, line, zero) for zero in zeros):
         return None
+    if zeros and declarations.sizes and not all(is_entrywise(p.formula) for p in places(case) if p.row == place.row):
+        return None  # what crosses them at the smallest size may vanish at another
     listed = ", ".join(zero.text for zero in zeros) or "none"
     return Pivot(f"zeros of {place.name} isolated, crossed", data=((f"zeros of {place.name} in {line.x}", listed),))
 
@@ -181,17 +185,17 @@ def _line(case: Case, formula: Formula) -> _Line | None:
     constants = {cast(Expr, s): at.numbers[cast(Expr, s)] for s in found[0].free_symbols if s != x}
     parameters = {p.name for p in declarations.parameters}
     named = tuple((name, value) for name, value in at.text if name in parameters or name in sizes)
-    same = all(e in {found[0], -found[0]} or is_entrywise(formula) for e in found)
-    return _Line(x, owner[x], found[0], constants, named, not constants and same and is_entrywise(formula))
+    alike = is_entrywise(formula) and (len(formula.shape.sizes) < 2 or is_diagonal(formula, declarations))
+    return _Line(x, owner[x], found[0], constants, named, not constants and alike)
 
 
-def _roughness(place: Place, line: _Line) -> Decision | None:
+def _roughness(case: Case, place: Place, line: _Line) -> Decision | None:
     """Decide that an entry is locally Lipschitz; None if it is not known."""
     found = spots(line.f, line.x, line.block, line.constants)
     if found is None:
         return None
     for spot in found:
-        if spot.behaviour is Smoothness.ROUGH and _is_certainly_inside(spot.at, line.block):
+        if spot.behaviour is Smoothness.ROUGH and _is_certainly_inside(case, spot.at, line.block):
             return _refuted(place, line, spot.at, _rough(spot))
     if not line.whole or any(spot.behaviour is not Smoothness.LIPSCHITZ for spot in found):
         return None
@@ -214,7 +218,7 @@ def _without_zeros(case: Case, name: str, matrix: Rows) -> Pivot | None:
     if not 0 < len(matrix) <= LARGEST:
         return None
     try:
-        found = scalar(determinant(matrix), "!=", region_at(case.dynamics.declarations, case.sizes[0]))
+        found = scalar(determinant(matrix), "!=", region_alike(case.dynamics.declarations, case.sizes[0]))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
     if found is None:
@@ -267,8 +271,10 @@ def _is_crossed(case: Case, line: _Line, root: Root) -> bool | None:
     return None if unknown else False
 
 
-def _is_certainly_inside(root: Root, block: Block) -> bool:
-    """Whether a root lies inside the domain, its whole interval with it."""
+def _is_certainly_inside(case: Case, root: Root, block: Block) -> bool:
+    """Whether a root lies inside the domain, its whole interval with it; not known where that is not of numbers."""
+    if has_unknown_edges(block) or restricts_state(case.dynamics.declarations):
+        return False
     ends = (Root(root.of, root.low, root.low), Root(root.of, root.high, root.high))
     return all(is_inside(end, block) for end in ends)
 

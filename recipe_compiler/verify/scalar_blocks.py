@@ -64,12 +64,17 @@ def scalar_block(matrix: Matrix, case: Case, group: tuple[int, ...]) -> ScalarBl
         scalars = [[c for c in row if c is not None] for row in multiples]
         if not same or any(len(row) < len(matrix) for row in scalars) or len(matrix) > LARGEST:
             return "its places are not scalars, nor diagonals of one size"
-        return _abstract(scalars, declarations)
+        return abstract(scalars, declarations)
     except (NotScalarisableError, TooLargeError, NoNormalFormError) as reason:
         return str(reason)
 
 
-def _abstract(scalars: list[list[Formula]], declarations: Declarations) -> ScalarBlock:
+def abstract(scalars: list[list[Formula]], declarations: Declarations) -> ScalarBlock:
+    """Return a matrix of scalar formulas, for every size.
+
+    Raises:
+        NoNormalFormError: an entry that cannot be read.
+    """
     abstraction = Abstraction(declarations, sign_by_rules)
     a = tuple(tuple(abstraction.scalar(c) for c in row) for row in scalars)
     return ScalarBlock(a, abstraction.region())

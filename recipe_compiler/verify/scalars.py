@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from itertools import product
 
-import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.matrices import Rows, inverse
+from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.symbols import component, coordinate
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
@@ -46,7 +46,9 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
         if not isinstance(item, (Parameter, Function, Datum)):
             raise CompilerError(f"{atom.name} is not declared")
         found = component(item, _integers(atom.at), declarations, sizes)
-        return sympy.diff(found, *[coordinate_symbol(z) for z in atom.by]) if atom.by else found
+        for z in atom.by:
+            found = slope(found, coordinate_symbol(z))
+        return found
 
     return leaf
 

@@ -52,6 +52,10 @@ def faults_of(error: ModelError) -> tuple[str, ...]:
 
 def drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     """Return the derived drift at fixed sizes, block by block."""
+    return case.once(("drift", *sizes.items()), lambda: _drift_at(case, sizes))
+
+
+def _drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     if case.derivation is None:
         return {}
     leaf = leaf_of(case.dynamics.declarations, sizes)

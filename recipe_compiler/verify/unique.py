@@ -1,13 +1,14 @@
 """Is exp(-H) the only stationary law of dz = f dt + sqrt(2D) dW? Yes where noise, or its brackets, reach all of z.
 
-exp(-H) is stationary and positive everywhere. Where the columns of D and their brackets with b = -Q grad H + div Q span
-all directions at *every* state (Hoermander), the semigroup sends bounded functions to continuous ones (Ichihara, Kunita
-1974). On a connected state space two different laws are then impossible: they could be taken singular to each other,
-and the probability of a set that tells them apart, after a time t > 0, is a continuous function that is 1 almost
-everywhere under exp(-H), hence everywhere, under the other law too (Hairer, Mattingly 2006, Theorem 3.16). No rank at
-some states only, however many, shows that. How fast chains forget their start is another question.
+exp(-H) is a law, stationary and positive everywhere. Where the columns of D and their brackets with b = -Q grad H +
+div Q span all directions at *every* state (Hoermander), the semigroup sends bounded functions to continuous ones
+(Ichihara, Kunita 1974). On a connected state space two different laws are then impossible: they could be taken singular
+to each other, and the probability of a set that tells them apart, after a time t > 0, is a continuous function that is
+1 almost everywhere under exp(-H), hence everywhere, under the other law too (Hairer, Mattingly 2006, Theorem 3.16). No
+rank at some states only, however many, shows that. How fast chains forget their start is another question.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -25,19 +26,23 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Finding, Proved, Undecided, Verdict
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.exact_values import entry_values, known_sizes, sharpened
+from recipe_compiler.verify.normalisable import normalisable
+from recipe_compiler.verify.normalisable_target import normalisable_build
 from recipe_compiler.verify.not_unique import AtValues, other_law
+from recipe_compiler.verify.periodic import on_circles, periodic
 from recipe_compiler.verify.premises import depends_on_state, smoothness
 from recipe_compiler.verify.q_skew import q_skew
 from recipe_compiler.verify.sizes import Sizes, written
 
 UNIQUE = ("unique", "exp(-H) is the only stationary law of the recipe's equation")
 POINTS = 6
-ASSUMED = ("chains do not explode in finite time", "exp(-H) has a finite integral")
+ASSUMED = "chains do not explode in finite time"
+FINITE = "exp(-H) has a finite integral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +62,19 @@ def has_recipe(dynamics: Dynamics) -> bool:
 
 def unique(case: Case) -> Finding:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
-    return _finding(case, None)
+    return _finding(case, None, lambda: normalisable(case))
 
 
 def unique_in(build: Build, bound: Dynamics) -> Finding:
     """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
     sizes = known_sizes(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)
-    return _finding(
-        case_of(sharpened(build, bound)), AtValues(sizes, entry_values(build, bound, sizes) if known else {})
-    )
+    at = AtValues(sizes, entry_values(build, bound, sizes) if known else {})
+    return _finding(case_of(sharpened(build, bound)), at, lambda: normalisable_build(build, bound))
 
 
-def _finding(case: Case, at: AtValues | None) -> Finding:
+def _finding(case: Case, at: AtValues | None, law: Callable[[], Finding]) -> Finding:
+    """Decide the claim; `law` says whether exp(-H) has a finite integral, without which it is no law at all."""
     where = case.place("D")
     if case.derivation is None or not has_recipe(case.dynamics):
         return Finding(*UNIQUE, False, Undecided(("D or Q is not given",)), where=where)
@@ -82,8 +87,11 @@ def _finding(case: Case, at: AtValues | None) -> Finding:
         return Finding(*UNIQUE, False, Undecided(tuple(shut), given=given), where=where)
     proof = _proof(case, case.derivation)
     if not proof.open:
+        no_law, needed = _not_a_law(law())
+        if no_law:
+            return Finding(*UNIQUE, False, Undecided((no_law,), given=given), where=where)
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
-        decision = Proved(proof.by, (*given, *ASSUMED), proof.data)
+        decision = Proved(proof.by, tuple(dict.fromkeys((*given, ASSUMED, *needed))), proof.data)
         return Finding(*UNIQUE, False, decision, checked_at=checked, where=where)
     hint = _hint(case.derivation)
     other = other_law(case, hint, at)
@@ -104,9 +112,24 @@ def _edges(case: Case) -> list[str]:
     return found + ([case.contradiction] if case.contradiction else [])
 
 
+def _not_a_law(law: Finding) -> tuple[str, tuple[str, ...]]:
+    """Return why exp(-H) is not known to be a law (empty if it is, or is assumed to be), and what that rests on.
+
+    Of an abstract energy the integral may be assumed, and is then named; of a written one it must be shown.
+    """
+    match law.decision:
+        case Proved(_, given):
+            return "", given
+        case Refuted():
+            return "exp(-H) has no finite integral: it is no law, let alone the only one", ()
+        case Undecided():
+            return (f"not shown: {FINITE}", ()) if law.required else ("", (FINITE,))
+
+
 def _not_stationary(case: Case) -> list[str]:
-    """Return what is not shown of D and Q without which exp(-H) need not be stationary at all."""
-    claims = (d_symmetric(case), q_skew(case), d_psd(case))
+    """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
+    claims = [d_symmetric(case), q_skew(case), d_psd(case)]
+    claims += [periodic(case)] if on_circles(case.dynamics.declarations) else []
     return [f"not shown: {found.says}" for found in claims if found.verdict is not Verdict.PROVED]
 
 

@@ -49,6 +49,15 @@ def matrix_at(name: str, at: Point) -> tuple[tuple[Fraction, ...], ...]:
     return tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
 
 
+def test_points_are_the_same_however_they_are_asked_for() -> None:
+    first = [at.text for at in points(DECLARED, AT_TWO, 9)]
+    one, other = points(DECLARED, AT_TWO, 7), points(DECLARED, AT_TWO, 9)
+    next(one)
+    assert [at.text for at in other] == first
+    assert next(points(DECLARED, AT_TWO, 9)).text == first[0]
+    assert next(points(DECLARED, {"d": 3}, 9)).text != first[0]
+
+
 def test_every_point_satisfies_every_declared_kind() -> None:
     less = Fraction(1, 10**9)
     for at in points(DECLARED, AT_TWO):

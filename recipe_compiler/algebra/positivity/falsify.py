@@ -54,11 +54,14 @@ def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | N
     if not names:
         return confirmed(symmetric, region, {})
     search = _Search(symmetric, region, names)
-    for proposal in search.proposals():
-        for at in _rounded(names, proposal, region):
-            found = confirmed(symmetric, region, at)
-            if found is not None:
-                return found
+    try:
+        for proposal in search.proposals():
+            for at in _rounded(names, proposal, region):
+                found = confirmed(symmetric, region, at)
+                if found is not None:
+                    return found
+    except NoValueError:  # a function that has no floats: nothing is proposed
+        return None
     return None
 
 

@@ -83,6 +83,6 @@ def _term(p: fmpq_mpoly, variables: list[Any], z3: Any, context: Any) -> Any:
     for exponents, coefficient in p.to_dict().items():
         factors = [z3.Q(int(coefficient.p), int(coefficient.q), context)]
         for k, n in enumerate(exponents):
-            factors += [variables[k]] * int(n)
+            factors += [variables[k]] * int(n) if n else []  # a constant has an exponent of no generator
         parts.append(z3.Product(factors) if len(factors) > 1 else factors[0])
     return z3.Sum(parts) if parts else z3.RealVal(0, context)

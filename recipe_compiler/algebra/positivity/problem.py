@@ -17,7 +17,7 @@ from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.positivity.exponents import common_denominators
 from recipe_compiler.algebra.positivity.reading import Reading
 from recipe_compiler.algebra.positivity.region import Region, about, given
-from recipe_compiler.algebra.positivity.signs import Signs, by_terms
+from recipe_compiler.algebra.positivity.signs import Known, Signs, by_terms
 from recipe_compiler.algebra.quotients import Quotient, RingFullError
 
 FIRST_ROOM, LARGEST_ROOM = 16, 256
@@ -72,9 +72,9 @@ class Problem:
         return p
 
     @property
-    def known(self) -> tuple[fmpq_mpoly, ...]:
-        """The polynomials known to be nonnegative, beyond signs of generators."""
-        return tuple(fact.value for fact in self.facts)
+    def known(self) -> tuple[Known, ...]:
+        """The polynomials known to be nonnegative, and which of them positive, beyond signs of generators."""
+        return tuple((fact.value, fact.strict) for fact in self.facts)
 
 
 def problem(a: Rows, region: Region) -> Problem:

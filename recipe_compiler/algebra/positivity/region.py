@@ -1,7 +1,7 @@
 """What is declared about the names of a document, as inequalities of scalars: the only premises a proof may use."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -14,7 +14,21 @@ from recipe_compiler.algebra.evaluate import Value, is_certainly
 from recipe_compiler.algebra.matrices import Rows, determinant, total
 from recipe_compiler.algebra.symbols import component, coordinates, positions
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.expression import (
+    ELEMENTWISE,
+    Add,
+    Apply,
+    Compare,
+    Filled,
+    Formula,
+    FunctionAt,
+    Multiply,
+    Number,
+    Pi,
+    Power,
+    Role,
+    Symbol,
+)
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.show import text
 
@@ -96,6 +110,33 @@ def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
         for p, q in zip(left, right, strict=True):
             found += [assumed(compare, x, y) for x, y in zip(p, q, strict=True)]
     return tuple(fact for fact in found if not fact.value.is_number)
+
+
+def region_alike(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+    """Return what is declared of every position alike, at sizes that stand for all of them.
+
+    What is shown of one entry by these facts holds of every entry, at every size. Assumptions that join entries, single
+    one out or speak of a size are left out: at d = 1, `sum(a) > 1` would say `a[0] > 1`.
+    """
+    alike = tuple(c for c in declarations.assume if _is_of_one_position(c.left) and _is_of_one_position(c.right))
+    return region_at(replace(declarations, assume=alike), sizes)
+
+
+def _is_of_one_position(formula: Formula) -> bool:
+    """Whether a formula reads entry by entry, and the same at every size."""
+    match formula:
+        case Number() | Pi() | FunctionAt() | Filled():
+            return True
+        case Symbol():
+            return formula.role is not Role.SIZE
+        case Add(terms):
+            return all(_is_of_one_position(term) for term in terms)
+        case Multiply(left, right) | Power(left, right):
+            return _is_of_one_position(left) and _is_of_one_position(right)
+        case Apply(fn, args) if fn in ELEMENTWISE or fn in {"minimum", "maximum"}:
+            return all(_is_of_one_position(arg) for arg in args)
+        case _:
+            return False
 
 
 def assumed(compare: Compare, left: Expr, right: Expr) -> Fact:

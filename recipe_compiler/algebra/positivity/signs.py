@@ -8,6 +8,9 @@ from flint import fmpq, fmpq_mpoly
 LARGEST_TO_FACTOR = 400
 """Polynomials with more terms than this are not factored."""
 
+Known = tuple[fmpq_mpoly, bool]
+"""A polynomial that is nonnegative, and whether it is positive."""
+
 
 @dataclass(slots=True)
 class Signs:
@@ -50,7 +53,7 @@ def by_terms(p: fmpq_mpoly, signs: Signs) -> Sign | None:
     return Sign(strict, "its terms")
 
 
-def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly]) -> Sign | None:
+def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | None:
     """Return that a product of factors is nonnegative: even powers, and factors with a sign of their own."""
     if len(p) > LARGEST_TO_FACTOR:
         return None
@@ -68,8 +71,8 @@ def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly]) -> Sign
     return Sign(strict, "its factors") if positive else None
 
 
-def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly] = ()) -> Sign | None:
-    """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0."""
+def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> Sign | None:
+    """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0 (or > 0)."""
     if p.is_zero():
         return Sign(False, "zero")
     listed = tuple(known)
@@ -77,16 +80,20 @@ def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly] = ()) -> Si
     return next((x for x in found if x.strict), found[0] if found else None)
 
 
-def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[fmpq_mpoly]) -> Sign | None:
+def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | None:
     found = by_terms(p, signs)
     if found is not None:
         return found
-    for q in known:
+    weak: Sign | None = None
+    for q, strict in known:
         share = _share(p, q, signs)
         rest = None if share is None else by_terms(p - share * q, signs)
         if rest is not None:
-            return Sign(rest.strict, f"{share} times ({q}) and terms")
-    return None
+            found = Sign(rest.strict or strict, f"{share} times ({q}) and terms")
+            if found.strict:
+                return found
+            weak = weak or found
+    return weak
 
 
 def _share(p: fmpq_mpoly, q: fmpq_mpoly, signs: Signs) -> fmpq | None:

@@ -3,6 +3,7 @@
 The steps are built node by node from the scalars; no text is made or evaluated.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -112,6 +113,18 @@ def _erf(x: Any) -> Any:
     return np.sign(x) * (1 - tail * np.exp(-(x**2)))
 
 
+def _each(f: Callable[[float], float]) -> Callable[[Any], Any]:
+    """Return a function of one float for arrays; nan where it has no value."""
+
+    def value(x: float) -> float:
+        try:
+            return f(x)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return np.vectorize(value, otypes=[float])
+
+
 FLOATS = Arithmetic(
     lambda p, q: p / q,
     _float_power,
@@ -128,6 +141,9 @@ FLOATS = Arithmetic(
         "Abs": np.abs,
         "sign": np.sign,
         "erf": _erf,
+        "gamma": _each(math.gamma),
+        "loggamma": _each(math.lgamma),
+        "Cell": np.sign,
     },
     lambda: np.pi,
 )
@@ -179,6 +195,7 @@ BALLS = Arithmetic(
         "atan": lambda x: x.atan(),
         "Abs": abs,
         "sign": _ball_sign,
+        "Cell": _ball_sign,
         "erf": lambda x: x.erf(),
         "gamma": lambda x: x.gamma(),
         "loggamma": lambda x: x.lgamma(),

@@ -1,6 +1,6 @@
 """Changes of a document: entries with their new formulas, put in as text and proved before they are shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import DocumentError
@@ -9,12 +9,13 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
+from recipe_compiler.verdict import Explanation, Finding, Proved, Topic, Verdict
 from recipe_compiler.verify.case import Case, Matrix, case_of
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.periodic import on_circles, periodic
 from recipe_compiler.verify.q_skew import q_skew
 from recipe_compiler.verify.repair.terms import read
 from recipe_compiler.verify.stationary import stationary
@@ -76,7 +77,7 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
     """Return the change as an explanation if the document with it, read from its text, is proved; else None.
 
     The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too,
-    and D, Q keep their kinds.
+    and D, Q keep their kinds. On circles it must mean something: exp(t) is no function on one.
     """
     declarations = dynamics.declarations
     try:
@@ -96,7 +97,9 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
 
 def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Proved] | None:
     """Return the proofs that a changed document needs, None if one is missing."""
-    asked = [claimed_stationary] if case.dynamics.claims.drift is not None else [stationary]
+    asked: list[Callable[[Case], Finding]] = [
+        claimed_stationary if case.dynamics.claims.drift is not None else stationary
+    ]
     if derived and case.dynamics.claims.drift is not None:
         asked.append(claimed_drift)
     if any(entry.startswith("Q[") for entry in entries):
@@ -104,6 +107,8 @@ def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Prove
     noisy = any(entry.startswith(("D[", "claims.diffusion[")) for entry in entries)
     if noisy:
         asked.append(d_symmetric)
+    if on_circles(case.dynamics.declarations):
+        asked.append(periodic)
     found: list[Proved] = []
     for claim in asked:
         decision = claim(case).decision

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Formula
@@ -10,9 +11,10 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.order import spell_tensor
-from recipe_compiler.verdict import Explanation, Topic
-from recipe_compiler.verify.case import Case
-from recipe_compiler.verify.repair.changes import ENERGY, Change, proved
+from recipe_compiler.verdict import Explanation, Topic, Verdict
+from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.normalisable import normalisable
+from recipe_compiler.verify.repair.changes import ENERGY, Change, proved, with_formulas
 from recipe_compiler.verify.repair.equations import defects
 from recipe_compiler.verify.repair.ratios import Ratio
 from recipe_compiler.verify.repair.scales import is_one, positive, written
@@ -59,10 +61,20 @@ def samples_instead(case: Case) -> tuple[Explanation, ...]:
             seen.add(mark)
             explanation = proved(dynamics, change, Topic.SAMPLES, derived=False)
             if explanation is not None:
-                found.append(explanation)
+                found.append(_with_integral(dynamics, change, explanation))
     except (DocumentError, NotConvertedError):
         pass
     return tuple(found)
+
+
+def _with_integral(dynamics: Dynamics, change: Change, explanation: Explanation) -> Explanation:
+    """Return the explanation, with what it comes to where exp(-H) is shown to have no finite integral."""
+    law = normalisable(case_of(with_formulas(dynamics, dict(change.formulas))))
+    if law.verdict is not Verdict.REFUTED:
+        return explanation
+    tabled = dynamics.declarations.parameters or dynamics.declarations.functions
+    where = " for some values of what is declared" if tabled else ""
+    return replace(explanation, says=f"{explanation.says}; its integral is infinite{where}: no law is sampled")
 
 
 def _energies(dynamics: Dynamics, end: float) -> Iterator[Change]:
