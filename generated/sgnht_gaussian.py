@@ -42,22 +42,29 @@ Claims:
         positive; U is smooth)
     proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
         is positive; U is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given A is positive;
+        Sigma is positive definite; U is smooth)
+    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
+        size; second engine; given A is positive; U is smooth)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given A is positive;
+        U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches xi by d2
+        b_xi/d r d r = 2*I/d; theta by d b_theta/d r = I, invertible at every state; given A is positive; U is
+        smooth; chains do not explode in finite time; Sigma is positive definite)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
         positive definite)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
         Sigma is positive definite)
     proved: what is bound is of the kind declared (by structure, exact values)
     proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
 
 Not checked here:
-    normalisable: that exp(-H) has a finite integral is assumed of U, not decided
-    marginal: that theta has the law exp(-U) once r, xi is integrated out is not decided by this version
-    regular: D or Q depends on the state; smoothness beyond what `stationary` used is not decided
-    unique: that exp(-H) is the only stationary law, and that chains reach it, is not decided by this version
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
-    claimed_marginal: claimed, and not decided by this version
-    noise_budget: a full-data build has no gradient noise to subtract; not decided further by this version
-    independence: that the noise of different draws is independent is not decided by this version
 
 References:
     ding2014sgnht

@@ -17,8 +17,10 @@ from recipe_compiler.algebra.instances import as_fraction
 from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.symbols import component, coordinates, extent, positions
+from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare
+from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role
+from recipe_compiler.formula.expression import Symbol as Name
 from recipe_compiler.formula.shapes import Shape
 
 
@@ -85,17 +87,30 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
 
 
 def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:
-    """Whether an assumption certainly holds at a point, entry by entry."""
+    """Whether an assumption certainly holds at a point, entry by entry.
+
+    One about the state must hold strictly: a point on the edge, or on a surface, tells nothing of a neighbourhood.
+    """
+    op = compare.op
+    if _is_of_state(compare.left) or _is_of_state(compare.right):
+        op = op[0] if op != "==" else ""
     setting = Setting(declarations, sizes)
     left, right = rows(compare.left, setting), rows(compare.right, setting)
     try:
-        return all(
-            _compares(compare.op, evaluate(x - y, at.leaf))
+        return bool(op) and all(
+            _compares(op, evaluate(x - y, at.leaf))
             for p, q in zip(left, right, strict=True)
             for x, y in zip(p, q, strict=True)
         )
     except NoValueError:
         return False
+
+
+def _is_of_state(formula: Formula) -> bool:
+    """Whether a block, or a function of blocks, occurs in a formula."""
+    if isinstance(formula, FunctionAt) or (isinstance(formula, Name) and formula.role is Role.BLOCK):
+        return True
+    return any(_is_of_state(part) for part in parts(formula))
 
 
 def written(values: Rows, shape: Shape) -> str:

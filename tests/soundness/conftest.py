@@ -8,8 +8,9 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding
+from recipe_compiler.verdict import Finding, Report
 from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.report import check
 
 Decide = Callable[[Callable[[Case], Finding], str], Finding]
 
@@ -26,3 +27,17 @@ def decide(tmp_path: Path) -> Decide:
         return claim(case_of(document))
 
     return decided
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> Callable[[str], Report]:
+    """Return the whole report about a document."""
+
+    def report(text: str) -> Report:
+        path = tmp_path / "spec.yaml"
+        path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
+        document = load(path)
+        assert isinstance(document, Dynamics)
+        return check(document)
+
+    return report

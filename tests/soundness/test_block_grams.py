@@ -80,3 +80,16 @@ def test_a_search_in_floats_that_cannot_be_is_no_fault(decide: Decide) -> None:
         assert isinstance(decide(d_psd, document.replace("VALUE", value)).decision, Refuted)
     nowhere = document.replace("VALUE", "x - (2 + x)").replace("H: ", "assume: ['expm1(1/3) > 1']\n    H: ")
     assert isinstance(decide(d_psd, nowhere).decision, Undecided)
+
+
+def test_a_draw_that_has_no_instance_does_not_undo_a_proof(decide: Decide) -> None:
+    document = """
+    state: {x: {domain: "interval(a, b)"}}
+    parameters: {a: {}, b: {}}
+    assume: ["a < b"]
+    H: x**2
+    D: [["b - a + x**2"]]
+    Q: [[0]]
+    """
+    assert isinstance(decide(d_psd, document).decision, Proved)
+    assert isinstance(decide(d_psd, document.replace('["a < b"]', '["a < b", "b < a"]')).decision, Undecided)
