@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.declared import Declared, merged
-from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.symbolic import declared_in
 from recipe_compiler.spec.declarations import MAX_BLOCKS, Page, check_kinds, check_unique, domain_of, too_many_blocks
 from recipe_compiler.spec.formulas import Entry
@@ -59,7 +59,23 @@ def declarations_of(
 def _block(page: Page, declared: Declared, declarations: Declarations) -> Block:
     entry = Entry(f"state.{declared.name}.domain", Scalar("", page.root.place))
     domain = domain_of(page, entry, declared.domain, declarations)
+    if domain == Domain() and declared.kinds != (Kind.REAL,):
+        return Block(declared.name, declared.shape, _domain_of_kinds(page, declared))
     return Block(declared.name, declared.shape, domain)
+
+
+def _domain_of_kinds(page: Page, declared: Declared) -> Domain:
+    """Return the domain that an object's kinds (SymPy's `positive=True`) mean for a block of the state."""
+    match declared.kinds:
+        case (Kind.POSITIVE,):
+            return Domain(DomainName.POSITIVE)
+        case (Kind.NONNEGATIVE,):
+            return Domain(DomainName.NONNEGATIVE)
+        case _:
+            problem = f"found a block that is {', '.join(declared.kinds)}, expected a domain"
+            hint = 'a block has a domain: scalar("x", domain="interval(0, 1)")'
+            page.fault((), f"state.{declared.name}", problem, hint)
+            return Domain()
 
 
 def _check(page: Page, declarations: Declarations, potential: str) -> None:

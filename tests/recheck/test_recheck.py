@@ -121,6 +121,14 @@ def test_a_proved_claim_cannot_be_sealed_as_refuted() -> None:
     assert rejected(sealed(changed))
 
 
+def test_a_refuted_claim_cannot_be_called_advisory() -> None:
+    changed = of("c_transposed")
+    for claim in changed["claims"]:
+        claim["required"] = claim["verdict"] != "refuted"
+    changed["verdict"] = "proved"
+    assert rejected(sealed(changed))
+
+
 def test_a_witness_that_is_not_admissible_is_rejected() -> None:
     changed = of("c_transposed")
     changed["documents"]["dynamics"]["parameters"] = [
