@@ -73,7 +73,7 @@ def _verdict_table(report: Report) -> "Table":
             Text(finding.verdict.value, STYLES[finding.verdict]),
             Text(plain(_how(finding))),
             Text(plain(_sizes(finding.checked_at))),
-            Text(f"{1000 * finding.seconds:.0f} ms"),
+            Text(f"{1000 * finding.seconds:5.0f} ms"),  # as wide however long it took
         )
     return table
 
