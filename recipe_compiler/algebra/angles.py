@@ -1,6 +1,5 @@
 """Sine and cosine of sums and multiples of angles, by those of the angles themselves."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from recipe_compiler.algebra import quotients
@@ -48,7 +47,10 @@ def is_small(multiples: list[int]) -> bool:
 
 def _added(a: Turn, b: Turn, of: Ring) -> Turn:
     """cos(a + b) = cos a cos b - sin a sin b, sin(a + b) = sin a cos b + cos a sin b."""
-    times: Callable[[Quotient, Quotient], Quotient] = lambda x, y: quotients.multiply(x, y, of)  # noqa: E731
+
+    def times(x: Quotient, y: Quotient) -> Quotient:
+        return quotients.multiply(x, y, of)
+
     cos = quotients.add([times(a.cos, b.cos), _minus(times(a.sin, b.sin), of)], of)
     return Turn(cos, quotients.add([times(a.sin, b.cos), times(a.cos, b.sin)], of))
 

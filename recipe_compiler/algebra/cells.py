@@ -22,6 +22,7 @@ class Cell(sympy.Function):
     is_nonzero = True
 
     @classmethod
+    # SymPy names the arguments of `eval` anew in every function
     def eval(cls, *args: sympy.Basic) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the value where the sign is known."""
         x = cast(Expr, args[0])

@@ -132,6 +132,6 @@ def _coefficient(coefficient: Expr, names: dict[Symbol, Any], solver: Any) -> An
         part: Any = z3.Q(int(number.p), int(number.q))
         for p, e in zip(parameters, exponents, strict=True):
             for _ in range(int(e)):
-                part = part * names[p]  # type: ignore[index]
+                part = part * names[p]  # type: ignore[index]  # z3 has no types of its own
         value = value + part
     return value
