@@ -15,6 +15,10 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName, Kind
 
 
+class EmptyDomainError(Exception):
+    """Nothing lies between the bounds at the parameters drawn: they are not admissible, others may be."""
+
+
 def inside(
     block: Block,
     declarations: Declarations,
@@ -26,7 +30,8 @@ def inside(
     """Return rational coordinates in the interior of a block's domain; `numbers` holds the parameters its bounds need.
 
     Raises:
-        NoInstanceError: no rational point between the bounds was found.
+        EmptyDomainError: no rational point lies between the bounds.
+        NoInstanceError: bounds that have no value.
     """
     n = len(positions(block.shape, sizes))
     match block.domain.name:
@@ -65,7 +70,7 @@ def _between(
     share = Fraction(random.randint(1, 7), 8)
     found = _rational(low) + (_rational(high) - _rational(low)) * share
     if not (_less(low, found) and _less(found, high)):
-        raise NoInstanceError(f"the domain of {block.name} is empty at the parameters drawn")
+        raise EmptyDomainError(f"the domain of {block.name} is empty at the parameters drawn")
     return found
 
 

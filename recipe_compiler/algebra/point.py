@@ -10,7 +10,7 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra import instances
-from recipe_compiler.algebra.domains import inside
+from recipe_compiler.algebra.domains import EmptyDomainError, inside
 from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.instances import as_fraction
@@ -56,7 +56,7 @@ class Point:
 
 
 def point(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
-    """Return an admissible point, or None if the one drawn violates an assumption.
+    """Return an admissible point, or None if the one drawn violates an assumption, or leaves a domain empty.
 
     `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
 
@@ -73,7 +73,10 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
     for block in declarations.blocks:
-        found = inside(block, declarations, sizes, numbers, style, random)
+        try:
+            found = inside(block, declarations, sizes, numbers, style, random)
+        except EmptyDomainError:
+            return None
         numbers.update(zip(coordinates(block, sizes), found, strict=True))
         named.append((block.name, (_entries_of(block, found, sizes), block.shape)))
     for function in declarations.functions:

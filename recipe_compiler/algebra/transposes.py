@@ -1,5 +1,6 @@
 """Typed formulas with every transpose carried down to the names: what makes `L P L.T` visible as such."""
 
+from recipe_compiler.algebra.separable import diagonal_hessian
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
@@ -29,7 +30,7 @@ def kinds_of(formula: Formula, declarations: Declarations) -> tuple[Kind, ...]:
 
 
 def plain(formula: Formula, declarations: Declarations) -> Formula:
-    """Return the same formula with transposes only on names that need them."""
+    """Return the same formula with transposes only on names that need them, and the Hessians of sums as diagonals."""
     match formula:
         case Transpose(arg):
             return transposed(plain(arg, declarations), declarations)
@@ -41,7 +42,9 @@ def plain(formula: Formula, declarations: Declarations) -> Formula:
             return MatMul(plain(left, declarations), plain(right, declarations), shape)
         case Power(base, exponent, shape):
             return Power(plain(base, declarations), plain(exponent, declarations), shape)
-        case Apply(fn, args, shape) if fn not in {"grad", "div", "hessian", "where"}:
+        case Apply("hessian", _, _):
+            return diagonal_hessian(formula) or formula
+        case Apply(fn, args, shape) if fn not in {"grad", "div", "where"}:
             return Apply(fn, tuple(plain(arg, declarations) for arg in args), shape)
         case _:
             return formula

@@ -1,16 +1,53 @@
-"""Documents by the names they have on the command line."""
+"""Documents by the names they have on the command line, read within limits: a Python specification runs as code."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 from recipe_compiler.pipeline import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verify.limits import MEMORY, Unfinished, Work, run_all
+
+Document = Dynamics | Target | Build
+
+_Faulty = tuple[type[DocumentError], tuple[Fault, ...]]
+
+SECONDS = 20.0
+"""What reading one document may take, the Python files that it names included."""
+LIMITS = f"at most {SECONDS:g} s and {MEMORY // 2**30} GiB"
 
 
-def load_named(file: str) -> Dynamics | Target | Build:
-    """Read a document; `my_spec.py:name` is the object `name` of a Python spec."""
+def load_named(file: str) -> Document:
+    """Read a document; `my_spec.py:name` is the object `name` of a Python spec.
+
+    Raises:
+        SpecError: the document is malformed, or reading it takes more than it may.
+        ModelError: it is well formed but means nothing.
+    """
     path, colon, name = file.rpartition(":")
-    return load(Path(path), name) if colon and path.endswith(".py") else load(Path(file))
+    asked = (path, name) if colon and path.endswith(".py") else (file, None)
+    (found,) = run_all(Work(partial(_jobs, *asked), 1), SECONDS, SECONDS)
+    match found:
+        case Unfinished(reason):
+            problem = f"found no end of reading it ({reason}), expected a document that is read with {LIMITS}"
+            raise SpecError([Fault(Place(asked[0]), "document", problem)])
+        case (error, faults):
+            raise error(faults)
+        case _:
+            return found
+
+
+def _jobs(path: str, name: str | None) -> Sequence[Callable[[], Document | _Faulty]]:
+    return [partial(_load, path, name)]
+
+
+def _load(path: str, name: str | None) -> Document | _Faulty:
+    """Return the document, or its faults: errors do not travel between processes."""
+    try:
+        return load(Path(path), name)
+    except DocumentError as error:
+        return type(error), error.faults
 
 
 def load_build(file: str) -> Build:

@@ -22,6 +22,8 @@ class ExitCode(IntEnum):
     """A fault of the compiler."""
     INTERRUPTED = 130
     """Ctrl-C."""
+    TERMINATED = 143
+    """SIGTERM, in `run`: what was drawn is kept."""
 
 
 def worst(codes: list[ExitCode]) -> ExitCode:

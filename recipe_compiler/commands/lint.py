@@ -63,7 +63,7 @@ def _show(read: Equation) -> None:
     if read.reason:
         say(f"  not read{at}: {read.reason}")
         return
-    say(f"  drift read{at}, lim E[dz]/eps:")
+    say(f"  drift read{at}, lim E[dz]/eps{f', {read.step_size}' if read.step_size else ''}:")
     for name, text in read.drift:
         say(f"      {name}: {text}")
     say(f"  diffusion read{at}, lim Cov[dz]/(2 eps), what is zero left out:")
@@ -77,5 +77,6 @@ def _json(read: Equation) -> dict[str, object]:
         "drift": dict(read.drift),
         "diffusion": dict(read.diffusion),
         "finite_steps": read.bias or None,
+        "step_size": read.step_size or None,
         "reason": read.reason or None,
     }

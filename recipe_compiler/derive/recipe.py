@@ -1,6 +1,9 @@
 """The recipe: from D, Q, H to the drift."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block
@@ -9,6 +12,8 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+
+T = TypeVar("T")
 
 Vector = tuple[Tensor, ...]
 """A vector over z, block by block."""
@@ -59,8 +64,8 @@ def derive(dynamics: Dynamics) -> Derivation:
     D = _matrix(dynamics, "D", dynamics.D)
     Q = _matrix(dynamics, "Q", dynamics.Q)
     both = add_matrices(c, D, Q)
-    grad_H = gradient(c, blocks, H)
-    Gamma = divergence(c, blocks, both)
+    grad_H = _placed(dynamics, "H", lambda: gradient(c, blocks, H))
+    Gamma = _divergence(dynamics, c, D, Q)
     pushed = apply_matrix(c, blocks, both, grad_H)
     drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
     return Derivation(dynamics, H, D, Q, grad_H, Gamma, drift)
@@ -114,6 +119,30 @@ def add_matrices(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
     return tuple(
         tuple(c.add(one, other) for one, other in zip(a, b, strict=True)) for a, b in zip(left, right, strict=True)
     )
+
+
+def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix) -> Vector:
+    """Return that of D + Q; a jump that has no derivative is a fault of the entry that holds it."""
+    blocks = dynamics.declarations.blocks
+    try:
+        return divergence(c, blocks, add_matrices(c, D, Q))
+    except ModelError:
+        for name, matrix in (("D", D), ("Q", Q)):
+            for block, row in zip(blocks, matrix, strict=True):
+                for other, entry in zip(blocks, row, strict=True):
+                    by = Coordinate(other.name, col_slots(other))
+                    _placed(dynamics, f"{name}[{block.name},{other.name}]", partial(c.diff, entry, by))
+        raise
+
+
+def _placed(dynamics: Dynamics, entry: str, attempt: Callable[[], T]) -> T:
+    """Return what is computed of one entry, its faults at the place of that entry."""
+    try:
+        return attempt()
+    except ModelError as error:
+        where = dynamics.source.place(entry)
+        found = (f if f.where.file else replace(f, where=where, entry=entry) for f in error.faults)
+        raise ModelError(found) from None
 
 
 def _matrix(dynamics: Dynamics, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:

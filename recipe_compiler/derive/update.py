@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.derive.powers import (
+    ONE,
     TOP,
     ZERO,
     NotReadError,
@@ -31,6 +32,7 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor, Term
 
+SECOND = Fraction(2)
 DEGREE = 8
 """Of a polynomial in one draw."""
 
@@ -71,6 +73,18 @@ class Update:
         """The highest power up to which every moment is known."""
         every = (*self.mean, *(part for line in self.covariance for part in line))
         return min((part.upto for part in every), default=TOP)
+
+    @property
+    def unit(self) -> Fraction:
+        """The power of eps that one step takes of time.
+
+        It is 1, or the power at which the covariance starts, where nothing moves at a lower one: `theta -
+        eps**2/2*grad(U, theta) + eps*N(0, I)` takes time of order eps**2. A step with anything of order eps is left
+        as it is, and so is one without noise.
+        """
+        low = min(self.powers_below(TOP), default=ONE)
+        noisy = any(low in part.parts for line in self.covariance for part in line)
+        return low if noisy and ONE < low <= min(SECOND, self.known) else ONE
 
     def powers_below(self, power: Fraction) -> tuple[Fraction, ...]:
         """Return the powers below one that occur in a moment, in order."""

@@ -106,7 +106,9 @@ def _measure(part: tree.Tree, bounds: _Bounds) -> Measure:
 def _depth(part: tree.Tree) -> int:
     """Return how many typed nodes lie between a part and its parts, at most."""
     if not isinstance(part, tree.Product):
-        return 2 if isinstance(part, tree.Call) else 1
+        if isinstance(part, tree.Call):
+            return 3 if part.name == "logsumexp" else 2
+        return 1
     runs = "".join("@" if operator == "@" else "*" for operator in part.operators).split("@")
     depths = [len(run) if len(run) < 8 else 5 + len(run).bit_length() for run in runs]
     return len(runs) - 1 + sum(depths) + ("/" in part.operators)

@@ -10,7 +10,7 @@ from recipe_compiler.formula.unknowns import is_open, product_size
 ARITY = {
     **dict.fromkeys(ex.ELEMENTWISE, 1),
     **dict.fromkeys(ex.ELEMENTWISE_PAIRS, 2),
-    **dict.fromkeys(("inv", "det", "logdet", "trace", "diag", "sum", "norm2"), 1),
+    **dict.fromkeys(("inv", "det", "logdet", "trace", "diag", "sum", "norm2", "logsumexp"), 1),
     **dict.fromkeys(("dot", "outer", "kron", "grad", "div", "hessian", "N", "grad_tilde"), 2),
     "next": 1,
     "where": 3,
@@ -43,6 +43,8 @@ def apply_function(part: tree.Call, args: tuple[Formula, ...], context: Context)
             if is_scalar(shape):
                 return _expected(part, 0, args, "a vector or a matrix", context)
             return ex.Apply("sum", args, SCALAR)
+        case "logsumexp":
+            return _logsumexp(part, args[0], context)
         case "dot" | "norm2":
             return _inner(part, args[0], args[-1], context)
         case "outer":
@@ -133,6 +135,15 @@ def _inner(part: tree.Call, left: Formula, right: Formula, context: Context) -> 
     if u is None or v is None or context.fit(v, u.shape, part.args[-1]) is None:
         return None
     return ex.MatMul(ex.Transpose(u, context.shape(u).transposed), v, SCALAR)
+
+
+def _logsumexp(part: tree.Call, arg: Formula, context: Context) -> Formula | None:
+    """logsumexp(v) = log(sum(exp(v))) of a column or a row."""
+    column = as_column(arg, context)
+    if column is None:
+        return _expected(part, 0, (arg,), "a vector", context)
+    exponentials = ex.Apply("exp", (column,), context.shape(column))
+    return ex.Apply("log", (ex.Apply("sum", (exponentials,), SCALAR),), SCALAR)
 
 
 def _outer(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:

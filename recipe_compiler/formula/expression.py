@@ -2,7 +2,8 @@
 
 A formula is an immutable tree. Every node knows its `shape`; every size in it is resolved (a symbolic size or an
 integer, never an unknown). Numbers are exact. Nothing here simplifies: nodes say what the author wrote, except that
-`a - b` is `a + (-1)*b`, `a / b` is `a * b**(-1)`, and `dot`, `norm2` are matrix products.
+`a - b` is `a + (-1)*b`, `a / b` is `a * b**(-1)`, `dot` and `norm2` are matrix products, and `logsumexp(v)` is
+`log(sum(exp(v)))`.
 """
 
 from dataclasses import dataclass
@@ -222,6 +223,8 @@ ELEMENTWISE = frozenset((
 """Scalar functions of one argument, applied entry by entry."""
 
 ELEMENTWISE_PAIRS = frozenset({"minimum", "maximum"})
-MATRIX_FUNCTIONS = frozenset(["inv", "det", "logdet", "trace", "diag", "sum", "dot", "norm2", "outer", "kron"])
+MATRIX_FUNCTIONS = frozenset(
+    ["inv", "det", "logdet", "trace", "diag", "sum", "dot", "norm2", "logsumexp", "outer", "kron"]
+)
 CALCULUS = frozenset({"grad", "div", "hessian"})
 UPDATE_FUNCTIONS = frozenset({"N", "next", "grad_tilde"})

@@ -165,6 +165,11 @@ def norm2(v: object) -> Expression:
     return _call("norm2", v)
 
 
+def logsumexp(v: object) -> Expression:
+    """Return log(sum(exp(v))) of a column or a row."""
+    return _call("logsumexp", v)
+
+
 def outer(u: object, v: object) -> Expression:
     """Return u @ v.T."""
     return _call("outer", u, v)

@@ -45,7 +45,8 @@ class Faults:
 
 def nearest(name: str, known: tuple[str, ...]) -> str:
     """Return the hint `did you mean ...`, or the empty string when nothing is near."""
-    close = get_close_matches(name, known, n=1, cutoff=0.6) or get_close_matches(
-        name.lower(), [k for k in known if k.islower()], n=1, cutoff=0.6
-    )
+    folded = {k.casefold(): k for k in reversed(known)}
+    same = [folded[name.casefold()]] if name.casefold() in folded else []
+    near = [folded[k] for k in get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)]
+    close = same or get_close_matches(name, known, n=1, cutoff=0.6) or near
     return f"did you mean `{close[0]}`?" if close else ""

@@ -41,8 +41,9 @@ def load(path: Path, name: str | None = None) -> Dynamics | Target | Build:
 
 
 def _read(root: Mapping, path: Path, faults: Faults) -> Dynamics | Target | Build | None:
-    keys = {key.text for key, _ in root.entries}
-    counts = {kind: len(keys & own) for kind, own in (("build", _BUILD), ("dynamics", _DYNAMICS), ("target", _TARGET))}
+    keys = {key.text.casefold() for key, _ in root.entries}  # `h` for `H` is told where keys are
+    kinds = (("build", _BUILD), ("dynamics", _DYNAMICS), ("target", _TARGET))
+    counts = {kind: len(keys & {key.casefold() for key in own}) for kind, own in kinds}
     kind = max(counts, key=lambda kind: counts[kind])
     if not counts[kind]:
         problem = "found none of H, potential, log_likelihood, dynamics: expected dynamics, a target or a build"
@@ -61,6 +62,9 @@ def _read(root: Mapping, path: Path, faults: Faults) -> Dynamics | Target | Buil
 def _read_bytes(path: Path) -> bytes:
     """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
     try:
+        if path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "a pipe or a device"
+            raise SpecError([Fault(Place(str(path)), "document", f"found {what}, expected a file")])
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

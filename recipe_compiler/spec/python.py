@@ -8,6 +8,7 @@ from recipe_compiler.errors import DocumentError, Fault, ModelError, Place
 from recipe_compiler.formula.declared import PYTHON
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec import model
+from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.names import name_problem
@@ -15,6 +16,7 @@ from recipe_compiler.spec.python_document import source_of
 from recipe_compiler.spec.python_formulas import Stated, claimed_objects, rows_of
 from recipe_compiler.spec.python_names import block_name, declarations_of, declared_names
 from recipe_compiler.spec.read_dynamics import check_given
+from recipe_compiler.spec.units import check_units
 from recipe_compiler.spec.yaml_nodes import Mapping as Nodes
 
 
@@ -31,6 +33,7 @@ def Dynamics(
     claims: Mapping[str, object] | None = None,
     title: str = "",
     references: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
 ) -> model.Dynamics:
     """State dynamics in Python: dz = f dt + sqrt(2D) dW with f = -(D+Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
 
@@ -49,15 +52,13 @@ def Dynamics(
         claims: `drift`, `marginal`, `update` (block to formula), `diffusion` (rows), `interpretation`, `noise`.
         title: What the sampler is called.
         references: Keys of references.
+        units: Names of blocks, parameters and functions to their units: `length/time**2`, `1`.
 
     Raises:
         SpecError: An object, a name or a text is not of the language; all faults are gathered.
         ModelError: The formulas do not fit together.
     """
-    page = Page(Nodes((), _caller()), Faults())
-    problem = name_problem(name)
-    if problem is not None:
-        page.faults.malformed_at(page.root.place, "name", *problem)
+    page = _page(name)
     given = dict(claims or {})
     parts = page.faults.catch(lambda: (*_entries(D), *_entries(Q), *claimed_objects(given))) or ()
     blocks = tuple(block for obj in state if (block := block_name(page, obj)) is not None)
@@ -66,14 +67,27 @@ def Dynamics(
     if declarations is None:
         raise _faults(page)
     declarations = replace(declarations, assume=Stated(page, declarations).conditions(assume))
+    check_consistency(page, declarations)
+    measured = {str(key): str(unit) for key, unit in (units or {}).items()}
+    check_units(page, measured, declarations)
     stated = Stated(page, declarations)
     energy, matrices = stated.formula("H", H, SCALAR), (stated.matrix("D", D), stated.matrix("Q", Q))
     read = stated.claims(given)
     check_given(page, {key for key, obj in {"D": D, "Q": Q, **given}.items() if obj is not None})
     if energy is None or page.faults.found:
         raise _faults(page)
-    made = model.Dynamics(name, declarations, energy, *matrices, read, title, tuple(references))
+    about = (title, tuple(references))
+    made = model.Dynamics(name, declarations, energy, *matrices, read, *about, units=tuple(measured.items()))
     return replace(made, source=source_of(made, page.root.place))
+
+
+def _page(name: str) -> Page:
+    """Return the page that faults go to, that of the name first."""
+    page = Page(Nodes((), _caller()), Faults())
+    problem = name_problem(name)
+    if problem is not None:
+        page.faults.malformed_at(page.root.place, "name", *problem)
+    return page
 
 
 def _entries(obj: object) -> tuple[object, ...]:

@@ -26,6 +26,7 @@ def source_of(dynamics: Dynamics, where: Place) -> Source:
         "D": _texts(dynamics.D),
         "Q": _texts(dynamics.Q),
         "claims": _claims(dynamics.claims),
+        **({"units": dict(dynamics.units)} if dynamics.units else {}),
     }
     return Source(where.file, canonical_json(document), tuple((entry, where) for entry in _entries(dynamics)))
 

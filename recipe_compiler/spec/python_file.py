@@ -16,7 +16,8 @@ def load_python(path: Path, name: str | None) -> Dynamics:
     """
     file = str(path)
     if not path.is_file():
-        raise SpecError([Fault(Place(file), "document", "found no such file, expected one")])
+        what = "a folder, a pipe or a device" if path.exists() else "no such file"
+        raise SpecError([Fault(Place(file), "document", f"found {what}, expected a file")])
     spec = importlib.util.spec_from_file_location(f"_recipe_spec_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise SpecError([Fault(Place(file), "document", "found a file that Python cannot import, expected one")])
@@ -30,7 +31,7 @@ def load_python(path: Path, name: str | None) -> Dynamics:
         raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from end
     except Exception as error:  # the user's own code may raise anything
         line = _line_in(file)
-        problem = f"found {type(error).__name__} when the file ran: {error}"
+        problem = f"found {type(error).__name__} when the file ran{f': {error}' if str(error) else ''}"
         raise SpecError([Fault(Place(file, line), "document", problem)]) from error
     stated = {key: value for key, value in vars(module).items() if isinstance(value, Dynamics)}
     if name is None and len(stated) == 1:

@@ -8,6 +8,7 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.declarations import (
     Page,
     block_declarations,
@@ -45,6 +46,7 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
         return None
     declarations = with_defaults(page, with_domains(page, declarations))
     declarations = replace(declarations, assume=read_assumptions(page, declarations))
+    check_consistency(page, declarations)
     scope = Scope(declarations)
     H = page.formula("H", scope, SCALAR, "H")
     places: list[tuple[str, Place]] = []

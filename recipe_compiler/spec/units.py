@@ -80,7 +80,7 @@ def check_units(page: Page, stated: Table[str, str], declarations: Declarations)
             problem = f"found the unit of `{name}`, expected one of a block, parameter or function"
             page.fault(("units", name), f"units.{name}", problem, nearest(name, known))
             continue
-        node = page.node("units", name)
+        node = page.node("units", name) or Scalar(stated[name], page.root.place)
         if isinstance(node, Scalar):
             entry = Entry(f"units.{name}", node)
             page.faults.catch(lambda entry=entry: _read(entry))

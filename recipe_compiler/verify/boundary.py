@@ -15,7 +15,6 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.definedness import nodes
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.leading import Size
@@ -23,26 +22,17 @@ from recipe_compiler.algebra.point import Point
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.witness import points
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Formula,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Role,
-    Symbol,
-    Transpose,
-)
+from recipe_compiler.errors import Place
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.boundary_alone import is_alone, is_diagonal, own
 from recipe_compiler.verify.boundary_faces import Face, NotKnownError, bounded, density_at, faces, written
 from recipe_compiler.verify.boundary_rows import row_size
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.parity import is_even
 from recipe_compiler.verify.premises import depends_on_state, restricts_state
+from recipe_compiler.verify.recover.represented import UNKNOWN, represented, states_equation
 
 BOUNDARY = ("boundary", "no probability flows through the faces of the domain")
 
@@ -63,13 +53,22 @@ def has_boundary(dynamics: Dynamics) -> bool:
 
 
 def boundary(case: Case) -> Finding:
-    """Decide the flux through every face, for every size."""
-    declarations = case.dynamics.declarations
+    """Decide the flux through every face, for every size; that of the Q which a claimed drift has where none is given.
+
+    The current does not depend on which Q represents it.
+    """
     where = case.place("state", "H")
-    if case.whole.D is None or case.whole.Q is None or case.dynamics.Q is None or case.dynamics.D is None:
-        return Finding(*BOUNDARY, True, Undecided(("D or Q is not given: the current is not known",)), where=where)
+    of = represented(case)
+    if of is None:
+        why = UNKNOWN if states_equation(case.dynamics) else "the noise, or Q, is not given"
+        return Finding(*BOUNDARY, True, Undecided((f"{why}: the current is not known",)), where=where)
+    return _finding(of.case, where, of.given)
+
+
+def _finding(case: Case, where: Place, reasons: frozenset[str]) -> Finding:
+    declarations = case.dynamics.declarations
     tried = [f"the face of the domain on which {where_} is not looked at" for where_ in _restrictions(case.dynamics)]
-    found = _Found()
+    found = _Found(given=set(reasons))
     try:
         for face in faces(declarations):
             decision = _at_face(case, face, found)
@@ -168,60 +167,15 @@ def _integrable(case: Case, face: Face, e: Expr, exact: bool, found: _Found) -> 
 
 def _reach(case: Case, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], Size]) -> str:
     """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
-    own = rows.get(("D", face.number))
-    if own is None or len(rows) > 1 or not (exact and own.is_exact) or face.is_total or not _is_alone(case, face):
+    noise = rows.get(("D", face.number))
+    if noise is None or len(rows) > 1 or not (exact and noise.is_exact) or face.is_total or not is_alone(case, face):
         return ""
-    c = e + _rational(own.power)
+    c = e + _rational(noise.power)
     if _shown(case, c - 1, ">=") is not None:
         return ": not reached (Feller)"
     if _shown(case, 1 - c, ">") is not None:
         return ": reached (Feller)"
     return f": reached where {written(c)} < 1 (Feller)"
-
-
-def _is_alone(case: Case, face: Face) -> bool:
-    """Whether each coordinate of a block is a diffusion by itself: a diagonal D, H a sum over coordinates."""
-    if not _is_diagonal(_own(case, face)):
-        return False
-    terms = case.whole.H.terms if isinstance(case.whole.H, Add) else (case.whole.H,)
-    return all(_is_separate(term, face) for term in terms)
-
-
-def _is_separate(term: Formula, face: Face) -> bool:
-    """Whether a term of H is free of a block, or a sum over its coordinates alone."""
-    inside = [n for n in nodes(term) if isinstance(n, Symbol) and n.role is Role.BLOCK]
-    if any(isinstance(n, FunctionAt) and face.block.name in n.of for n in nodes(term)):
-        return False
-    if not any(n.name == face.block.name for n in inside):
-        return True
-    if any(n.name != face.block.name for n in inside):
-        return False
-    match term:
-        case Multiply(left, right) if not depends_on_state(left):
-            return _is_separate(right, face)
-        case Multiply(left, right) if not depends_on_state(right):
-            return _is_separate(left, face)
-        case MatMul(Transpose(Symbol() as left), Symbol() as right):
-            return left == right
-        case Apply("sum" | "norm2", (arg,)):
-            return not any(isinstance(n, Apply) and n.fn in {"sum", "norm2", "dot"} for n in nodes(arg))
-        case _:
-            return not face.block.shape.sizes
-
-
-def _own(case: Case, face: Face) -> Formula:
-    D = case.whole.D or ()
-    return D[face.number][face.number]
-
-
-def _is_diagonal(formula: Formula) -> bool:
-    match formula:
-        case Identity() | Apply("diag", _):
-            return True
-        case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
-            return _is_diagonal(right if not left.shape.sizes else left)
-        case _:
-            return not formula.shape.sizes
 
 
 def _reflected(
@@ -236,7 +190,7 @@ def _reflected(
         if not _above(case, conditions[-1] + 1, found):
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
         other = case.dynamics.declarations.blocks[b]
-        if name == "D" and b == face.number and _is_diagonal(_own(case, face)) and not face.is_total:
+        if name == "D" and b == face.number and is_diagonal(own(case, face)) and not face.is_total:
             continue
         entry = (case.whole.Q or ())[face.number][b]
         even = is_even(case.whole.H, other.name) and is_even(entry, other.name)

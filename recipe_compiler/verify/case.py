@@ -15,7 +15,8 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Filled, Formula, Number
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding
+from recipe_compiler.verdict import Finding, Refuted
+from recipe_compiler.verify.any_size import any_size, decided, largest_size
 from recipe_compiler.verify.premises import contradiction
 from recipe_compiler.verify.sizes import Sizes, checked_sizes
 
@@ -37,6 +38,8 @@ class Case:
     sizes: tuple[Sizes, ...]
     contradiction: str
     """Why no exact point satisfying the declarations is known; empty if one is."""
+    wide: "Case | None" = None
+    """The same for every size, where a large one is fixed, or those of a build."""
     known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False, compare=False)
     """What was found once and is asked for again; of use to `once` only."""
 
@@ -82,6 +85,26 @@ def once(claim: Callable[[Case], Finding]) -> Callable[[Case], Finding]:
     return decided
 
 
+def find(claim: Callable[[Case], Finding], case: Case) -> Finding:
+    """Return what a claim says of a case, decided for every size first where a large one, or that of a build, is fixed.
+
+    At the sizes of a build it is decided only where it is wrong at others: what is open for every size stays so.
+    """
+    wide = case.wide
+    if wide is None:
+        return claim(case)
+    if wide.dynamics is not case.dynamics:
+        return decided(lambda: claim(case), lambda: claim(wide), largest_size(case.dynamics.declarations))
+    found = find(claim, wide)
+    largest = max((n for sizes in case.sizes for n in sizes.values()), default=0)
+    return decided(lambda: claim(case), lambda: found, largest) if isinstance(found.decision, Refuted) else found
+
+
+def at_sizes(case: Case, known: Sizes) -> Case:
+    """Return a case at the sizes that a build gives its dynamics."""
+    return replace(case, sizes=checked_sizes(case.dynamics, known), wide=case) if known else case
+
+
 def case_of(dynamics: Dynamics) -> Case:
     """Return what the claims about a dynamics need.
 
@@ -93,7 +116,10 @@ def case_of(dynamics: Dynamics) -> Case:
     D = dynamics.D or dynamics.claims.diffusion
     Q = dynamics.Q or zeros(dynamics.declarations.blocks)
     derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))
-    return Case(dynamics, derivation, checked_sizes(dynamics), contradiction(dynamics))
+    wider = any_size(dynamics)
+    wide = None if wider is None else case_of(wider)
+    against = contradiction(dynamics) if wide is None else wide.contradiction
+    return Case(dynamics, derivation, checked_sizes(dynamics), against, wide)
 
 
 def zeros(blocks: tuple[Block, ...]) -> Matrix:

@@ -5,6 +5,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verify.recover.represented import states_equation
 
 INNER = frozenset({DomainName.REAL, DomainName.CIRCLE})
 """Domains without a boundary."""
@@ -16,8 +17,8 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
         "explosion: that solutions do not run off to infinity in finite time is not decided by this version",
         "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
     ]
-    if dynamics.Q is None or (dynamics.D is None and dynamics.claims.diffusion is None):
-        found.insert(0, "unique: not asked, since D and Q are not both given")
+    if not states_equation(dynamics):
+        found.insert(0, "unique: not asked, since the noise, or both Q and a drift, are not given")
     return tuple(found)
 
 

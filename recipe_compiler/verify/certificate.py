@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from hashlib import sha256
 from importlib.metadata import version
 
+from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.matrices import TooLargeError
 from recipe_compiler.algebra.witness import points
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest, documents
@@ -14,11 +16,12 @@ from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.places import canonical_json
 from recipe_compiler.verdict import Report
 from recipe_compiler.verify.as_json import Json, claim_json
+from recipe_compiler.verify.searched_point import admissible
 from recipe_compiler.verify.sizes import checked_sizes
 
 VERSION = 1
 KEPT = slice(6, None, 30)
-"""Of the points drawn at each size: a plain one and a wide one."""
+"""Of the points drawn at each size: a plain one and a wide one. Where none is admissible, one is searched for."""
 PROVERS = ("recipe_compiler", "sympy", "python-flint", "z3-solver", "clarabel")
 
 
@@ -55,7 +58,8 @@ def _points(document: Dynamics | Target | Build) -> Iterator[dict[str, str]]:
     dynamics = bind(document) if isinstance(document, Build) else document
     for sizes in checked_sizes(dynamics):
         try:
-            found = list(points(dynamics.declarations, sizes))
-        except NoInstanceError:
+            drawn = list(points(dynamics.declarations, sizes))
+            found = drawn[KEPT] or drawn[:1] or [admissible(dynamics.declarations, sizes)]
+        except (NoInstanceError, NotScalarisableError, TooLargeError):
             continue
-        yield from (dict(at.text) for at in found[KEPT])
+        yield from (dict(at.text) for at in found if at is not None)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from sympy import Expr
 
 from recipe_compiler.algebra.definedness import Obligations
-from recipe_compiler.derive.powers import NotReadError
+from recipe_compiler.derive.powers import TOP, NotReadError
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
@@ -26,11 +26,11 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.asked_update import Asked, asked_update, disagreement, guarded, halved, is_nothing
+from recipe_compiler.verify.asked_update import SECOND, Asked, asked_update, disagreement, guarded, halved, is_nothing
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.covariances import laws
 from recipe_compiler.verify.discrete import at_zero
-from recipe_compiler.verify.finite_step import remarks
+from recipe_compiler.verify.finite_step import departure, read_as, remarks
 from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.refresh import NotAffineError, refresh_identity
 from recipe_compiler.verify.sizes import Sizes
@@ -72,8 +72,11 @@ def _answer(case: Case, asked: Asked) -> Answer:
     rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
     open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
     premises = asked.premises | Obligations(found.given | rests, open_)
-    low = min(asked.update.powers_below(ONE), default=ONE)
-    if low == ONE:
+    unit = asked.update.unit
+    if unit != ONE and left:
+        return Answer(Undecided(open_))  # what is no covariance sets no step size
+    low = next((power for power in asked.update.powers_below(TOP) if power <= SECOND), unit)
+    if low == unit:
         return _limit(case, asked, premises)
     if low == ZERO:
         return _of_fixed_size(case, asked, premises)
@@ -82,7 +85,8 @@ def _answer(case: Case, asked: Asked) -> Answer:
 
 def _limit(case: Case, asked: Asked, premises: Obligations) -> Answer:
     """Decide the limiting equation, and add to a proof what is known of finite steps."""
-    answer = _decided(case, asked, premises, [_stationary(asked, ONE, "the residual of the limiting equation")])
+    unit = asked.update.unit
+    answer = _decided(case, asked, premises, [_stationary(asked, unit, "the residual of the limiting equation")])
     slow = _moved_later(asked)
     match answer.decision:
         case Proved(_, given) if slow:
@@ -92,14 +96,26 @@ def _limit(case: Case, asked: Asked, premises: Obligations) -> Answer:
             beside = remarks(asked, case.derivation)
             return replace(answer, decision=Proved(by, given, (*data, *beside.data), beside.said))
         case Refuted(by):
-            return replace(answer, decision=replace(answer.decision, by=f"wrong at every step size (eps^0): {by}"))
+            by = f"wrong at every step size (eps^0): {by}{'' if unit == ONE else f'; {read_as(unit)}'}"
+            return _placed(case, asked, replace(answer, decision=replace(answer.decision, by=by)))
         case Undecided():
             return answer
 
 
+def _placed(case: Case, asked: Asked, answer: Answer) -> Answer:
+    """Return a refutation at the update of the block that departs from the equation of D and Q, if these are given."""
+    found = departure(asked, case.derivation)
+    if found is None or not isinstance(answer.decision, Refuted):
+        return answer
+    block, said = found
+    decision = replace(answer.decision, residual=f"{answer.decision.residual}; {said}")
+    return replace(answer, decision=decision, where=case.place(f"claims.update.{block}", "claims.update", "claims"))
+
+
 def _moved_later(asked: Asked) -> tuple[str, ...]:
     """Return the blocks that a step moves, but not at order eps."""
-    mean, spread = asked.update.mean_at(ONE), asked.update.covariance_at(ONE)
+    unit = asked.update.unit
+    mean, spread = asked.update.mean_at(unit), asked.update.covariance_at(unit)
     return tuple(
         block.name
         for block, dz, f, row in zip(asked.declarations.blocks, asked.update.change, mean, spread, strict=True)

@@ -23,12 +23,13 @@ from recipe_compiler.verify.normalisable import NORMALISABLE, normalisable
 from recipe_compiler.verify.normalisable_target import NORMALISABLE_TARGET, normalisable_build, normalisable_target
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
 from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.recover.represented import states_equation
 from recipe_compiler.verify.recovered_q import RECOVERED_Q, lacks_q, recovered_q
 from recipe_compiler.verify.regular import REGULAR, regular, varies
 from recipe_compiler.verify.stationary import stationary
 from recipe_compiler.verify.step_scale import STEP_SCALE, step_scale
 from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
-from recipe_compiler.verify.unique import UNIQUE, has_recipe, unique, unique_in
+from recipe_compiler.verify.unique import UNIQUE, unique, unique_in
 from recipe_compiler.verify.units import UNITS, declares_units, units
 
 Subject = TypeVar("Subject")
@@ -100,7 +101,9 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
     Claim(*CLAIMED_MARGINAL, claimed_marginal, claims_marginal),
     Claim(*REGULAR, regular, varies),
     Claim(*BOUNDARY, boundary, has_boundary),
-    Claim(*UNIQUE, unique, has_recipe, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)),
+    Claim(
+        *UNIQUE, unique, states_equation, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)
+    ),
     Claim(*INDEPENDENCE, independent_update, estimates_gradients, required=False),
     Claim(*UNITS, units, declares_units, required=False),
 )

@@ -4,35 +4,22 @@ exp(-U) is integrable by assumption; what is nonnegative besides only helps; blo
 are decided apart: coordinate by coordinate where the energy is a sum over coordinates, else by how fast it grows.
 """
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import replace
 
 from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations, Function
-from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.tensor.atoms import everywhere, indices, moved
+from recipe_compiler.tensor.atoms import indices, moved
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
-from recipe_compiler.verify.confining_ends import Condition, at_ends
-from recipe_compiler.verify.confining_growth import COMPACT, Confinement, confinement, degrees
-
-ONE = Fraction(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Finite:
-    """Why an integral is finite; not shown if there are `reasons` against."""
-
-    reasons: tuple[str, ...] = ()
-    data: tuple[tuple[str, str], ...] = ()
-    assumed: str = ""
-    """What is assumed of abstract functions: `exp(-U) has a finite integral`."""
-    needed: tuple[Condition, ...] = ()
-    """Conditions not shown without which the integral is infinite."""
+from recipe_compiler.verify.confining_coordinates import one_by_one
+from recipe_compiler.verify.confining_ends import ONE, Finite
+from recipe_compiler.verify.confining_growth import grown
+from recipe_compiler.verify.confining_logarithms import tail
+from recipe_compiler.verify.confining_mixtures import components
 
 
 def finite(
@@ -44,8 +31,25 @@ def finite(
 ) -> Finite:
     """Return whether the integral of exp(-energy) over blocks is finite, whatever the other blocks are.
 
-    Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral.
+    Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral. A
+    mixture is decided component by component.
     """
+    found = _as_it_stands(c, declarations, energy, over, abstract)
+    parts = components(c, energy) if found.reasons else ()
+    if not parts:
+        return found
+    of_parts = [finite(c, declarations, part, over, abstract) for part in parts]
+    assumed = {part.assumed for part in of_parts}
+    reasons = tuple(dict.fromkeys(reason for part in of_parts for reason in part.reasons))
+    if len(assumed) > 1 and not reasons:
+        return found
+    data = tuple((f"component {k}: {end}", says) for k, part in enumerate(of_parts, 1) for end, says in part.data)
+    return Finite(reasons, data, min(assumed), tuple(condition for part in of_parts for condition in part.needed))
+
+
+def _as_it_stands(
+    c: Calculus, declarations: Declarations, energy: Tensor, over: tuple[Block, ...], abstract: tuple[Function, ...]
+) -> Finite:
     names = {block.name for block in over}
     terms = [term for term in _lowered(c, energy).terms if _blocks(c, term) & names]
     if any(_blocks(c, term) - names for term in terms):
@@ -65,10 +69,11 @@ def finite(
     if uncovered:
         return Finite((f"no assumption covers {text(_sum(c, uncovered))}",))
     rest = tuple(block for block in over if block.name not in covered)
-    parts = [_component(c, declarations, group, terms, left) for group in _groups(c, rest, left)]
+    parts = _parts(c, declarations, _groups(c, rest, left), terms, left)
     reasons = tuple(reason for part in parts for reason in part.reasons)
     data = tuple(item for part in parts for item in part.data)
-    exact = all(len(_blocks(c, term)) == 1 for term in terms) and energy.terms == _lowered(c, energy).terms
+    alone = all(any(_blocks(c, term) <= part.names for part in parts) for term in terms)
+    exact = alone and energy.terms == _lowered(c, energy).terms
     needed = tuple(condition for part in parts for condition in part.needed) if exact else ()
     return Finite(reasons, data, assumed, needed)
 
@@ -127,121 +132,66 @@ def _groups(c: Calculus, blocks: tuple[Block, ...], left: list[Term]) -> list[tu
     return [tuple(block for block in blocks if block.name in group) for group in groups if group]
 
 
+def _parts(
+    c: Calculus, declarations: Declarations, groups: list[tuple[Block, ...]], terms: list[Term], left: list[Term]
+) -> list[Finite]:
+    """Decide every group by itself; those of which nothing is known are looked at together, too."""
+    parts = [_component(c, declarations, group, terms, left) for group in groups]
+    open_ = [group for group, part in zip(groups, parts, strict=True) if part.reasons and not part.needed]
+    if len(open_) < 2:
+        return parts
+    union = tuple(block for group in open_ for block in group)
+    joint = _by_tail(c, declarations, union, [term for term in terms if _blocks(c, term) <= _names(union)])
+    if joint is None:
+        return parts
+    return [*(part for group, part in zip(groups, parts, strict=True) if group not in open_), joint]
+
+
 def _component(
     c: Calculus, declarations: Declarations, group: tuple[Block, ...], terms: list[Term], left: list[Term]
 ) -> Finite:
     """Decide one group; `left` are the terms that are not bounded below by themselves."""
-    names = {block.name for block in group}
+    names = _names(group)
     own = [term for term in terms if _blocks(c, term) <= names]
-    single = _one_by_one(c, group[0], own, left) if len(group) == 1 else None
+    single = one_by_one(c, group[0], own, left) if len(group) == 1 else None
     if single is not None and not single.reasons:
-        return single
-    grown = _by_growth(c, declarations, group, own, [term for term in left if term in own])
-    if not grown.reasons:
-        return grown
-    if single is None:
-        return grown
-    return Finite((*single.reasons, *grown.reasons), (), "", single.needed)
+        return replace(single, names=names)
+    by_growth = _by_growth(c, declarations, group, own, [term for term in left if term in own])
+    if not by_growth.reasons:
+        return replace(by_growth, names=names)
+    by_tail = None if single is not None and single.needed else _by_tail(c, declarations, group, own)
+    if by_tail is not None and (not by_tail.reasons or by_tail.needed):
+        return by_tail
+    tried = [found for found in (single, by_growth, by_tail) if found is not None]
+    reasons = tuple(reason for found in tried for reason in found.reasons)
+    return Finite(reasons, needed=single.needed if single is not None else (), names=names)
+
+
+def _by_tail(c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: list[Term]) -> Finite | None:
+    """Decide by logarithmic growth, in all coordinates together; None if the energy does not grow like that."""
+    found = tail(c, declarations, group, own)
+    if found is None:
+        return None
+    if found.condition.holds:
+        shown = (found.condition.end, f"{text(found.condition.factor)} > 0")
+        return Finite((), (shown,), names=_names(group))
+    needed = (found.condition,) if found.exact else ()
+    return Finite((found.condition.unmet,), needed=needed, names=_names(group))
+
+
+def _names(group: tuple[Block, ...]) -> frozenset[str]:
+    return frozenset(block.name for block in group)
 
 
 def _by_growth(
     c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: list[Term], left: list[Term]
 ) -> Finite:
     """Decide by growth: every block confined, every other term bounded below or dominated."""
-    found: dict[str, Confinement] = {}
-    for block in group:
-        if block.domain.name in COMPACT:
-            continue
-        alone = tuple(term for term in own if _blocks(c, term) == frozenset({block.name}))
-        confined = confinement(c, declarations, block, alone)
-        if confined is None:
-            return Finite((f"nothing is known to confine {block.name}",))
-        found[block.name] = confined
-    used = {term for confined in found.values() for term in confined.terms}
-    for term in left:
-        if term in used:
-            continue
-        bound = degrees(c, declarations, term.factors)
-        if bound is None or sum(s / found[b].degree for b, s in bound.items() if b in found) >= 1:
-            return Finite((f"{text(_sum(c, [term]))} is not dominated",))
+    found = grown(c, declarations, group, own, left)
+    if isinstance(found, str):
+        return Finite((found,))
     data = [(f"growth of {name}", f"{text(_sum(c, list(x.terms)))} of degree {x.degree}") for name, x in found.items()]
     return Finite((), tuple(data) or tuple((block.name, "bounded domain") for block in group))
-
-
-def _one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) -> Finite | None:
-    """Decide a block whose energy is a sum over its coordinates; None if it is not one."""
-    if block.domain.name is DomainName.SIMPLEX:
-        return _dirichlet(c, block, own)
-    if block.domain.name is DomainName.CIRCLE:
-        return None
-    generic: list[Term] = []
-    opened = tuple(Index(size, "x") for size in block.shape.sizes)
-    complete = True
-    for term in own:
-        at = _common_slots(c, block, term)
-        if at is None:
-            if term in left:
-                return None
-            complete = False
-            continue
-        moves: dict[Index, Slot] = dict(zip(at, opened, strict=True))
-        generic.append(Term(term.coefficient, tuple((moved(atom, moves), e) for atom, e in term.factors)))
-    h = c.collect(generic, opened)
-    found = at_ends(c, block, Coordinate(block.name, opened), h)
-    open_ = [x for x in found.conditions if not x.holds]
-    reasons = [*found.reasons, *(f"{x.end} needs {text(x.factor)} > 0" for x in open_)]
-    data = tuple((x.end, f"{text(x.factor)} > 0") for x in found.conditions)
-    needed = tuple(open_) if found.exact and complete else ()
-    return Finite(tuple(reasons), data, "", needed)
-
-
-def _common_slots(c: Calculus, block: Block, term: Term) -> tuple[Index, ...] | None:
-    """Return the indices of the one coordinate of a block that a term is about, summed over; None if there is none.
-
-    None, too, where a function of the block occurs: it is no constant beside the coordinate, however it is declared.
-    """
-    if any(
-        isinstance(a, Component) and (a.name, block.name) in c.rules.depends for a in everywhere(Tensor((), (term,)))
-    ):
-        return None
-    places = {a.at for a in everywhere(Tensor((), (term,))) if isinstance(a, Coordinate) and a.block == block.name}
-    if len(places) != 1:
-        return None
-    at = tuple(slot for slot in places.pop() if isinstance(slot, Index))
-    own = indices(term.factors)
-    return at if len(at) == len(block.shape.sizes) == len(set(at)) and set(at) <= own else None
-
-
-def _dirichlet(c: Calculus, block: Block, own: list[Term]) -> Finite | None:
-    """Decide sums of logarithms on the simplex: `prod x_i**-k_i (1 - sum x)**-k` is integrable where all k < 1."""
-    (size,) = block.shape.sizes or (None,)
-    if size is None:
-        return None
-    x, i = Index(size, "x"), Index(size, "i")
-    slack = c.subtract(c.constant(1), c.total(c.coordinate(block.name, i), i))
-    inner, outer = c.zero(x), c.zero()
-    for term in own:
-        logs = [f for f in term.factors if isinstance(f[0], Applied) and f[0].fn == "log" and f[1] == 1]
-        rest = Term(term.coefficient, tuple(f for f in term.factors if f not in logs))
-        if len(logs) != 1 or _blocks(c, rest):
-            return None
-        atom = logs[0][0]
-        arg = atom.args[0] if isinstance(atom, Applied) else slack
-        at = _common_slots(c, block, term)
-        if arg.terms == slack.terms:
-            outer = c.add(outer, c.collect([rest], ()))
-        elif at is not None and arg.terms == (Term(ONE, ((Coordinate(block.name, at), ONE),)),):
-            moves: dict[Index, Slot] = {at[0]: x}
-            inner = c.add(
-                inner, c.collect([Term(rest.coefficient, tuple((moved(a, moves), e) for a, e in rest.factors))], (x,))
-            )
-        else:
-            return None
-    conditions = [("0", c.subtract(c.constant(1), inner)), ("1 in sum", c.subtract(c.constant(1), outer))]
-    found = [Condition(f"{block.name} -> {end}", k, is_positive(c.rules, k), boundary=True) for end, k in conditions]
-    open_ = tuple(x for x in found if not x.holds)
-    reasons = tuple(f"{x.end} needs {text(x.factor)} > 0" for x in open_)
-    return Finite(reasons, tuple((x.end, f"{text(x.factor)} > 0") for x in found), "", open_)
 
 
 def _lowered(c: Calculus, energy: Tensor) -> Tensor:

@@ -8,11 +8,13 @@ where no term was left out it is necessary, too.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Number
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.arithmetic import as_number
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Coordinate, Tensor, Term
 from recipe_compiler.verify.confining_factors import (
@@ -21,10 +23,13 @@ from recipe_compiler.verify.confining_factors import (
     End,
     Growth,
     Order,
+    Rest,
     growth_of,
     holds,
     product_of,
 )
+
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,27 @@ class Condition:
     """Whether structure shows that it is positive."""
     boundary: bool
     """Whether the integral diverges where the factor is zero, too."""
+
+    @property
+    def unmet(self) -> str:
+        """Why there is no proof as long as it is not shown."""
+        if self.factor.is_zero:
+            return f"{self.end}: nothing is shown to grow"
+        return f"{self.end} needs {text(self.factor)} > 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """Why an integral is finite; not shown if there are `reasons` against."""
+
+    reasons: tuple[str, ...] = ()
+    data: tuple[tuple[str, str], ...] = ()
+    assumed: str = ""
+    """What is assumed of abstract functions: `exp(-U) has a finite integral`."""
+    needed: tuple[Condition, ...] = ()
+    """Conditions not shown without which the integral is infinite."""
+    names: frozenset[str] = frozenset()
+    """Of a part: the blocks it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +84,11 @@ def ends_of(block: Block, h: Tensor) -> tuple[End, ...] | None:
             inside = (End(Fraction(0), -1), End(Fraction(0), 1)) if _may_be_singular(h, block.name) else ()
             return down, *inside, up
         case DomainName.INTERVAL:
-            match block.domain.bounds:
-                case (Number(low), Number(high)) if low < high and not (
-                    low < 0 < high and _may_be_singular(h, block.name)
-                ):
-                    return End(low, 1), End(high, -1)
-                case _:
-                    return None
+            low, high = (as_number(convert(edge, Declarations())) for edge in block.domain.bounds)
+            if low is None or high is None or low >= high:
+                return None
+            inside = (End(Fraction(0), -1), End(Fraction(0), 1)) if low < 0 < high else ()
+            return End(low, 1), *inside, End(high, -1)
         case _:
             return None
 
@@ -94,7 +118,7 @@ def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple
     for term in h.terms:
         own = [factor for factor in term.factors if holds(factor, x)]
         rest = c.collect([Term(term.coefficient, tuple(f for f in term.factors if f not in own))], h.free)
-        growth = product_of(growth_of(c, factor, x, end) for factor in own)
+        growth = product_of(c, (growth_of(c, factor, x, end) for factor in own))
         if growth is None or (growth.sign == 0 and growth.order > BOUNDED):
             if is_nonnegative(c.rules, Tensor(h.free, (term,))):
                 complete = False  # left out: it only makes exp(-h) smaller
@@ -105,7 +129,7 @@ def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple
             groups.setdefault(growth.order, []).append((growth, rest))
     # exponentials of one order may differ in their rates: none of them may be negative
     rising = all(
-        is_nonnegative(c.rules, c.scale(rest, growth.scale * growth.sign))
+        is_nonnegative(c.rules, _scaled(c, growth, rest))
         for order, group in groups.items()
         for growth, rest in group
         if order[0] == 1
@@ -113,7 +137,7 @@ def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple
     for order in sorted(groups, reverse=True):
         if any(growth.sign == 0 for growth, _ in groups[order]):
             return None, "a leading term of unknown sign", complete
-        parts = [c.scale(rest, growth.scale * growth.sign) for growth, rest in groups[order]]
+        parts = [_scaled(c, growth, rest) for growth, rest in groups[order]]
         total = c.add(Tensor(h.free, ()), *parts)
         if order[0] == 1:
             if not rising:
@@ -122,19 +146,24 @@ def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple
                 return _met(name, total), "", complete
             complete = False
             continue
-        if order == LOGARITHM:
+        if order == LOGARITHM and not any(growth.rest is Rest.GROWING for growth, _ in groups[order]):
             least = c.subtract(total, c.constant(1)) if end.at is None else c.add(total, c.constant(1))
             return Condition(name, least, is_positive(c.rules, least), boundary=True), "", complete
         if is_positive(c.rules, total):
             return _met(name, total), "", complete
-        if total.is_zero:
-            continue
-        if not is_nonnegative(c.rules, total):
+        if not total.is_zero and not is_nonnegative(c.rules, total):
             return Condition(name, total, holds=False, boundary=False), "", complete
-        complete = False
+        if any(growth.rest is Rest.GROWING for growth, _ in groups[order]):
+            return None, "leading terms that may cancel and leave others that grow", complete
+        complete = complete and total.is_zero
     if end.at is None:
         return Condition(name, c.constant(0), holds=False, boundary=True), "", complete
     return None, "", complete
+
+
+def _scaled(c: Calculus, growth: Growth, rest: Tensor) -> Tensor:
+    """Return what multiplies the power of L in a term."""
+    return c.scale(c.multiply(rest, growth.scale), growth.sign)
 
 
 def _met(name: str, factor: Tensor) -> Condition:

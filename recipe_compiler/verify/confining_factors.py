@@ -6,18 +6,21 @@ exponential, or bounded. What is not of these forms, or not defined on the domai
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import IntEnum
 from fractions import Fraction
+from math import comb
 
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
-from recipe_compiler.tensor.terms import Applied, Coordinate, Tensor, Term
+from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Tensor, Term
 
 Order = tuple[int, Fraction, int]
 """Exponential (1, 0 or -1), power of L, power of log L."""
 
 BOUNDED: Order = (0, Fraction(0), 0)
 LOGARITHM: Order = (0, Fraction(0), 1)
+NUMBER_ONE = Tensor((), (Term(Fraction(1)),))
 BOUNDED_FUNCTIONS = frozenset({"sin", "cos", "tanh", "sigmoid", "erf", "atan", "sign"})
 
 
@@ -37,47 +40,60 @@ class End:
         return f"{self.at}{'+' if self.sign > 0 else '-'}"
 
 
+class Rest(IntEnum):
+    """What a growth leaves out: nothing, bounded terms, or smaller terms that may grow as well."""
+
+    NOTHING = 0
+    BOUNDED = 1
+    GROWING = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Growth:
     """A factor near an end: `scale * sign * L**p log(L)**q` up to smaller terms; sign 0: not known."""
 
     order: Order
     sign: int = 0
-    scale: Fraction = Fraction(1)
-    alone: bool = False
-    """Whether it is known up to bounded terms only: then nothing is known of its products."""
+    scale: Tensor = NUMBER_ONE
+    """Nonnegative, and free of the coordinate."""
+    rest: Rest = Rest.NOTHING
 
 
-def product_of(growths: Iterable[Growth | None]) -> Growth | None:
+def product_of(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
     """Return the growth of a product, None where that of a factor is not known."""
-    order, sign, scale = BOUNDED, 1, Fraction(1)
+    order, sign, scale, rest = BOUNDED, 1, NUMBER_ONE, Rest.NOTHING
     factors = list(growths)
     for growth in factors:
-        if growth is None or (growth.alone and len(factors) > 1):
+        if growth is None:
             return None
         (a, p, q), (b, r, s) = order, growth.order
         if a * b < 0:
             return None
         order = (a + b if a * b == 0 else a, p + r, q + s)
-        sign, scale = sign * growth.sign, scale * growth.scale
-    return Growth(order, sign, scale)
+        sign, scale, rest = sign * growth.sign, c.multiply(scale, growth.scale), max(rest, growth.rest)
+    return Growth(order, sign, scale, Rest.GROWING if rest and len(factors) > 1 else rest)
 
 
 def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> Growth | None:
     """Return how a factor that holds x grows towards an end; None if it is not known, or not defined there."""
     atom, exponent = factor
-    match atom:
-        case Coordinate():
-            return _power(exponent, end)
-        case Applied("abs", (arg,)) if _is(arg, x):
-            found = _power(exponent, End(end.at, 1))
-            return found if found is None or found.sign else Growth(found.order, 0)
-        case Applied("log" | "log1p" as fn, (arg,)) if exponent.denominator == 1 and exponent > 0:
-            return _logarithm(c, fn, arg, int(exponent), x, end)
-        case Applied("exp", (arg,)) if exponent == 1:
+    if isinstance(atom, Coordinate):
+        return _power(exponent, end)
+    if isinstance(atom, Base):
+        return _power_of_sum(c, atom.arg, exponent, x, end)
+    if not isinstance(atom, Applied) or exponent.denominator != 1 or exponent <= 0:
+        return _power(exponent, End(end.at, 1)) if _is_absolute_atom(atom, x) else None
+    if atom.fn in BOUNDED_FUNCTIONS:
+        return Growth(BOUNDED)
+    if _is_absolute_atom(atom, x):
+        return _power(exponent, End(end.at, 1))
+    match atom.fn, atom.args:
+        case (("log" | "log1p"), (arg,)):
+            return _logarithm(c, atom.fn, arg, int(exponent), x, end)
+        case "exp", (arg,) if exponent == 1:
             return _exponential(c, arg, x, end)
-        case Applied(fn, _) if fn in BOUNDED_FUNCTIONS and exponent > 0 and exponent.denominator == 1:
-            return Growth(BOUNDED)
+        case (("abs" | "softplus"), (arg,)) if exponent == 1:
+            return _piece(c, atom.fn, arg, x, end)
         case _:
             return None
 
@@ -93,45 +109,138 @@ def _power(exponent: Fraction, end: End) -> Growth | None:
     return Growth((0, exponent if end.at is None else -exponent, 0), sign)
 
 
+def _power_of_sum(c: Calculus, arg: Tensor, exponent: Fraction, x: Coordinate, end: End) -> Growth | None:
+    """Return arg**exponent of a polynomial that is positive near the end."""
+    if end.at is not None:
+        found = order_at(arg, x, end)
+        if found is None:
+            return Growth(BOUNDED) if exponent > 0 and _has_values(c, arg, x) else None
+        value, times = found
+        if value <= 0 and exponent.denominator != 1:
+            return None
+        if times == 0:
+            return Growth(BOUNDED)
+        scale = c.power(c.constant(abs(value)), exponent)
+        sign = -1 if value < 0 and exponent.numerator % 2 else 1
+        return Growth((0, -times * exponent, 0), sign, scale, Rest.GROWING)
+    top = _leading(c, arg, x, end)
+    if top is None or not is_positive(c.rules, top.scale):
+        return None
+    degree = top.degree * exponent
+    rest = Rest.BOUNDED if degree - top.degree + top.second <= 0 else Rest.GROWING
+    return Growth((0, degree, 0), 1, c.power(top.scale, exponent), rest)
+
+
+def _piece(c: Calculus, fn: str, arg: Tensor, x: Coordinate, end: End) -> Growth | None:
+    """Return |u|, which log(cosh(u)) is up to a bounded term, or softplus(u), which is max(u, 0), of a polynomial u."""
+    if end.at is not None:
+        return Growth(BOUNDED) if _has_values(c, arg, x) else None
+    top = _leading(c, arg, x, end)
+    if top is None:
+        return None
+    order: Order = (0, top.degree, 0)
+    rest = Rest.BOUNDED if top.second <= 0 else Rest.GROWING
+    if is_positive(c.rules, top.scale):
+        return Growth(order, 1, top.scale, rest)
+    opposite = c.scale(top.scale, -1)
+    if is_positive(c.rules, opposite):
+        return Growth(BOUNDED) if fn == "softplus" else Growth(order, 1, opposite, rest)
+    return Growth(order, 1, c.applied("abs", top.scale), Rest.GROWING) if fn == "abs" else None
+
+
 def _logarithm(c: Calculus, fn: str, arg: Tensor, n: int, x: Coordinate, end: End) -> Growth | None:
-    """Return log(arg)**n: of x or |x| itself, of what vanishes at a finite end, or of a sum that is positive."""
-    at_zero = Growth((0, Fraction(0), n), (-1) ** n)
+    """Return log(arg)**n: of x or |x| itself, of a hyperbolic cosine, or of a polynomial that is positive."""
     if fn == "log" and (_is(arg, x) or _is_absolute(arg, x)):
         positive = x.block in c.rules.positive | c.rules.nonnegative or _is_absolute(arg, x)
         if not positive:
             return None
         if end.at is None:
             return Growth((0, Fraction(0), n), 1)
-        return at_zero if end.at == 0 else Growth(BOUNDED)
-    value = _at(arg, x, end.at)
-    if fn == "log" and end.at is not None and value is not None:
-        if value == 0:
-            return Growth(LOGARITHM, -1, alone=True) if n == 1 else None
-        return Growth(BOUNDED) if value > 0 else None
-    whole = c.add(arg, c.constant(1)) if fn == "log1p" else arg
-    if n != 1 or not is_positive(c.rules, whole):
+        return Growth((0, Fraction(0), n), (-1) ** n) if end.at == 0 else Growth(BOUNDED)
+    if n != 1:
         return None
-    return _log_of_sum(c, whole, x, end)
+    match arg.terms:
+        case (Term(_, ((Applied("cosh", (inner,)), exponent),)),) if fn == "log" and exponent == 1:
+            return _piece(c, "abs", inner, x, end)
+        case _:
+            return _log_of_sum(c, c.add(arg, c.constant(1)) if fn == "log1p" else arg, x, end)
 
 
 def _log_of_sum(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | None:
-    """Return log(arg) of a polynomial whose terms are all nonnegative: its highest power leads."""
-    degrees: list[Fraction] = []
+    """Return log(arg) of a polynomial: its highest power leads at infinity, its lowest where it vanishes.
+
+    That it is positive inside the domain is what the logarithm needs to be defined, and is shown elsewhere.
+    """
+    if end.at is None:
+        top = _leading(c, arg, x, end)
+        if top is None or not is_positive(c.rules, top.scale):
+            return None
+        return Growth(LOGARITHM, 1, c.scale(NUMBER_ONE, top.degree), Rest.BOUNDED)
+    found = order_at(arg, x, end)
+    if found is None:
+        least = (_polynomial(c, arg, x) or {}).get(Fraction(0)) if _has_values(c, arg, x) else None
+        away = least is not None and is_positive(c.rules, least)
+        return Growth(BOUNDED) if away and (end.at == 0 or is_nonnegative(c.rules, arg)) else None
+    value, times = found
+    if value <= 0:
+        return None
+    return Growth(LOGARITHM, -1, c.constant(times), Rest.BOUNDED) if times else Growth(BOUNDED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leading:
+    """The highest power of L in a polynomial, what multiplies it, and the power that comes next."""
+
+    degree: Fraction
+    scale: Tensor
+    second: Fraction
+
+
+def _leading(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> _Leading | None:
+    """Return how a polynomial goes to infinity, None where it does not or is none."""
+    terms = _polynomial(c, arg, x)
+    if terms is None:
+        return None
+    top, *others = sorted(terms, reverse=True)
+    growth = _power(top, end)
+    if top <= 0 or growth is None:
+        return None
+    return _Leading(top, c.scale(terms[top], growth.sign), others[0] if others else Fraction(0))
+
+
+def _polynomial(c: Calculus, arg: Tensor, x: Coordinate) -> dict[Fraction, Tensor] | None:
+    """Return what multiplies the powers of x in a sum, None where x occurs in other ways."""
+    found: dict[Fraction, list[Term]] = {}
     for term in arg.terms:
-        powers = [exponent for atom, exponent in term.factors if atom == x]
-        others = [f for f in term.factors if f[0] != x]
+        others = tuple(f for f in term.factors if f[0] != x)
         if any(holds(factor, x) for factor in others):
             return None
-        if not is_nonnegative(c.rules, Tensor(arg.free, (term,))) or any(p < 0 for p in powers):
+        degree = sum((exponent for atom, exponent in term.factors if atom == x), Fraction(0))
+        found.setdefault(degree, []).append(Term(term.coefficient, others))
+    return {degree: c.collect(terms, arg.free) for degree, terms in found.items()} or None
+
+
+def _has_values(c: Calculus, arg: Tensor, x: Coordinate) -> bool:
+    """Whether a sum is a polynomial without negative powers: it is bounded where x is."""
+    terms = _polynomial(c, arg, x)
+    return terms is not None and min(terms) >= 0
+
+
+def order_at(arg: Tensor, x: Coordinate, end: End) -> tuple[Fraction, int] | None:
+    """Return C and m with `arg ~ C |x - e|**m` near a finite end e, of a polynomial with rational coefficients."""
+    if end.at is None:
+        return None
+    found: dict[int, Fraction] = {}
+    for term in arg.terms:
+        degree = dict(term.factors).get(x, Fraction(0))
+        if any(atom != x for atom, _ in term.factors) or degree < 0 or degree.denominator != 1:
             return None
-        constant = c.collect([Term(term.coefficient, tuple(others))], arg.free)
-        if not is_positive(c.rules, constant):
-            return None
-        degrees.append(sum(powers, Fraction(0)))
-    if end.at is not None:
-        return Growth(BOUNDED) if 0 in degrees else None
-    top = max(degrees)
-    return Growth(LOGARITHM, 1, top, alone=True) if top else Growth(BOUNDED)
+        found[int(degree)] = found.get(int(degree), Fraction(0)) + term.coefficient
+    for m in range(max(found, default=-1) + 1):
+        value = sum((a * comb(n, m) * end.at ** (n - m) for n, a in found.items() if n >= m), Fraction(0))
+        if value:
+            return value * end.sign**m, m
+    return None
 
 
 def _exponential(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | None:
@@ -160,26 +269,14 @@ def _is(arg: Tensor, x: Coordinate) -> bool:
 
 def _is_absolute(arg: Tensor, x: Coordinate) -> bool:
     match arg.terms:
-        case (Term(coefficient, ((Applied("abs", (inner,)), exponent),)),):
-            return coefficient == exponent == 1 and _is(inner, x)
+        case (Term(coefficient, ((atom, exponent),)),):
+            return coefficient == exponent == 1 and _is_absolute_atom(atom, x)
         case _:
             return False
 
 
-def _at(arg: Tensor, x: Coordinate, value: Fraction | None) -> Fraction | None:
-    """Return the value of `a + b x` with numbers a and b; None of anything else."""
-    if value is None:
-        return None
-    total = Fraction(0)
-    for term in arg.terms:
-        match term.factors:
-            case ():
-                total += term.coefficient
-            case ((atom, exponent),) if atom == x and exponent == 1:
-                total += term.coefficient * value
-            case _:
-                return None
-    return total
+def _is_absolute_atom(atom: Atom, x: Coordinate) -> bool:
+    return isinstance(atom, Applied) and atom.fn == "abs" and _is(atom.args[0], x)
 
 
 def holds(factor: Factor, x: Coordinate) -> bool:

@@ -5,7 +5,7 @@ by the weighted inequality of the means the product is at most a small share of 
 grows more slowly than any power and needs no room of its own, the inequality being strict.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +16,7 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import Factor, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
 from recipe_compiler.verify.confining_factors import BOUNDED_FUNCTIONS
@@ -59,7 +60,7 @@ def _factor_degrees(c: Calculus, declarations: Declarations, factor: Factor) -> 
             return {} if exponent > 0 else None
         case Applied("softplus" | "abs", (arg,)) if exponent > 0:
             return _scaled(_largest(c, declarations, arg), exponent)
-        case Applied("log", (arg,)) if exponent > 0 and _is_bounded_below(c, arg):
+        case Applied("log", (arg,)) if exponent > 0 and is_bounded_below(c, arg):
             return _scaled(_largest(c, declarations, arg), Fraction(0))
         case Applied("log1p", (arg,)) if exponent > 0 and is_nonnegative(c.rules, arg):
             return _scaled(_largest(c, declarations, arg), Fraction(0))
@@ -68,7 +69,7 @@ def _factor_degrees(c: Calculus, declarations: Declarations, factor: Factor) -> 
             return {} if compact and _largest(c, declarations, arg) is not None else None
         case Base(arg) if exponent > 0:
             return _scaled(_largest(c, declarations, arg), exponent)
-        case Base(arg) if _is_bounded_below(c, arg):
+        case Base(arg) if is_bounded_below(c, arg):
             return {}
         case _:
             return None
@@ -90,7 +91,7 @@ def _scaled(found: Degrees | None, by: Fraction) -> Degrees | None:
     return None if found is None else {block: degree * by for block, degree in found.items()}
 
 
-def _is_bounded_below(c: Calculus, arg: Tensor) -> bool:
+def is_bounded_below(c: Calculus, arg: Tensor) -> bool:
     """Whether a sum is at least a positive constant: its terms are nonnegative, one of them a positive constant."""
     if not is_nonnegative(c.rules, arg):
         return False
@@ -106,10 +107,70 @@ def _kind(declarations: Declarations, name: str) -> DomainName:
 def confinement(c: Calculus, declarations: Declarations, block: Block, own: tuple[Term, ...]) -> Confinement | None:
     """Return what confines a block, of the terms that are about it alone: the fastest growth found."""
     found = [Confinement(degree, (term,)) for term in own if (degree := _definite_degree(c, block, term)) is not None]
+    for term in own:
+        power = _power_of_sum(c, term)
+        inner = None if power is None else growth_below(c, declarations, (block,), power[0])
+        if power is not None and inner is not None:
+            found.append(Confinement(inner * power[1], (term,)))
     quadratic = tuple(term for term in own if _is_quadratic(c, block, term))
     if quadratic and _is_definite_form(c, declarations, block, quadratic):
         found.append(Confinement(Fraction(2), quadratic))
     return max(found, key=lambda one: one.degree, default=None)
+
+
+def grown(
+    c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: Sequence[Term], left: Sequence[Term]
+) -> dict[str, Confinement] | str:
+    """Return what confines every block of a group, each term of `left` being part of it or dominated; or why not."""
+    found: dict[str, Confinement] = {}
+    for block in group:
+        if block.domain.name in COMPACT:
+            continue
+        alone = tuple(term for term in own if blocks_in(c, Tensor((), (term,))) == frozenset({block.name}))
+        confined = confinement(c, declarations, block, alone)
+        if confined is None:
+            return f"nothing is known to confine {block.name}"
+        found[block.name] = confined
+    used = {term for confined in found.values() for term in confined.terms}
+    for term in left:
+        bound = None if term in used else degrees(c, declarations, term.factors)
+        if term not in used and (
+            bound is None or sum(s / found[b].degree for b, s in bound.items() if b in found) >= 1
+        ):
+            return f"{text(c.collect([term], ()))} is not dominated"
+    return found
+
+
+def growth_below(c: Calculus, declarations: Declarations, group: tuple[Block, ...], tensor: Tensor) -> Fraction | None:
+    """Return g > 0 with `tensor >= c |z|**g - C` over all blocks of a group together, None where none is known."""
+    names = {block.name for block in group}
+    signed = [term for term in tensor.terms if not is_nonnegative(c.rules, Tensor(tensor.free, (term,)))]
+    own = [term for term in tensor.terms if blocks_in(c, Tensor(tensor.free, (term,))) <= names]
+    if tensor.free or any(term not in own for term in signed):
+        return None
+    found = grown(c, declarations, group, own, signed)
+    return None if isinstance(found, str) else min((one.degree for one in found.values()), default=None)
+
+
+def growth_above(c: Calculus, declarations: Declarations, tensor: Tensor) -> Fraction | None:
+    """Return s with `|tensor| <= C (1 + |z|)**s`, z all blocks together, None where none is known.
+
+    Logarithms count as nothing.
+    """
+    found = [degrees(c, declarations, term.factors) for term in tensor.terms]
+    known = [sum(one.values(), Fraction(0)) for one in found if one is not None]
+    return max(known, default=Fraction(0)) if len(known) == len(found) else None
+
+
+def _power_of_sum(c: Calculus, term: Term) -> tuple[Tensor, Fraction] | None:
+    """Return a and e > 0 of `k a**e`, k a positive constant and a a whole sum."""
+    moving = [factor for factor in term.factors if blocks_in(c, Tensor((), (Term(Fraction(1), (factor,)),)))]
+    match moving:
+        case [(Base(arg), exponent)] if exponent > 0 and not arg.free and term.coefficient > 0:
+            rest = (factor for factor in term.factors if factor not in moving)
+            return (arg, exponent) if all(factor_is_positive(c.rules, factor) for factor in rest) else None
+        case _:
+            return None
 
 
 def _definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:

@@ -1,6 +1,7 @@
 """Is D positive semidefinite? By structure for every size, by exact proofs about scalars; refuted by an exact point."""
 
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from recipe_compiler.algebra.definedness import definedness
 from recipe_compiler.algebra.entries import NotScalarisableError
@@ -161,10 +162,11 @@ def _negative_finding(case: Case, part: _Part, found: Negative) -> Finding:
     """Return the refutation, blaming the smallest part; undecided if a proof says the contrary."""
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
+    v = _free_letter(case)
     value: tuple[tuple[str, str], ...] = (
         ((part.name, shown(found.value)),)
         if found.direction in ((1,), (-1,))
-        else (("v", direction), (f"v.T @ {part.name} @ v", shown(found.value)))
+        else ((v, direction), (f"{v}.T @ {part.name} @ {v}", shown(found.value)))
     )
     where = _blamed(case, part)
     if part.proof is not None:
@@ -175,6 +177,14 @@ def _negative_finding(case: Case, part: _Part, found: Negative) -> Finding:
         return Finding("d_psd", SAYS, True, Undecided((reason,)), where=where)
     decision = Refuted("exact witness", (*found.text, *value), formula)
     return Finding("d_psd", SAYS, True, decision, tuple(found.sizes.items()) or "all", where=where)
+
+
+def _free_letter(case: Case) -> str:
+    """Return a name for a direction that the document does not declare: `v` where it can be."""
+    declarations = case.dynamics.declarations
+    taken = (*declarations.blocks, *declarations.parameters, *declarations.data, *declarations.functions)
+    used = {*declarations.sizes, *(item.name for item in taken)}
+    return next(name for name in chain("vuwxy", (f"v{k}" for k in count())) if name not in used)
 
 
 def _blamed(case: Case, part: _Part) -> Place:

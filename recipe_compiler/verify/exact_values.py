@@ -1,5 +1,6 @@
 """What a build gives a number: scalars as formulas, sizes, the entries of matrices, and the kinds that they show."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -66,10 +67,13 @@ def sharpened(build: Build, bound: Dynamics) -> Dynamics:
 
 def sharpened_target(build: Build) -> Target:
     """Return the build's target with what exact values show of its parameters."""
-    values = _numbers(build)
-    declared = build.target.declarations
-    parameters = tuple(_sharper(p, values.get(p.name)) for p in declared.parameters)
-    return replace(build.target, declarations=replace(declared, parameters=parameters))
+    return _sharper_target(build.target, _numbers(build))
+
+
+def _sharper_target(target: Target, values: Mapping[str, Rational]) -> Target:
+    parameters = tuple(_sharper(p, values.get(p.name)) for p in target.declarations.parameters)
+    declared = None if target.declared is None else _sharper_target(target.declared, values)
+    return replace(target, declarations=replace(target.declarations, parameters=parameters), declared=declared)
 
 
 def _sharper(parameter: Parameter, value: Rational | None) -> Parameter:

@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Verdict
-from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.recovered_q import explained_q
 from recipe_compiler.verify.repair.repairs import repairs
 from recipe_compiler.verify.samples.samples import samples_instead
 
 Explain = Callable[[], tuple[Explanation, ...]]
+Question = Callable[[Case], tuple[Explanation, ...]]
 
 REPAIRED = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary"})
 """Refuted claims for which repairs are looked for."""
@@ -22,7 +23,8 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
     """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
     refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
     found = [shown for finding in findings if (shown := explained_q(finding)) is not None]
-    questions = [repairs] * bool(refuted & REPAIRED) + [samples_instead] * (CLAIMED in refuted)
+    questions: list[Question] = [lambda case: repairs(case, findings)] if refuted & REPAIRED else []
+    questions += [samples_instead] if CLAIMED in refuted else []
     if not questions:
         return tuple(found)
 

@@ -5,6 +5,7 @@ What noise of order eps**2 brings to it (the noise of a minibatch gradient) is a
 something was subtracted for it. The rest belongs to how the step is composed; even an exact step has such a part.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ from recipe_compiler.algebra.witness import witness
 from recipe_compiler.derive.powers import NotReadError
 from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.derive.stationarity import residual
-from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verify.asked_update import SECOND, Asked, halved, is_nothing
@@ -38,17 +39,20 @@ class Remarks:
 
 def remarks(asked: Asked, recipe: Derivation | None) -> Remarks:
     """Return what finite steps do, and where the limiting equation is another than the recipe's."""
-    parts = (_limit(asked), _noiseless(asked), _between(asked), _finite(asked), _other_equation(asked, recipe))
+    finite = (_between(asked), _finite(asked)) if asked.update.unit == ONE else ()
+    parts = (_limit(asked), _noiseless(asked), *finite, _other_equation(asked, recipe))
     return Remarks(tuple(s for part in parts for s in part.said), tuple(d for part in parts for d in part.data))
 
 
 def _limit(asked: Asked) -> Remarks:
     """Return the limiting equation."""
     blocks = asked.declarations.blocks
-    f, two_D = asked.update.mean_at(ONE), asked.update.covariance_at(ONE)
-    drift = [(f"lim E[d{b.name}]/eps", text(x)) for b, x in zip(blocks, f, strict=True)]
+    unit = asked.update.unit
+    f, two_D = asked.update.mean_at(unit), asked.update.covariance_at(unit)
+    step = written(unit)
+    drift = [(f"lim E[d{b.name}]/{step}", text(x)) for b, x in zip(blocks, f, strict=True)]
     noise = [
-        (f"lim Cov[d{a.name}, d{b.name}]/eps", text(two_D[i][j]))
+        (f"lim Cov[d{a.name}, d{b.name}]/{step}", text(two_D[i][j]))
         for i, a in enumerate(blocks)
         for j, b in enumerate(blocks)
         if i <= j and not two_D[i][j].is_zero
@@ -57,7 +61,7 @@ def _limit(asked: Asked) -> Remarks:
 
 
 def _noiseless(asked: Asked) -> Remarks:
-    if not is_nothing([x for row in asked.update.covariance_at(ONE) for x in row]):
+    if not is_nothing([x for row in asked.update.covariance_at(asked.update.unit) for x in row]):
         return Remarks((), ())
     return Remarks(("the limiting equation has no noise, so that by itself it mixes nothing",), ())
 
@@ -126,23 +130,82 @@ def _seen(asked: Asked) -> list[tuple[str, str]]:
 
 
 def _other_equation(asked: Asked, recipe: Derivation | None) -> Remarks:
-    """Return where the limiting equation is not the recipe's for the D and Q given."""
+    """Return how the limiting equation is not the recipe's for the D and Q given, and as what the step size is read."""
+    unit = asked.update.unit
     if recipe is None or asked.dynamics.D is None or asked.dynamics.Q is None:
-        return Remarks((), ())
+        return Remarks((_unjudged(unit, ONE),) if unit != ONE else (), ())
     c = calculus(asked.declarations)
-    blocks = asked.declarations.blocks
-    D = halved(asked, asked.update.covariance_at(ONE))
-    differ: list[tuple[str, Tensor]] = []
-    for block, f, own in zip(blocks, asked.update.mean_at(ONE), recipe.drift, strict=True):
-        differ.append((f"its drift of {block.name} less the recipe's", c.settled(c.subtract(f, own))))
+    pairs = list(_pairs(asked, recipe))
+    k = ONE if unit == ONE else _scale(c, [(own, given) for _, own, given in reversed(pairs)])
+    differ = [(words, c.settled(c.subtract(own, c.scale(given, k)))) for words, own, given in pairs]
+    found = [(words, text(left)) for words, left in differ if not left.is_zero]
+    said = [_unjudged(unit, k)] if unit != ONE else []
+    if found:
+        said.append(f"it is another equation than that of D and Q: {found[0][0]} is {found[0][1]}")
+    return Remarks(tuple(said), tuple(found))
+
+
+def departure(asked: Asked, recipe: Derivation | None) -> tuple[str, str] | None:
+    """Return the first part of a limiting equation that is not the recipe's: the block, and what stands for what.
+
+    None where D and Q are not given, or the two are the same. Where it is another equation it need not be wrong: this
+    says where to look in one that is.
+    """
+    if recipe is None or asked.dynamics.D is None or asked.dynamics.Q is None:
+        return None
+    c = calculus(asked.declarations)
+    pairs = list(_pairs(asked, recipe))
+    noise = ONE if asked.update.unit == ONE else _scale(c, [(own, given) for _, own, given in reversed(pairs)])
+    scales = sorted({noise, *(_scale(c, [(own, given)]) for _, own, given in pairs)}, key=lambda k: (k != noise, k))
+    left = {k: [c.settled(c.subtract(own, c.scale(given, k))) for _, own, given in pairs] for k in scales}
+    k = min(scales, key=lambda k: sum(not rest.is_zero for rest in left[k]))  # what fewest parts depart from is meant
+    blocks = [block.name for block in asked.declarations.blocks]
+    for n, ((words, own, given), rest) in enumerate(zip(pairs, left[k], strict=True)):
+        if not rest.is_zero:
+            block = blocks[n] if n < len(blocks) else blocks[(n - len(blocks)) // len(blocks)]
+            step = "" if (asked.update.unit, k) == (ONE, ONE) else f" ({read_as(asked.update.unit, k)})"
+            said = f"{words} is {_brief(rest)}: found {_brief(c.settled(own))}, expected {_brief(c.scale(given, k))}"
+            return block, said + step
+    return None
+
+
+def _pairs(asked: Asked, recipe: Derivation) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """Yield the parts of the limiting equation, each with the recipe's: the drift first."""
+    blocks, unit = asked.declarations.blocks, asked.update.unit
+    D = halved(asked, asked.update.covariance_at(unit))
+    for block, f, own in zip(blocks, asked.update.mean_at(unit), recipe.drift, strict=True):
+        yield f"its drift of {block.name} less the recipe's", f, own
     for i, a in enumerate(blocks):
         for j, b in enumerate(blocks):
-            left = c.settled(c.subtract(D[i][j], recipe.D[i][j]))
-            differ.append((f"its diffusion of {a.name}, {b.name} less D", left))
-    found = [(words, text(left)) for words, left in differ if not left.is_zero]
-    if not found:
-        return Remarks((), ())
-    return Remarks((f"it is another equation than that of D and Q: {found[0][0]} is {found[0][1]}",), tuple(found))
+            yield f"its diffusion of {a.name}, {b.name} less D", D[i][j], recipe.D[i][j]
+
+
+def _scale(c: Calculus, pairs: list[tuple[Tensor, Tensor]]) -> Fraction:
+    """Return what the first part that is not zero is of the recipe's, 1 where that is no positive number."""
+    for own, given in pairs:
+        left, right = c.settled(own), c.settled(given)
+        if left.is_zero or right.is_zero:
+            continue
+        k = left.terms[0].coefficient / right.terms[0].coefficient
+        return k if k > 0 and c.is_zero(c.subtract(left, c.scale(right, k))) else ONE
+    return ONE
+
+
+def _unjudged(unit: Fraction, k: Fraction) -> str:
+    return f"{read_as(unit, k)}: finite steps of such a step are not judged"
+
+
+def read_as(unit: Fraction, k: Fraction = ONE) -> str:
+    """Return as what the step size is read: a multiple of a power of eps."""
+    above = written(unit) if k.numerator == 1 else f"{k.numerator}*{written(unit)}"
+    return f"step size read as {above}{'' if k.denominator == 1 else f'/{k.denominator}'}"
+
+
+def written(power: Fraction) -> str:
+    """Return a power of eps."""
+    if power == ONE:
+        return "eps"
+    return f"eps**{power}" if power.denominator == 1 else f"eps**({power})"
 
 
 def _brief(tensor: Tensor) -> str:

@@ -4,9 +4,10 @@ Only both together prove. The second engine alone refutes, by an exact admissibl
 verdict is undecided, and says so: one of them is wrong.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import ceil
 
 from sympy import Expr
 
@@ -21,9 +22,9 @@ from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.tensor.terms import SizeNumber, Tensor
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.sizes import Sizes, written
+from recipe_compiler.verify.sizes import Sizes, beyond, written
 
 ENTRIES_TRIED = 6
 
@@ -71,11 +72,17 @@ class _Looked:
     failed: tuple[Identity, Sizes, Witness] | None
     open: tuple[str, ...]
 
+    def and_then(self, other: "_Looked") -> "_Looked":
+        """Return what was seen here and, after that, elsewhere."""
+        return _Looked((*self.vanished_at, *other.vanished_at), other.failed, (*self.open, *other.open))
+
 
 def decide(question: Question) -> Answer:
     """Decide that all identities hold for every size the document allows."""
     left = [identity for identity in question.identities if not identity.everywhere.is_zero]
-    seen = _look(question)
+    seen = _look(question, question.sizes)
+    if left and not seen.open and seen.failed is None:
+        seen = seen.and_then(_look(question, beyond(question.sizes, _powers(left))))
     checked = tuple(tuple(sizes.items()) for sizes in seen.vanished_at)
     if seen.failed is not None:
         identity, sizes, found = seen.failed
@@ -113,11 +120,21 @@ def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Questi
     return Refuted(by, at, text(identity.everywhere), tuple(sorted(question.premises.given)))
 
 
-def _look(question: Question) -> _Looked:
+def _powers(left: list[Identity]) -> dict[str, int]:
+    """Return the largest power of every size that multiplies what does not reduce to zero."""
+    found: dict[str, int] = {}
+    for term in (term for identity in left for term in identity.everywhere.terms):
+        for atom, exponent in term.factors:
+            if isinstance(atom, SizeNumber) and exponent > 0:
+                found[atom.name] = max(found.get(atom.name, 0), ceil(exponent))
+    return found
+
+
+def _look(question: Question, where: Iterable[Sizes]) -> _Looked:
     """Ask the second engine at every size up to the first certain failure: where all vanishes, and what fails."""
     vanished: list[Sizes] = []
     notes: list[str] = []
-    for sizes in question.sizes:
+    for sizes in where:
         at = f" at {written(sizes)}" if sizes else ""
         open_: Identity | None = None
         try:

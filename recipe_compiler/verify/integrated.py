@@ -33,6 +33,9 @@ from recipe_compiler.verify.premises import facts, smoothness
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import Sizes
 
+SMOOTH = " is smooth"
+"""How an obligation about a kink ends: integrals need none of these."""
+
 LARGEST_SHIFTED = 2
 """Beyond this size a square is not completed by scalars."""
 
@@ -108,6 +111,9 @@ def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: f
     if not over and not blocks_in(c, law.difference):
         # the two energies are the same wherever they are defined: nothing is differentiated
         premises = Obligations(facts(formulas, declarations))
+    elif not blocks_in(c, law.difference) & law.names:
+        # what is left is free of the blocks kept, and an integral over the others needs no derivative
+        premises = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
     answer = decide(Question(tuple(identities), declarations, _sizes(law), premises, law.case.contradiction))
     if isinstance(answer.decision, Proved):
         how = "; ".join(f"integral over {s.block.name}: P = {text(s.precision)}" for s in law.integrated.steps)

@@ -88,9 +88,10 @@ def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
 
 
 def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], case: Case) -> tuple[tuple[str, str], ...]:
-    """Return the values of a point that the matrix or an assumption speaks of, and the sizes."""
+    """Return the values of a point that the matrix, an assumption or a bound speaks of, and the sizes."""
     formulas = [place for row in matrix for place in row]
     formulas += [side for c in case.dynamics.declarations.assume for side in (c.left, c.right)]
+    formulas += [bound for block in case.dynamics.declarations.blocks for bound in block.domain.bounds]
     used = [node for f in formulas for node in nodes(f) if isinstance(node, (Symbol, FunctionAt))]
     names = {*case.dynamics.declarations.sizes, *(node.name for node in used)}
     for node in used:

@@ -18,10 +18,11 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Undecided
 from recipe_compiler.verify.case import Case, once
-from recipe_compiler.verify.confining import Finite, abstract_energies, finite
+from recipe_compiler.verify.confining import abstract_energies, finite
+from recipe_compiler.verify.confining_ends import Finite
 from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.infinite import infinite
-from recipe_compiler.verify.integrated import Integrals, Law, restricts
+from recipe_compiler.verify.integrated import SMOOTH, Integrals, Law, restricts
 from recipe_compiler.verify.premises import facts, smoothness
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import Sizes
@@ -29,8 +30,6 @@ from recipe_compiler.verify.sizes import Sizes
 NORMALISABLE = ("normalisable", "exp(-H) has a finite integral")
 
 METHOD = "growth at the ends of the domain; second engine"
-
-SMOOTH = " is smooth"
 
 
 @once

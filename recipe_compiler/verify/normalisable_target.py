@@ -7,10 +7,8 @@ from sympy import Expr
 
 from recipe_compiler.algebra.definedness import Obligations
 from recipe_compiler.algebra.entries import Setting, rows
-from recipe_compiler.algebra.psd import sign
 from recipe_compiler.algebra.symbols import component
 from recipe_compiler.derive.marginal import integrate
-from recipe_compiler.formula.build import negate
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build, Dynamics, Target
@@ -19,13 +17,16 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.confining import Finite, finite
+from recipe_compiler.verify.any_size import of_target
+from recipe_compiler.verify.bounded import bounded_above, bounded_below
+from recipe_compiler.verify.case import at_sizes, case_of, find
+from recipe_compiler.verify.confining import finite
+from recipe_compiler.verify.confining_ends import Finite
 from recipe_compiler.verify.exact_values import known_sizes, sharpened, sharpened_target
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.infinite import fails
-from recipe_compiler.verify.integrated import restricts
-from recipe_compiler.verify.normalisable import METHOD, SMOOTH, normalisable
+from recipe_compiler.verify.integrated import SMOOTH, restricts
+from recipe_compiler.verify.normalisable import METHOD, normalisable
 from recipe_compiler.verify.premises import smoothness
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import LARGEST, Sizes, smallest_sizes
@@ -46,7 +47,11 @@ class _Part:
 
 
 def normalisable_target(target: Target) -> Finding:
-    """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes."""
+    """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
+
+    Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
+    """
+    target = target.declared or target
     declarations = target.declarations
     if target.potential is not None and not declarations.data:
         return _of_potential(target, target.potential)
@@ -127,7 +132,7 @@ def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int],
 
 
 def _of_build(build: Build, bound: Dynamics) -> Finding:
-    of_dynamics = normalisable(case_of(sharpened(build, bound)))
+    of_dynamics = find(normalisable, at_sizes(case_of(sharpened(build, bound)), known_sizes(build, bound)))
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
     rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
@@ -137,8 +142,8 @@ def _of_build(build: Build, bound: Dynamics) -> Finding:
     if other:
         reason = f"assumed, and not what the target shows: {'; '.join(other)}"
         return Finding(of_dynamics.id, of_dynamics.says, True, Undecided((reason,)), where=of_dynamics.where)
-    of_target = normalisable_target(sharpened_target(build))
-    match of_target.decision:
+    posterior = of_target(normalisable_target, sharpened_target(build))
+    match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision
             both = (*(fact for fact in own.given if fact not in rests_on), *given)
@@ -148,7 +153,7 @@ def _of_build(build: Build, bound: Dynamics) -> Finding:
             )
         case Refuted() | Undecided() as decision:
             return Finding(
-                of_dynamics.id, of_dynamics.says, True, decision, of_target.for_d, of_target.checked_at, of_target.where
+                of_dynamics.id, of_dynamics.says, True, decision, posterior.for_d, posterior.checked_at, posterior.where
             )
 
 
@@ -171,8 +176,8 @@ def _parts(target: Target) -> list[_Part]:
         datum = n if entry == "log_likelihood" else None
         tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
         one = c.scale(tensor, way)
-        signs = sign(formula if way > 0 else negate(formula), target.declarations)
-        bounded = signs.nonnegative or (datum is not None and _is_bernoulli(target, one, datum))
+        helps = bounded_below if way > 0 else bounded_above
+        bounded = helps(formula, target.declarations) or (datum is not None and _is_bernoulli(target, one, datum))
         found.append(_Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
     return found
 

@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.definedness import nodes, obligations
-from recipe_compiler.algebra.entries import NotScalarisableError
+from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.invariants import EnergyPart, conserved_energies, linear_invariants
 from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.symbols import coordinates
 from recipe_compiler.algebra.system import System, system
 from recipe_compiler.algebra.witness import witness
 from recipe_compiler.derive.brackets import circulation
@@ -20,11 +23,12 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Number, Symbol
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Coordinate
 from recipe_compiler.verdict import Refuted
 from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.exact_values import entry_values
 from recipe_compiler.verify.identities import shown
 from recipe_compiler.verify.sizes import Sizes
 
@@ -41,6 +45,8 @@ class AtValues:
 
     sizes: Sizes
     entries: dict[Expr, Expr]
+    potential: tuple[str, tuple[Expr, ...], Expr] | None = None
+    """The function that a target binds, the target's coordinates, and what it is of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class Other:
 
     decision: Refuted
     for_d: str | tuple[tuple[str, int], ...]
+    zeros: tuple[str, ...] = ()
+    """The parameters that it sets to zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +82,53 @@ def other_law(case: Case, hint: str, at: AtValues | None) -> Other | None:
             continue
         if found is not None:
             decision = Refuted(found.decision.by, found.decision.witness, found.decision.residual + hint)
-            return Other(decision, found.for_d)
+            return Other(decision, found.for_d, instance.zeros)
     return None
+
+
+def stronger(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[Dynamics, str] | None:
+    """Return the dynamics with parameters declared not to vanish, and that in words; None where no kind says so."""
+    declared = dynamics.declarations
+    kinds = {p.name: kind for p in declared.parameters if p.name in names for kind in p.kinds if kind in _STRONGER}
+    if not names or kinds.keys() != set(names):
+        return None
+    changed = tuple(
+        replace(p, kinds=tuple(_STRONGER.get(kind, kind) for kind in p.kinds)) if p.name in names else p
+        for p in declared.parameters
+    )
+    says = " and ".join(f"{name} is {_STRONGER[kind]}" for name, kind in kinds.items())
+    return replace(dynamics, declarations=replace(declared, parameters=changed)), says
+
+
+def at_values(dynamics: Dynamics, at: AtValues) -> System | None:
+    """Return the system of a build, with its values put in; None where it does not fix every size."""
+    sizes = dynamics.declarations.sizes
+    if not all(size in at.sizes for size in sizes):
+        return None
+    found = _scalars(dynamics, {size: at.sizes[size] for size in sizes})
+    if found is None:
+        return None
+    name, z, potential = at.potential or ("", (), found.H)
+    targets: dict[Expr, Expr] = {
+        e: _at(potential, {x: cast(Expr, new) for x, new in zip(z, e.args, strict=True)})
+        for e in found.H.atoms(AppliedUndef)
+        if e.func.__name__ == name and len(e.args) == len(z)
+    }
+    return _valued(System(found.z, _at(found.H, targets), found.D, found.Q), at.entries)
+
+
+def potential_of(build: Build, bound: Dynamics, sizes: Sizes) -> tuple[str, tuple[Expr, ...], Expr] | None:
+    """Return the potential that a target states, at exact values; None for one of data, or at a size not known."""
+    target, name = build.target, bound.potential
+    own = target.declarations
+    if name is None or target.potential is None or own.data or not all(size in sizes for size in own.sizes):
+        return None
+    values = entry_values(build, Dynamics(target.name, own, target.potential, None, None), sizes)
+    try:
+        found = rows(target.potential, Setting(own, sizes))[0][0]
+    except (NotScalarisableError, TooLargeError):
+        return None
+    return name, tuple(x for block in own.blocks for x in coordinates(block, sizes)), _at(found, values)
 
 
 def _instances(case: Case, at: AtValues | None) -> Iterator[_Instance]:

@@ -1,18 +1,48 @@
 """Do formulas mean anything on a circle? What is stated of a block on a circle must come back to itself around it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast
 
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.instances import NoInstanceError
+from recipe_compiler.algebra.kernels import NoNormalFormError
+from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.symbols import coordinates
+from recipe_compiler.algebra.witness import witness
+from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.expression import Add, Apply, Formula, FunctionAt, Multiply, Number, Role, Symbol
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Formula,
+    FunctionAt,
+    Multiply,
+    Number,
+    Pi,
+    Role,
+    Symbol,
+)
+from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics, Target
-from recipe_compiler.verdict import Decision, Finding, Proved, Undecided
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.identities import shown
+from recipe_compiler.verify.sizes import Sizes, smallest_sizes
 
 PERIODIC = ("periodic", "what is stated of a circle is periodic around it")
+
+TURN = Multiply(Number(Fraction(2)), Pi(), SCALAR)
+"""2 pi."""
 
 TURNING = frozenset({"sin", "cos", "tan"})
 
@@ -25,13 +55,23 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
 def periodic(case: Case) -> Finding:
     """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle."""
     dynamics = case.dynamics
-    return _finding(_stated(dynamics), dynamics.declarations, case.place("H"))
+    return _finding(_Stated(tuple(_stated(dynamics)), dynamics.declarations, case.sizes), case.place("H"))
 
 
 def target_periodic(target: Target) -> Finding:
     """Decide that the log posterior is periodic in every block on a circle."""
-    stated = [f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None]
-    return _finding(stated, target.declarations, target.source.place("potential"))
+    stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
+    sizes = (smallest_sizes(target.declarations, stated),)
+    return _finding(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What must be periodic, and the sizes at which the second engine looks."""
+
+    formulas: tuple[Formula, ...]
+    declarations: Declarations
+    sizes: tuple[Sizes, ...]
 
 
 def _stated(dynamics: Dynamics) -> list[Formula]:
@@ -40,22 +80,62 @@ def _stated(dynamics: Dynamics) -> list[Formula]:
     return found + [formula for _, formula in dynamics.claims.drift or ()]
 
 
-def _finding(formulas: Iterable[Formula], declarations: Declarations, where: Place | None) -> Finding:
-    formulas = tuple(formulas)
-    open_: list[str] = []
+def _finding(stated: _Stated, where: Place | None) -> Finding:
+    """Decide by structure; what that leaves open by going once around the circle, for the second engine."""
     given: set[str] = set()
-    for block in on_circles(declarations):
-        if block.domain.bounds and [text(edge) for edge in block.domain.bounds] != ["0", "2*pi"]:
-            open_.append(f"{block.name}: only circles of circumference 2*pi are looked at")
-        for formula in formulas:
-            guilty = _outside(formula, block.name, given)
-            if guilty is not None:
-                open_.append(
-                    f"not shown: {text(formula)} is periodic in {block.name}, which stands outside sin and cos"
-                )
+    open_: list[str] = []
+    by = "structure"
+    for block in on_circles(stated.declarations):
+        whole = not block.domain.bounds or [text(edge) for edge in block.domain.bounds] == ["0", "2*pi"]
+        for formula in stated.formulas:
+            if _outside(formula, block.name, given) is None and (whole or _free(formula, block.name)):
+                continue
+            found = _around(formula, block, stated)
+            if isinstance(found, tuple):
+                refuted, sizes = found
+                decision = replace(refuted, given=tuple(sorted(given)))
+                return Finding(*PERIODIC, True, decision, tuple(sizes.items()) or "all", where=where)
+            if found:
+                open_.append(f"not shown: {text(formula)} is periodic in {block.name}: {found}")
+            else:
+                by = "structure; normal form once around the circle"
     reasons = tuple(sorted(given))
-    decision: Decision = Undecided(tuple(open_), given=reasons) if open_ else Proved("structure", reasons)
+    decision: Decision = Undecided(tuple(open_), given=reasons) if open_ else Proved(by, reasons)
     return Finding(*PERIODIC, True, decision, where=where)
+
+
+def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, Sizes] | str:
+    """Return a point at which a formula does not come back to itself, or why its being periodic is open; else nothing.
+
+    What is abstract is left as it is: that it is periodic is assumed.
+    """
+    for sizes in stated.sizes:
+        try:
+            for entry in _steps(formula, block, Setting(stated.declarations, sizes)):
+                found = None if is_zero(entry) else witness(entry, stated.declarations, sizes)
+                if found is not None:
+                    says = (f"what {text(formula)} changes by once around {block.name}", shown(found.value))
+                    return Refuted("exact witness", (*found.text, says), str(entry)), sizes
+                if not is_zero(entry):
+                    return "it stands outside sin and cos of whole multiples, and no witness was found"
+        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+            return f"second engine: {reason}"
+    return "second engine: it is at small sizes" if stated.declarations.sizes else ""
+
+
+def _steps(formula: Formula, block: Block, setting: Setting) -> Iterator[Expr]:
+    """Yield what every entry of a formula changes by once around the circle of one coordinate."""
+    low, high = (rows(edge, setting)[0][0] for edge in block.domain.bounds or (Number(Fraction(0)), TURN))
+    for row in rows(formula, setting):
+        for entry in row:
+            abstract = {
+                call: sympy.Dummy(real=True) for call in entry.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)
+            }
+            plain = cast(Expr, entry.xreplace(abstract))
+            back = {name: call for call, name in abstract.items()}
+            for x in coordinates(block, setting.sizes):
+                moved = cast(Expr, sympy.expand_mul(plain.xreplace({x: x + high - low})))
+                yield cast(Expr, (moved - plain).xreplace(back))
 
 
 def _outside(formula: Formula, name: str, given: set[str]) -> Formula | None:
@@ -82,7 +162,7 @@ def _whole_turns(arg: Formula, name: str) -> bool:
 
 def _whole(term: Formula, name: str) -> bool:
     match term:
-        case Symbol(same, _, Role.BLOCK) if same == name:
+        case Symbol(same, _, Role.BLOCK) | Entry(Symbol(same, _, Role.BLOCK)) if same == name:
             return True
         case Multiply(Number(number), other, _) | Multiply(other, Number(number), _):
             return _free(other, name) or (number.denominator == 1 and _whole(other, name))

@@ -16,7 +16,7 @@ from recipe_compiler.verify.searched_point import admissible
 from recipe_compiler.verify.sizes import checked_sizes
 
 ATTEMPTS = 240
-"""Points tried for one that satisfies the assumptions."""
+"""Points tried for one that satisfies what is declared."""
 
 
 def contradiction(dynamics: Dynamics) -> str:
@@ -24,13 +24,13 @@ def contradiction(dynamics: Dynamics) -> str:
     declarations = dynamics.declarations
     sizes = checked_sizes(dynamics)[0]
     try:
-        for _ in points(declarations, sizes, ATTEMPTS if declarations.assume else 1):
+        for _ in points(declarations, sizes, ATTEMPTS):
             return ""
         if admissible(declarations, sizes) is not None:
             return ""
     except (NoInstanceError, NotScalarisableError, TooLargeError) as reason:
         return f"the declarations contradict each other, or no instance of them is known: {reason}"
-    return f"no exact point that satisfies the assumptions was found in {ATTEMPTS} tries"
+    return f"no exact point that satisfies what is declared was found in {ATTEMPTS} tries"
 
 
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:

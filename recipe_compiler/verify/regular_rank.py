@@ -45,6 +45,8 @@ class Rank:
     """The pivots that were used; `open` names an equation that has none."""
 
     pivots: list[Pivot] = field(default_factory=list[Pivot])
+    zero: frozenset[int] = frozenset()
+    """The blocks in which D n = 0 and Q n = 0 leave nothing of n."""
     open: str = ""
 
 
@@ -73,6 +75,7 @@ def constant_rank(entries: tuple[Place, ...], pivot: Callable[[Place], Pivot | N
             break
         zero |= news.keys()
         found.pivots += news.values()
+    found.zero = frozenset(zero)
     left = [[p for p in equation if p.col not in zero] for equation in equations]
     left = [equation for equation in left if equation]
     for n, equation in enumerate(left):

@@ -8,9 +8,11 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.any_size import of_target
+from recipe_compiler.verify.case import at_sizes, case_of, find
 from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, asked
+from recipe_compiler.verify.exact_values import known_sizes
 from recipe_compiler.verify.explanations import explanations
 from recipe_compiler.verify.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
 
@@ -69,8 +71,11 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
 
     def jobs() -> Sequence[Job]:
         case = case_of(dynamics)
+        case = case if bound is None else at_sizes(case, known_sizes(bound.build, dynamics))
         return [
-            partial(claim.decide, case) if bound is None or claim.in_build is None else partial(claim.in_build, bound)
+            partial(find, claim.decide, case)
+            if bound is None or claim.in_build is None
+            else partial(claim.in_build, bound)
             for claim in claims
         ]
 
@@ -80,7 +85,7 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
 def _of_target(target: Target, *, in_build: bool = False) -> Asked:
     claims = asked(TARGETS, target, in_build=in_build)
     rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
-    return Asked(rows, lambda: [partial(claim.decide, target) for claim in claims])
+    return Asked(rows, lambda: [partial(of_target, claim.decide, target) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Asked:

@@ -23,16 +23,12 @@ from recipe_compiler.formula.build import add as plus
 from recipe_compiler.formula.build import negate, parts, rebuild
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import (
-    Apply,
     Formula,
     GradTilde,
-    MatMul,
-    Multiply,
     Next,
     Normal,
     Role,
     Symbol,
-    Transpose,
 )
 from recipe_compiler.formula.orders import HALF, ONE, ZERO, at_zero, holds_step, is_settled, orders, terms_of
 from recipe_compiler.formula.show import text
@@ -42,8 +38,10 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.finite_step import read_as
 from recipe_compiler.verify.identities import shown
 from recipe_compiler.verify.sizes import Sizes
+from recipe_compiler.verify.step_terms import draws_in, is_noise, unit_of
 
 STEP_SCALE = ("step_scale", "each drift term is O(eps), each noise covariance O(eps)")
 LARGEST = 6
@@ -62,25 +60,27 @@ def step_scale(case: Case) -> Finding:
     blocks = {block.name: block for block in case.dynamics.declarations.blocks}
     if not any(holds_step(formula) for _, formula in update):
         return Finding(*STEP_SCALE, False, Undecided(("eps does not occur in the update",)), where=where)
+    unit = unit_of([formula for _, formula in update])
     tried: list[str] = []
     small: list[tuple[str, str]] = []
     for name, formula in update:
-        if not holds_step(formula) and any(True for _ in _draws_in(formula)):
+        if not holds_step(formula) and any(True for _ in draws_in(formula)):
             tried.append(f"{name} is drawn anew, not moved by a small step")
             continue
-        own = _open(blocks[name], formula, case)
-        failed = _failure(blocks[name], formula, case) or _too_small(blocks[name], formula, case)
+        own = _open(blocks[name], formula, case, unit)
+        failed = _failure(blocks[name], formula, case) or _too_small(blocks[name], formula, case, unit)
         if failed is not None:
             at, decision = failed
             place = case.place(f"claims.update.{name}", "claims.update")
             return Finding(*STEP_SCALE, False, decision, tuple(at.items()) or "all", where=place)
         tried += own
-        small += _small(name, formula)
-    decision: Decision = Undecided(tuple(tried)) if tried else Proved("powers of eps in every term", (), tuple(small))
+        small += _small(name, formula, unit)
+    by = "powers of eps in every term" if unit == ONE else f"powers of eps in every term; {read_as(unit)}"
+    decision: Decision = Undecided(tuple(tried)) if tried else Proved(by, (), tuple(small))
     return Finding(*STEP_SCALE, False, decision, where=where)
 
 
-def _open(block: Block, formula: Formula, case: Case) -> list[str]:
+def _open(block: Block, formula: Formula, case: Case, unit: Fraction) -> list[str]:
     """Return the terms whose power of eps is not shown to be right, for every size."""
     still: list[Formula] = []
     found: list[str] = []
@@ -88,9 +88,9 @@ def _open(block: Block, formula: Formula, case: Case) -> list[str]:
         own = orders(term)
         if own is None:
             found.append(f"{block.name}: eps stands in a function in {text(term)}, whose order is not looked at")
-        elif min(own) >= (HALF if _is_noise(term) else ONE):
+        elif min(own) >= (unit / 2 if is_noise(term) else unit):
             continue
-        elif is_settled(own) and not any(True for _ in _draws_in(term)):
+        elif is_settled(own) and not any(True for _ in draws_in(term)):
             still.append(at_zero(term))
         elif isinstance(term, Normal) and is_settled(orders(term.cov)) and _vanishes(at_zero(term.cov), case):
             continue
@@ -113,11 +113,11 @@ def _vanishes(formula: Formula, case: Case) -> bool:
         return False
 
 
-def _small(name: str, formula: Formula) -> Iterator[tuple[str, str]]:
+def _small(name: str, formula: Formula, unit: Fraction) -> Iterator[tuple[str, str]]:
     """Yield the draws whose covariance is smaller than O(eps): that of gradient noise is O(eps**2)."""
     for term in terms_of(formula):
         own = orders(term)
-        if _is_noise(term) and own is not None and min(own) > HALF:
+        if is_noise(term) and own is not None and min(own) > unit / 2:
             yield f"the noise {text(term)} of {name}", f"covariance O({_eps(2 * min(own))})"
 
 
@@ -130,30 +130,6 @@ def _settled(formula: Formula) -> Formula:
     if isinstance(formula, Next):
         return Symbol(formula.block, formula.shape, Role.BLOCK)
     return rebuild(formula, [_settled(part) for part in parts(formula)], lambda shape: shape)
-
-
-def _draws_in(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, Normal) or (isinstance(formula, Symbol) and formula.role is Role.NOISE):
-        yield formula
-    for part in parts(formula):
-        yield from _draws_in(part)
-
-
-def _is_noise(term: Formula) -> bool:
-    """Whether a term is one draw, or a product with one draw: its mean is zero."""
-    return _holds_factor(term) and sum(1 for _ in _draws_in(term)) == 1
-
-
-def _holds_factor(term: Formula) -> bool:
-    match term:
-        case Normal() | Symbol(_, _, Role.NOISE):
-            return True
-        case Multiply(left, right) | MatMul(left, right) | Apply("outer" | "kron" | "dot", (left, right)):
-            return _holds_factor(left) or _holds_factor(right)
-        case Transpose(arg):
-            return _holds_factor(arg)
-        case _:
-            return False
 
 
 @dataclass(slots=True)
@@ -212,12 +188,12 @@ def _failure(block: Block, formula: Formula, case: Case) -> tuple[Sizes, Refuted
     return None
 
 
-def _too_small(block: Block, formula: Formula, case: Case) -> tuple[Sizes, Refuted] | None:
+def _too_small(block: Block, formula: Formula, case: Case, unit: Fraction) -> tuple[Sizes, Refuted] | None:
     """Return the refutation where D is not zero but every draw in the update has a covariance smaller than O(eps)."""
     own = [orders(term) for term in terms_of(formula)]
-    drawn = [term for term in terms_of(formula) if any(True for _ in _draws_in(term))]
+    drawn = [term for term in terms_of(formula) if any(True for _ in draws_in(term))]
     powers = [orders(term) for term in drawn]
-    if not drawn or None in own or any(min(p or {ZERO}) <= HALF for p in powers) or _holds_next(formula):
+    if not drawn or None in own or any(min(p or {ZERO}) <= unit / 2 for p in powers) or _holds_next(formula):
         return None
     n = case.names.index(block.name)
     D = case.dynamics.D
@@ -243,7 +219,7 @@ def _holds_next(formula: Formula) -> bool:
 
 
 def _blamed(formula: Formula) -> str:
-    guilty = [t for t in terms_of(formula) if min(orders(t) or {ONE}) < (HALF if _is_noise(t) else ONE)]
+    guilty = [t for t in terms_of(formula) if min(orders(t) or {ONE}) < (HALF if is_noise(t) else ONE)]
     plain = [t for t in guilty if not isinstance(t, Symbol)] or guilty or [formula]
     return ", ".join(text(term) for term in plain)
 

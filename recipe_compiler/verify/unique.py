@@ -9,8 +9,10 @@ rank at some states only, however many, shows that. How fast chains forget their
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+
+import sympy
 
 from recipe_compiler.algebra.brackets import LARGEST, LARGEST_WORK, minor_without_zeros, rank_at, work
 from recipe_compiler.algebra.entries import NotScalarisableError
@@ -31,18 +33,24 @@ from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.exact_values import entry_values, known_sizes, sharpened
+from recipe_compiler.verify.linear_reach import reached
+from recipe_compiler.verify.minors import spanning
 from recipe_compiler.verify.normalisable import normalisable
 from recipe_compiler.verify.normalisable_target import normalisable_build
-from recipe_compiler.verify.not_unique import AtValues, other_law
+from recipe_compiler.verify.not_unique import AtValues, Other, at_values, other_law, potential_of, stronger
 from recipe_compiler.verify.periodic import on_circles, periodic
 from recipe_compiler.verify.premises import depends_on_state, smoothness
 from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.recover.represented import UNKNOWN, represented
+from recipe_compiler.verify.regular_surfaces import wall
 from recipe_compiler.verify.sizes import Sizes, written
 
 UNIQUE = ("unique", "exp(-H) is the only stationary law of the recipe's equation")
 POINTS = 6
 ASSUMED = "chains do not explode in finite time"
 FINITE = "exp(-H) has a finite integral"
+
+Law = Callable[[], Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +61,39 @@ class _Tried:
     data: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
     checked: tuple[Sizes, ...] = ()
-
-
-def has_recipe(dynamics: Dynamics) -> bool:
-    """Whether D and Q are given: the claim is about the recipe's own equation."""
-    return dynamics.D is not None and dynamics.Q is not None
+    for_d: str | tuple[tuple[str, int], ...] = "all"
 
 
 def unique(case: Case) -> Finding:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
-    return _finding(case, None, lambda: normalisable(case))
+    return _represented(case, None, lambda: normalisable(case))
 
 
 def unique_in(build: Build, bound: Dynamics) -> Finding:
     """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
-    sizes = known_sizes(build, bound)
+    sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)
-    at = AtValues(sizes, entry_values(build, bound, sizes) if known else {})
-    return _finding(case_of(sharpened(build, bound)), at, lambda: normalisable_build(build, bound))
+    at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential_of(build, bound, sizes))
+    return _represented(case_of(sharp), at, lambda: normalisable_build(build, bound))
 
 
-def _finding(case: Case, at: AtValues | None, law: Callable[[], Finding]) -> Finding:
+def _represented(case: Case, at: AtValues | None, law: Law) -> Finding:
+    """Decide the claim about D, Q and H as written, or with the Q that the claimed drift has; with what it rests on."""
+    of = represented(case)
+    if of is None:
+        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=case.place("D", "claims.drift"))
+    found = _finding(of.case, at, law)
+    if not of.given or not isinstance(found.decision, Proved):
+        return found
+    given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
+    return replace(found, decision=replace(found.decision, given=tuple(given)))
+
+
+def _finding(case: Case, at: AtValues | None, law: Law) -> Finding:
     """Decide the claim; `law` says whether exp(-H) has a finite integral, without which it is no law at all."""
-    where = case.place("D")
-    if case.derivation is None or not has_recipe(case.dynamics):
-        return Finding(*UNIQUE, False, Undecided(("D or Q is not given",)), where=where)
+    where = case.place("D", "claims.diffusion")
+    if case.derivation is None:
+        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=where)
     whole = case.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     premises = smoothness(formulas, case.dynamics.declarations)
@@ -86,19 +102,56 @@ def _finding(case: Case, at: AtValues | None, law: Callable[[], Finding]) -> Fin
     if shut:
         return Finding(*UNIQUE, False, Undecided(tuple(shut), given=given), where=where)
     proof = _proof(case, case.derivation)
+    linear = _linear(case, at) if proof.open else None
+    proof = proof if linear is None else linear
     if not proof.open:
         no_law, needed = _not_a_law(law())
         if no_law:
             return Finding(*UNIQUE, False, Undecided((no_law,), given=given), where=where)
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
         decision = Proved(proof.by, tuple(dict.fromkeys((*given, ASSUMED, *needed))), proof.data)
-        return Finding(*UNIQUE, False, decision, checked_at=checked, where=where)
+        return Finding(*UNIQUE, False, decision, proof.for_d, checked_at=checked, where=where)
     hint = _hint(case.derivation)
-    other = other_law(case, hint, at)
+    other = other_law(case, hint, at) or _behind_a_wall(case, at)
     if other is not None:
-        return Finding(*UNIQUE, False, other.decision, other.for_d, where=where)
+        refuted = replace(other.decision, residual=other.decision.residual + _where_stronger(case, other, law))
+        return Finding(*UNIQUE, False, refuted, other.for_d, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
     return Finding(*UNIQUE, False, Undecided(tried, given=given), where=where)
+
+
+def _linear(case: Case, at: AtValues | None) -> _Tried | None:
+    """Return the certificate of a linear equation: that of a build at its values."""
+    sizes = case.whole.declarations.sizes
+    scalars = at_values(case.whole, at or AtValues({}, {}))
+    if scalars is None or reached(scalars) != len(scalars.z):
+        return None
+    for_d = tuple((size, at.sizes[size]) for size in sizes) if at is not None and sizes else "all"
+    says = f"rank of [D, A D, A**2 D, ...] = {len(scalars.z)}, all of z"
+    return _Tried(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
+
+
+def _behind_a_wall(case: Case, at: AtValues | None) -> Other | None:
+    """Return the refutation by a surface that no chain crosses: exp(-H) on one side of it is stationary too."""
+    split = wall(case)
+    if split is None or (at is not None and any(at.sizes.get(name) != n for name, n in split.sizes.items())):
+        return None
+    law = ("also stationary", f"exp(-H) where {split.g} > 0, and 0 elsewhere")
+    decision = Refuted("a surface that no chain crosses", (*split.witness, law), f"{split.g} never changes its sign")
+    return Other(replace(decision, given=(ASSUMED,)), tuple(split.sizes.items()) or "all")
+
+
+def _where_stronger(case: Case, other: Other, law: Law) -> str:
+    """Return that exp(-H) is the only one where what may vanish as declared does not, if that is proved."""
+    found = stronger(case.whole, other.zeros)
+    if found is None:
+        return ""
+    no_law, _ = _not_a_law(law())
+    narrower = case_of(found[0])
+    proof = None if narrower.derivation is None else _proof(narrower, narrower.derivation)
+    if no_law or proof is None or proof.open:
+        return ""
+    return f"; where {found[1]} and {ASSUMED} it is the only one: {proof.by}"
 
 
 def _edges(case: Case) -> list[str]:
@@ -161,10 +214,12 @@ def _proof(case: Case, derivation: Derivation) -> _Tried:
             return _certificate(noisy, steps, names, seen)
         return _Tried(open=ranks or ("second engine: too large beyond a size of 1",))
     if not ranks:
-        minor = _minor(case)
-        if minor:
-            by = f"Hoermander: brackets of the columns of D span all directions: {minor} is never 0"
-            return _Tried(by, (("minor", minor),), checked=seen)
+        minors = _minors(case)
+        if minors:
+            listed = ", ".join(minors)
+            shown = f"{listed} is never 0" if len(minors) == 1 else f"{listed} have no common zero"
+            by = f"Hoermander: brackets of the columns of D span all directions: {shown}"
+            return _Tried(by, (("minor" if len(minors) == 1 else "minors", listed),), checked=seen)
     return _Tried(open=(_reached(noisy, steps, missing), *ranks))
 
 
@@ -225,10 +280,13 @@ def _ranks(case: Case) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
     return tuple(low), tuple(full)
 
 
-def _minor(case: Case) -> str:
+def _minors(case: Case) -> tuple[str, ...]:
+    """Return a minor that vanishes nowhere, or several that do not together; nothing where none are found."""
     sizes = case.sizes[0]
     try:
-        found = minor_without_zeros(case.system(sizes), tuple(points(case.dynamics.declarations, sizes, POINTS)))
-    except (NotScalarisableError, TooLargeError, NoInstanceError):
-        return ""
-    return "" if found is None else str(found)
+        s = case.system(sizes)
+        found = minor_without_zeros(s, tuple(points(case.dynamics.declarations, sizes, POINTS)))
+        several = spanning(s) if found is None else (found,)
+    except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
+        return ()
+    return tuple(str(minor) for minor in several)

@@ -1,6 +1,7 @@
 """`recipe check`: verdicts, evidence, exit codes, JSON, and faults that are told without a traceback."""
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recipe_compiler.commands import documents
 from recipe_compiler.verify.as_json import report_schema
 
 SGHMC = "specs/dynamics/sghmc.yaml"
@@ -135,3 +137,52 @@ def test_a_python_spec_that_does_not_run_is_no_verdict(recipe, write, code: str)
     outcome = recipe("check", f"{write('mine.py', text=code)}:sampler")
     assert outcome.code == 2
     assert outcome.err
+
+
+@pytest.mark.parametrize("name", ["pipe.yaml", "pipe.py"])
+def test_a_pipe_is_refused_and_not_waited_for(recipe, tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    outcome = recipe("check", tmp_path / name)
+    assert outcome.code == 2
+    assert "a pipe or a device, expected a file" in outcome.err
+
+
+RUNAWAY = {
+    "while True: pass\n": "did not end in",
+    "x = []\nwhile True: x.append(bytearray(10**8))\n": "found MemoryError when the file ran",
+    "import os\nos._exit(0)\n": "its process ended without an answer",
+}
+
+
+@pytest.mark.parametrize("text", RUNAWAY)
+def test_a_python_spec_runs_within_limits(recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(documents, "SECONDS", 3.0)
+    (tmp_path / "runaway.py").write_text(text, encoding="utf-8")
+    outcome = recipe("check", tmp_path / "runaway.py")
+    assert outcome.code == 2
+    assert RUNAWAY[text] in outcome.err
+
+
+KEYS = {
+    "H:": ("h:", "H"),
+    "parameters:": ("Parameters:", "parameters"),
+    "state:": ("State:", "state"),
+    "Q:": ("q:", "Q"),
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_in_the_wrong_case_is_named(recipe, write, key: str) -> None:
+    written, meant = KEYS[key]
+    outcome = recipe("check", write(replacing={f"\n{key}": f"\n{written}"}))
+    assert outcome.code == 2
+    assert f"did you mean `{meant}`?" in outcome.err
+
+
+def test_a_jump_without_a_derivative_is_told_at_its_entry(recipe, tmp_path: Path) -> None:
+    path = tmp_path / "jump.yaml"
+    text = "name: jump\nstate: {x: {}, y: {}}\nH: x**2 + y**2\nD:\n  - [1, 0]\n  - [0, WHERE]\nQ: [[0, 0], [0, 0]]\n"
+    path.write_text(text.replace("WHERE", '"1 + where(x + y > 0, 1, 2)"'), encoding="utf-8")
+    assert "jump.yaml:6:9  D[y,y]" in recipe("check", path).err
+    path.write_text(text.replace("WHERE", "1").replace("H: x**2", "H: x**2*sign(x - y)"), encoding="utf-8")
+    assert "jump.yaml:3:4  H" in recipe("check", path).err

@@ -28,6 +28,8 @@ RIGHT = {
     "sgrld": "sgrld",
     "leapfrog": "hmc",
     "refresh": "hmc",
+    "langevin_adjusted": "sgld_unit",
+    "sghmc_squared": "sghmc",
 }
 """Right at every size that is looked at."""
 
@@ -63,9 +65,24 @@ WRONG = {
     "hmc_half_position": ("hmc", 1, "wrong at every step size (eps^0)"),
     "refresh_half": ("hmc", 1, "changes the law of r[0]"),
     "cir_noise": ("gamma", 0, "wrong at every step size (eps^0)"),
-    "autoregression": ("gaussian", 0, "changes the law of theta[0], theta[1]"),
+    "langevin_adjusted_drift": ("sgld_unit", 1, "wrong at every step size (eps^0)"),
+    "langevin_adjusted_order": ("sgld_unit", 1, "wrong at every step size (eps^0)"),
+    "langevin_adjusted_between": ("sgld_unit", 1, "the step is of order eps^(3/2), not eps"),
+    "langevin_adjusted_later": ("sgld_unit", 1, "wrong at every step size (eps^0)"),
+    "sghmc_squared_transposed": ("sghmc", 2, "it holds at d = 1 only"),
+    "sghmc_squared_friction": ("sghmc", 1, "wrong at every step size (eps^0)"),
 }
 """Wrong, the smallest size that shows it (0: the document fixes the sizes), and why."""
+
+SQUARED = {"langevin_adjusted", "sghmc_squared"}
+"""Right with time of h**2 in a step."""
+
+NO_STEP_SIZE = {
+    "autoregression": ("gaussian", "no argument of the step function is a step size"),
+    "sgld": ("sgld", "no argument of the step function is a step size"),
+    "leapfrog": ("hmc", "no argument of the step function is a step size"),
+    "sghmc_unused": ("sghmc", "the step does not use its step size eps"),
+}
 
 SMALL = ({"d": 1}, {"d": 2}, {"d": 3})
 
@@ -89,6 +106,7 @@ def test_a_right_step_holds_at_every_size_looked_at_and_is_not_proved(
     assert found.checked_at == ((("d", 1),), (("d", 2),), (("d", 3),))
     assert found.decision.tried[0].startswith("holds at d = 1; d = 2; d = 3")
     assert found.decision.tried[1:] == (AT_FIXED_SIZES,)
+    assert ("step size read as eps = h**2" in found.decision.tried[0]) == (name in SQUARED)
 
 
 @pytest.mark.parametrize("name", PROVED)
@@ -108,6 +126,25 @@ def test_a_wrong_step_is_refuted_at_the_smallest_size_that_shows_it(
     assert found.for_d == ((("d", size),) if size else "all")
     assert found.decision.residual
     assert found.decision.witness[-1][1] != "0"
+
+
+@pytest.mark.parametrize("name", NO_STEP_SIZE)
+def test_a_step_without_a_step_size_is_not_refuted_for_it(name: str, judged: Callable[..., Report]) -> None:
+    spec, why = NO_STEP_SIZE[name]
+    for found in judged(f"no_step_size.py:{name}", spec).findings:
+        assert isinstance(found.decision, Undecided)
+        assert found.decision.tried[0].startswith(why)
+    assert functions("no_step_size.py") == NO_STEP_SIZE.keys()
+
+
+def test_the_step_size_of_the_equation_is_said(judged: Callable[..., Report], read: Callable[..., Lint]) -> None:
+    _, same = judged("right.py:langevin_adjusted", "sgld_unit").findings
+    assert isinstance(same.decision, Undecided)
+    assert "step size read as eps = h**2/2" in same.decision.tried[0]
+    assert read("right.py:langevin_adjusted", "sgld_unit").equation.step_size == "step size read as eps = h**2"
+    _, wrong = judged("wrong.py:langevin_adjusted_drift", "sgld_unit").findings
+    assert isinstance(wrong.decision, Refuted)
+    assert dict(wrong.decision.witness).keys() >= {"the drift of theta[0] less that of D and Q"}
 
 
 def test_an_equation_beside_the_recipe_is_said_apart(judged: Callable[..., Report]) -> None:
@@ -144,7 +181,7 @@ def test_what_is_taken_for_given_is_listed(step_finding: Callable[..., Finding])
     assert "grad_U is grad(U, theta)" in given
     assert "M is positive definite" in given
     assert any(line.startswith("the matrix factored at line ") for line in given)
-    assert "lr is the step size eps" in step_finding("right.py:sgld_half", "sgld").decision.given
+    assert "lr is the step size" in step_finding("right.py:sgld_half", "sgld").decision.given
     own = step_finding("right.py:sgld_own_gradient", "sgld").decision.given
     assert "grad_U is grad(U, theta)" in own
 

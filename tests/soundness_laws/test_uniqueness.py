@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from written import POTENTIAL, case
+from written import POTENTIAL, case, document
 
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.unique import unique
 
 NO_LAW = {
@@ -14,7 +15,7 @@ NO_LAW = {
     "Cauchy's law in two dimensions": (
         "x: {shape: d}",
         "log(1 + norm2(x))",
-        "not shown: exp(-H) has a finite integral",
+        "exp(-H) has no finite integral",
     ),
     "no function on a circle": ("t: {domain: circle}", "t**2/2", "not shown: what is stated of a circle is periodic"),
 }
@@ -48,3 +49,72 @@ def test_what_to_declare_of_noise_that_may_vanish_is_said(tmp_path: Path) -> Non
     assert found.verdict is Verdict.REFUTED
     assert isinstance(found.decision, Refuted)
     assert "declare C positive definite" in found.decision.residual
+
+
+@pytest.mark.parametrize("H", ["norm2(x)/2", "0*sum(x)"])
+def test_where_noise_does_not_vanish_it_is_said_to_be_the_only_law_if_that_is_proved(tmp_path: Path, H: str) -> None:
+    kind = "positive semidefinite"
+    parameters = f"C: {{shape: [d, d], is: {kind}}}"
+    found = unique(case(tmp_path, "x: {shape: d}", H, D="[[C]]", parameters=parameters)).decision
+    if "norm2" in H:
+        assert isinstance(found, Refuted)
+        assert "where C is positive definite and chains do not explode in finite time it is the only" in found.residual
+    else:
+        assert "it is the only one" not in getattr(found, "residual", "")
+
+
+def test_friction_alone_does_not_make_it_the_only_law(tmp_path: Path) -> None:
+    """Memories that may be uncoupled: A positive definite is not enough, and nothing is promised."""
+    dynamics = document(
+        tmp_path,
+        "r: {shape: d}, w: {shape: d}",
+        "norm2(r)/2 + norm2(w)/2",
+        D="[[0, 0], [0, A]]",
+        Q="[[0, -B], [B.T, 0]]",
+        parameters="A: {shape: [d, d], is: positive semidefinite}, B: {shape: [d, d]}",
+    )
+    found = unique(case_of(dynamics)).decision
+    assert isinstance(found, Refuted)
+    assert "the only one" not in found.residual
+
+
+PLANE = {
+    "a quartic well": ("x**4/4 + y**4/4", "[[0, 0], [0, 1]]", "[[0, -1], [1, 0]]"),
+    "noise that is square at a line": ("x**2/2 + y**2/2", "[[1, 0], [0, x**2]]", "[[0, 0], [0, 0]]"),
+    "noise that is square at two lines": ("x**2/2 + y**2/2", "[[1, 0], [0, (x**2 - 1)**2]]", "[[0, 0], [0, 0]]"),
+    "a current that turns": ("x**4/4 + y**2/2", "[[1, 0], [0, 0]]", "[[0, x**2 - 1], [1 - x**2, 0]]"),
+    "noise that vanishes and is turned": ("x**2/2 + y**2/2", "[[x**2, 0], [0, 1]]", "[[0, -1], [1, 0]]"),
+}
+"""Energy, D and Q of which no single bracket spans everywhere."""
+
+
+@pytest.mark.parametrize("name", PLANE)
+def test_higher_brackets_reach_what_lower_ones_do_not(tmp_path: Path, name: str) -> None:
+    H, D, Q = PLANE[name]
+    found = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=D, Q=Q))).decision
+    assert isinstance(found, Proved), found
+
+
+FROZEN = {
+    "a wall": ("x**2/2 + y**2/2", "[[x**2, 0], [0, 1]]", "[[0, 0], [0, 0]]"),
+    "a wall across": ("x**2/2 + y**2/2", "[[(x - y)**2, 0], [0, (x - y)**2]]", "[[0, 0], [0, 0]]"),
+    "a circle": ("x**2 + y**2", "[[(x**2 + y**2 - 1)**2, 0], [0, (x**2 + y**2 - 1)**2]]", "[[0, 0], [0, 0]]"),
+    "a point": ("x**2 + y**2", "[[(x**2 + y**2)**2, 0], [0, (x**2 + y**2)**2]]", "[[0, 0], [0, 0]]"),
+    "a flat current": ("x**2/2 + y**2/2", "[[1, 0], [0, 0]]", "[[0, 0], [0, 0]]"),
+}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_what_no_bracket_reaches_is_not_proved(tmp_path: Path, name: str) -> None:
+    H, D, Q = FROZEN[name]
+    found = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=D, Q=Q))).decision
+    assert isinstance(found, Undecided if name == "a point" else Refuted), found
+
+
+def test_a_q_that_is_recovered_decides_as_one_that_is_stated(tmp_path: Path) -> None:
+    H, noise, drift = "x**2/2 + y**2/2", "[[0, 0], [0, 1]]", "x: y, y: -x - y"
+    found = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift=drift))).decision
+    assert isinstance(found, Proved)
+    wrong = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift="x: y, y: -2*x - y"))).decision
+    assert isinstance(wrong, Undecided)
+    assert "none is shown to give the claimed drift" in wrong.tried[0]

@@ -137,3 +137,16 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     code = f"import sys, recipe_compiler; print(sorted({heavy} & set(sys.modules)))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_units_are_declared_as_in_yaml() -> None:
+    x, k = scalar("x"), scalar("k", is_="positive")
+    stated = {"name": "spring", "state": [x], "H": k * x**2 / 2, "D": [[1]], "Q": [[0]]}
+    plain = Dynamics(**stated)
+    measured = Dynamics(**stated, units={"x": "length", "k": "length**(-2)"})
+    assert measured.units == (("x", "length"), ("k", "length**(-2)"))
+    assert digest(plain) != digest(measured)
+    with pytest.raises(ModelError, match="found the unit of `y`, expected one of a block"):
+        Dynamics(**stated, units={"y": "length"})
+    with pytest.raises(SpecError, match="expected a unit"):
+        Dynamics(**stated, units={"x": "length + 1"})

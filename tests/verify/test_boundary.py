@@ -179,3 +179,27 @@ def test_a_sum_of_all_counts_is_bounded_below(found: Found) -> None:
 )
 def test_what_is_not_known_is_undecided(found: Found, text: str) -> None:
     assert isinstance(found(text).decision, Undecided)
+
+
+CLAIMED = """
+state: {x: {shape: d, domain: positive}}
+parameters: {a: {is: positive}}
+H: sum(x) - (a - 1)*sum(log(x))
+claims:
+  drift: {x: a*ones - x}
+  diffusion: [[diag(x)]]
+"""
+
+
+def test_a_q_that_is_recovered_gives_the_current(found: Found) -> None:
+    assert "D and Q times exp(-H) vanish at x = 0" in proved(found(CLAIMED)).by
+
+
+def test_without_a_q_the_current_is_not_known(found: Found) -> None:
+    decision = found(CLAIMED.replace("a*ones - x", "a*ones - 2*x")).decision
+    assert isinstance(decision, Undecided)
+    assert "none is shown to give the claimed drift" in decision.tried[0]
+
+
+def test_a_shape_that_may_be_negative_is_refuted_with_a_q_that_is_recovered(found: Found) -> None:
+    assert isinstance(found(CLAIMED.replace("a: {is: positive}", "a: {}")).decision, Refuted)

@@ -48,6 +48,16 @@ PROVED = {
     ),
     "quartic": law("U(theta) + sum(r**4)"),
     "angle": law("U(theta) + k*cos(phi)", parameters="{k: {}}", state="{theta: {shape: d}, phi: {domain: circle}}"),
+    "relativistic, each": law(
+        "U(theta) + m*c**2*sum(sqrt(ones + r**2/(m**2*c**2)))", parameters="{m: {is: positive}, c: {is: positive}}"
+    ),
+    "relativistic": law(
+        "U(theta) + c*sqrt(m**2*c**2 + r.T @ inv(M) @ r)",
+        parameters="{m: {is: positive}, c: {is: positive}, M: {shape: [d, d], is: positive definite}}",
+    ),
+    "Laplace": law("U(theta) + sum(abs(r))"),
+    "hyperbolic cosine": law("U(theta) + sum(log(cosh(r)))"),
+    "Student": law("U(theta) + (nu + d)/2*log(1 + r.T @ r/nu)", parameters="{nu: {is: positive}}"),
     "gamma": law("U(theta) + s - log(s)", state="{theta: {shape: d}, s: {domain: positive}}"),
 }
 
@@ -71,6 +81,9 @@ OPEN = {
     "symmetric metric": law(
         "U(theta) + r.T @ G @ r/2", "{U: {of: theta, role: potential}, G: {of: theta, shape: [d, d], is: symmetric}}"
     ),
+    "relativistic with the mass of theta": law("U(theta) + sqrt(1 + norm2(theta) + r.T @ r)"),
+    "Laplace with the rate of theta": law("U(theta) + sum(abs(r))*(1 + norm2(theta)) + sum(sin(r))"),
+    "Student with too slow a tail": law("U(theta) + d/2*log(1 + r.T @ r)"),
     "infinite integral": law("U(theta) + 0*r[0]"),
     "moved quartic, which is right": law("U(theta) + (xi - theta)**4", state="{theta: {}, xi: {}}"),
     "scaled quartic": law("U(theta) + sum(r**4)*(1 + norm2(theta)) + sum(r)*theta[0]"),

@@ -12,7 +12,7 @@ from recipe_compiler.algebra.growth.flat import flat
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Proved, Refuted, Verdict
+from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.normalisable import normalisable
 from recipe_compiler.verify.normalisable_target import normalisable_build, normalisable_target
@@ -56,6 +56,50 @@ PROVED = {
         "{a: {shape: d, is: positive}, b: {is: positive}}",
     ),
     "Student": energy(VECTOR, "(nu + 1)/2*sum(log1p(x**2/nu))", "{nu: {is: positive}}"),
+    "Student by log": energy(VECTOR, "sum((nu + 1)/2*log(ones + x**2/nu))", "{nu: {is: positive}}"),
+    "Student vector": energy(VECTOR, "(nu + d)/2*log(1 + x.T @ x/nu)", "{nu: {is: positive}}"),
+    "Student vector by log1p": energy(VECTOR, "(nu + d)/2*log1p(x.T @ x/nu)", "{nu: {is: positive}}"),
+    "Student vector, moved and scaled": energy(
+        VECTOR,
+        "(nu + d)/2*log(1 + (x - mu).T @ inv(S) @ (x - mu)/nu)",
+        "{nu: {is: positive}, mu: {shape: d}, S: {shape: [d, d], is: positive definite}}",
+    ),
+    "Student of two blocks": energy(
+        "{x: {shape: d}, y: {shape: k}}", "(nu + d + k)/2*log(1 + x.T @ x + y.T @ y)", "{nu: {is: positive}}"
+    ),
+    "quartic tail": energy(VECTOR, "(nu + d)/4*log(1 + sum(x**4) + x.T @ x)", "{nu: {is: positive}}"),
+    "heavy tail that is lightened": energy(
+        VECTOR, "(nu + d)*log(1 + x.T @ x) - d/2*log(2 + x.T @ x)", "{nu: {is: positive}}"
+    ),
+    "relativistic, each": energy(
+        AUXILIARY.replace("theta", "x").replace("r:", "p:"),
+        "norm2(x)/2 + m*c**2*sum(sqrt(ones + p**2/(m**2*c**2)))",
+        "{m: {is: positive}, c: {is: positive}}",
+    ),
+    "relativistic": energy(VECTOR, "c*sqrt(m**2*c**2 + x.T @ x)", "{m: {is: positive}, c: {is: positive}}"),
+    "relativistic with a mass matrix, moved": energy(
+        VECTOR,
+        "c*sqrt(1 + (x - b).T @ inv(M) @ (x - b)) + sum(sin(x))",
+        "{c: {is: positive}, b: {shape: d}, M: {shape: [d, d], is: positive definite}}",
+    ),
+    "root beats a slower root": energy(VECTOR, "sum(sqrt(ones + x**4)) - sum(sqrt(ones + x**2))"),
+    "hyperbolic cosine": energy(VECTOR, "g*sum(log(cosh(b*x)))", "{b: {is: positive}, g: {is: positive}}"),
+    "softplus both ways": energy(VECTOR, "sum(softplus(x)) + sum(softplus(-x))"),
+    "Jacobi": energy(
+        '{x: {domain: "interval(-1, 1)"}}',
+        "-a*log(1 - x) - b*log(1 + x)",
+        "{a: {is: positive}, b: {is: positive}}",
+    ),
+    "Jacobi in one logarithm": energy(
+        '{x: {shape: d, domain: "interval(-1, 1)"}}', "-a*sum(log(ones - x**2))", "{a: {is: positive}}"
+    ),
+    "mixture": energy(VECTOR, "-log(exp(-norm2(x - mu)/2) + exp(-norm2(x + mu)/2))", "{mu: {shape: d}}"),
+    "mixture of unlike components": energy(
+        VECTOR,
+        "-log(w*exp(-norm2(x - mu)/2) + exp(-(x + mu).T @ A @ (x + mu)/2))",
+        "{mu: {shape: d}, w: {is: positive}, A: {shape: [d, d], is: positive definite}}",
+    ),
+    "mixture with one flat component, confined": energy(VECTOR, "-log(exp(-norm2(x)/2) + 1) + sum(abs(x))"),
     "Gumbel": energy("{x: {}}", "x + exp(-x)"),
     "Laplace": energy(VECTOR, "sum(abs(x))"),
     "circle": energy("{phi: {domain: circle}}", "k*cos(phi)", "{k: {}}"),
@@ -73,6 +117,27 @@ REFUTED = {
     "saddle": energy(PAIR, "x**2 - 4*x*y + y**2"),
     "valley": energy(PAIR, "x**2*y**2 + x**2"),
     "too strongly coupled": energy("{x: {shape: d}, y: {shape: d}}", "x.T @ x/2 + y.T @ y/2 + x.T @ y"),
+    "Student vector with exponent d": energy(VECTOR, "d/2*log(1 + x.T @ x)"),
+    "Student vector with exponent of one dimension": energy(
+        VECTOR, "(nu + 1)/2*log(1 + x.T @ x/nu)", "{nu: {is: positive}}"
+    ),
+    "Student of two blocks, one not counted": energy(
+        "{x: {shape: d}, y: {shape: k}}", "(nu + d)/2*log(1 + x.T @ x + y.T @ y)", "{nu: {is: positive}}"
+    ),
+    "Student, each, exponent one": energy(VECTOR, "sum(log(ones + x**2))/2"),
+    "heavy tail that is lightened too much": energy(VECTOR, "d*log(1 + x.T @ x) - d/2*log(2 + x.T @ x)"),
+    "relativistic with the sign reversed": energy(VECTOR, "-sum(sqrt(ones + x**2))"),
+    "hyperbolic cosine with the sign reversed": energy(VECTOR, "-g*sum(log(cosh(x)))", "{g: {is: positive}}"),
+    "hyperbolic cosine at a rate that may vanish": energy(VECTOR, "sum(log(cosh(b*x)))", "{b: {}}"),
+    "softplus one way": energy(VECTOR, "sum(softplus(x))"),
+    "Jacobi of both signs": energy(
+        '{x: {domain: "interval(-1, 1)"}}', "-a*log(1 - x) - b*log(1 + x)", "{a: {is: positive}, b: {}}"
+    ),
+    "mixture with a flat component": energy(VECTOR, "-log(exp(-norm2(x)/2) + 1)"),
+    "mixture of one-sided components": energy("{x: {}}", "-log(exp(-x) + exp(-2*x))"),
+    "quartic that is negative on a ray": energy(PAIR, "x**4 - 4*x**2*y**2 + y**4"),
+    "quartic, negative between the axes only": energy(PAIR, "x**4 - 9*x**3*y/4 + y**4"),
+    "weighted form that is negative": energy(PAIR, "x**4 - 3*x**2*y + y**2"),
     "log too slow": energy("{x: {}}", "log(1 + x**2)/2"),
     "beta at its end": energy(
         '{x: {domain: "interval(0, 1)"}}', "-(a - 1)*log(x) - (b - 1)*log(1 - x)", "{a: {is: positive}, b: {}}"
@@ -98,6 +163,22 @@ OPEN = {
     "exponentials of both signs": energy("{x: {}}", "2*exp(x) - exp(2*x) + x**2"),
     "semidefinite": energy(VECTOR, "x.T @ M @ x/2", "{M: {shape: [d, d], is: positive semidefinite}}"),
     "quartic that vanishes on a line": energy(PAIR, "x**4 + y**4 - 2*x**2*y**2"),
+    "roots whose leading terms cancel": energy("{x: {}}", "x**4 + 3*log(1 + x**2) - x**3*sqrt(1 + x**2)"),
+    "joint root with the sign reversed": energy(VECTOR, "-sqrt(1 + x.T @ x)"),
+    "joint root of a semidefinite form": energy(
+        VECTOR, "sqrt(1 + x.T @ A @ x)", "{A: {shape: [d, d], is: positive semidefinite}}"
+    ),
+    "Student of a semidefinite form": energy(
+        VECTOR, "(nu + d)/2*log(1 + x.T @ A @ x)", "{nu: {is: positive}, A: {shape: [d, d], is: positive semidefinite}}"
+    ),
+    "Student whose logarithm vanishes at an edge": energy(
+        "{x: {shape: d, domain: positive}}", "(nu + 2*d)*log(x.T @ x)", "{nu: {is: positive}}"
+    ),
+    "mixture with a semidefinite component": energy(
+        VECTOR, "-log(exp(-norm2(x)/2) + exp(-x.T @ A @ x/2))", "{A: {shape: [d, d], is: positive semidefinite}}"
+    ),
+    "difference of exponentials": energy("{x: {}}", "-log(exp(-x**2/2) - exp(-x**2))"),
+    "ends that are parameters": energy('{x: {domain: "interval(0, a)"}}', "-log(x)", "{a: {is: positive}}"),
 }
 
 
@@ -167,6 +248,12 @@ def test_the_assumption_covers_nothing_else(made: Callable[[Energy], Dynamics], 
     assert found.required is (found.verdict is Verdict.REFUTED)
 
 
+def test_what_does_not_grow_is_said_in_words(made: Callable[[Energy], Dynamics]) -> None:
+    found = normalisable(case_of(made(energy(VECTOR, "-sqrt(1 + x.T @ x)")))).decision
+    assert isinstance(found, Undecided)
+    assert not any("0 > 0" in what for what in found.tried)
+
+
 def test_an_assumption_on_the_state_stops_refutations(made: Callable[[Energy], Dynamics], tmp_path: Path) -> None:
     made(REFUTED["linear"])
     path = tmp_path / "energy.yaml"
@@ -208,6 +295,28 @@ LIKELIHOODS = {
     "logistic, flat": ("0*theta[0]", "y*(x @ theta) - softplus(x @ theta)", Verdict.UNDECIDED),
     "Poisson, Gaussian": ("-theta.T @ theta/2", "y*(x @ theta) - exp(x @ theta)", Verdict.PROVED),
     "regression, Laplace": ("-sum(abs(theta))", "-(y - x @ theta)**2/2", Verdict.PROVED),
+    "Student regression, Gaussian": ("-theta.T @ theta/2", "-5/2*log(1 + (y - x @ theta)**2/4)", Verdict.PROVED),
+    "Student regression with the sign reversed, Laplace": (
+        "-sum(abs(theta))",
+        "5/2*log(1 + (y - x @ theta)**2/4)",
+        Verdict.UNDECIDED,
+    ),
+    "mixture of residuals, Laplace": (
+        "-sum(abs(theta))",
+        "log(exp(-(y - x @ theta)**2/2)/3 + 2*exp(-(y - x @ theta)**2/9)/3)",
+        Verdict.PROVED,
+    ),
+    "mixture with a component that grows, Laplace": (
+        "-sum(abs(theta))",
+        "log(exp(-(y - x @ theta)**2/2)/3 + 2*exp((y - x @ theta)**2/9)/3)",
+        Verdict.UNDECIDED,
+    ),
+    "mixture, flat": ("0*theta[0]", "log(exp(-(y - x @ theta)**2/2)/3 + 2/3)", Verdict.UNDECIDED),
+    "Gaussian mixture as prior": (
+        "log(exp(-norm2(theta)/2) + exp(-norm2(theta - 3*ones)/8))",
+        "y*(x @ theta) - softplus(x @ theta)",
+        Verdict.PROVED,
+    ),
     "regression, sign of the residual reversed": ("-sum(abs(theta))", "(y - x @ theta)**2/2", Verdict.UNDECIDED),
 }
 
@@ -220,6 +329,23 @@ def test_targets_for_all_data(tmp_path: Path, name: str) -> None:
     document = load(tmp_path / "t.yaml")
     assert isinstance(document, Target)
     assert normalisable_target(document).verdict is verdict
+
+
+def test_a_falling_ray_is_what_it_says() -> None:
+    """Along the ray named in the witness, and close to it, the energy falls."""
+    import sympy
+
+    x, y = sympy.symbols("x y", real=True)
+    H = x**4 - 3 * x**2 * y + y**2 + 7 * x + 5
+    found = flat(H, (x, y), (False, False))
+    assert found is not None
+    places = [part.partition(" = ")[2] for part in dict(found.text)["ray"].removesuffix(", s -> oo").split(", ")]
+    s = sympy.Symbol("s", positive=True)
+    parsed = [re.fullmatch(r"(?:(-?\d+)\*)?s(?:\*\*(\d+))?", place) for place in places]
+    path = [int(m[1] or 1) * s ** int(m[2] or 1) for m in parsed if m is not None]
+    assert len(path) == 2
+    for near in (sympy.Rational(99, 100), 1, sympy.Rational(101, 100)):
+        assert sympy.limit(H.subs({x: path[0] * near, y: path[1]}), s, sympy.oo) == -sympy.oo
 
 
 def test_a_target_without_a_finite_integral_is_refuted(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ claims: {{drift: {{x: "{x}", y: "{y}"}}}}
 
 
 def test_contradictory_assumptions_prove_no_q(tmp_path: Path) -> None:
-    body = (OPEN / "linear_three.yaml").read_text(encoding="utf-8") + 'assume: ["a > 1", "a < 0"]\n'
+    body = (OPEN / "linear_three.yaml").read_text(encoding="utf-8") + 'assume: ["a > 1", "a**2 < a"]\n'
     assert recovered_q(case_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
 
 

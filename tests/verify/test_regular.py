@@ -8,7 +8,7 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.regular import regular, varies
 
@@ -98,7 +98,9 @@ def test_the_same_zero_along_which_they_stay_is(found: Found) -> None:
 def test_entries_without_zeros_may_degenerate_together(found: Found) -> None:
     """det = u**2 (2 + u**2) with u = x - y, and (1, -1) is both normal of {u = 0} and null there."""
     text = PAIR.format(D="[[1 + (x - y)**2, 1], [1, 1 + (x - y)**2]]")
-    assert found(text).verdict is Verdict.UNDECIDED
+    decision = found(text).decision
+    assert isinstance(decision, Refuted)
+    assert dict(decision.witness)["surface"] == "x - y = 0"
     assert isinstance(found(text.replace("1 + (x", "2 + (x")).decision, Proved)
 
 
@@ -136,7 +138,7 @@ def test_an_abstract_metric_is_proved_under_what_is_listed(found: Found, kind: s
 
 
 def test_what_is_not_known_is_named(found: Found) -> None:
-    decision = found(one("sin(x)**2")).decision
+    decision = found(one("1 + sin(x)")).decision
     assert isinstance(decision, Undecided)
     assert "D[x,x]" in decision.tried[0]
 
@@ -148,3 +150,146 @@ def test_it_is_asked_where_coefficients_depend_on_the_state(tmp_path: Path) -> N
         document = load(path)
         assert isinstance(document, Dynamics)
         assert varies(document) is expected
+
+
+@pytest.mark.parametrize(
+    ("D", "surface"),
+    [
+        ("sin(x)**2", "x = 0"),
+        ("1 - exp(-x**2)", "x = 0"),
+        ("1 - cos(x)", "x = 0"),
+        ("(exp(x) - 2)**2", "exp(x) - 2 = 0"),
+        ("tanh(x - 1)**2", "x - 1 = 0"),
+    ],
+)
+def test_zeros_of_what_is_no_polynomial_are_refuted_too(found: Found, D: str, surface: str) -> None:
+    decision = found(one(D)).decision
+    assert isinstance(decision, Refuted)
+    assert dict(decision.witness)["surface"] == surface
+
+
+@pytest.mark.parametrize("D", ["1 + sin(x)**2", "2 - exp(-x**2)", "2 - cos(x)", "exp(-x**2)", "1 + tanh(x)**2"])
+def test_what_only_comes_near_zero_is_not_refuted(found: Found, D: str) -> None:
+    assert not isinstance(found(one(D)).decision, Refuted)
+
+
+TWO = "state: {{x: {0}, y: {0}}}\nH: x**2/2 + y**2/2 + x + y\nD: {1}\nQ: {2}\n"
+STILL = "[[0, 0], [0, 0]]"
+
+
+@pytest.mark.parametrize(
+    ("D", "surface"),
+    [
+        ("[[(x - y)**2, 0], [0, (x - y)**2]]", "x - y = 0"),
+        ("[[x**2 - 2*x*y + y**2, 0], [0, (x - y)**2]]", "x - y = 0"),
+        ("[[(x**2 + y**2 - 3)**2, 0], [0, (x**2 + y**2 - 3)**2]]", "x**2 + y**2 - 3 = 0"),
+        ("[[y**2, -x*y], [-x*y, x**2]]", "x**2 + y**2"),
+    ],
+)
+def test_surfaces_of_several_coordinates_count(found: Found, D: str, surface: str) -> None:
+    decision = found(TWO.format("{}", D, STILL)).decision
+    if surface.endswith("= 0"):
+        assert isinstance(decision, Refuted)
+        assert dict(decision.witness)["surface"] == surface
+    else:
+        assert isinstance(decision, Undecided)
+
+
+def test_a_surface_through_vectors_counts_at_its_size(found: Found) -> None:
+    text = "state: {x: {shape: d}}\nH: x.T @ x\nD: [['(x[0] - x[1])**2*I']]\nQ: [[0]]\n"
+    finding = found(text)
+    assert isinstance(finding.decision, Refuted)
+    assert finding.for_d == (("d", 2),)
+
+
+@pytest.mark.parametrize(
+    ("D", "Q"),
+    [
+        ("[[(x - y)**2, 0], [0, 1]]", STILL),
+        ("[[(x - y)**2, 0], [0, (x - y)**2]]", "[[0, -1], [1, 0]]"),
+        ("[[x**2, 0], [0, 1]]", "[[0, -y], [y, 0]]"),
+        ("[[x**2, 0], [0, x**2]]", "[[0, -1 - y**2], [1 + y**2, 0]]"),
+    ],
+)
+def test_surfaces_that_noise_or_drift_cross_are_no_fault(found: Found, D: str, Q: str) -> None:
+    assert isinstance(found(TWO.format("{}", D, Q)).decision, Proved)
+
+
+def test_faces_that_a_surface_meets_leave_it_open(found: Found) -> None:
+    D = "[[(x - y)**2, 0], [0, (x - y)**2]]"
+    assert isinstance(found(TWO.format("{domain: positive}", D, STILL)).decision, Undecided)
+
+
+CIRCLE = "state: {{t: {{domain: circle}}}}\nH: cos(t)\nD: [['{}']]\nQ: [[0]]\n"
+
+
+def test_one_point_leaves_a_circle_in_one_piece_and_two_do_not(found: Found) -> None:
+    assert not isinstance(found(CIRCLE.format("1 - cos(t)")).decision, Refuted)
+    decision = found(CIRCLE.format("sin(t)**2")).decision
+    assert isinstance(decision, Refuted)
+    assert dict(decision.witness)["surface"] == "sin(t) = 0"
+
+
+WRIGHT_FISHER = """
+state: {x: {shape: d, domain: simplex}}
+parameters: {a: {shape: d, is: positive}, b: {is: positive}}
+H: -sum((a - ones)*log(x)) - (b - 1)*log(1 - sum(x))
+D: [[diag(x) - outer(x, x)]]
+Q: [[0]]
+"""
+
+
+def test_the_metric_of_wright_and_fisher_is_proved(found: Found) -> None:
+    assert isinstance(found(WRIGHT_FISHER).decision, Proved)
+    assert isinstance(found(one("x*(1 - x)", "{domain: 'interval(0, 1)'}")).decision, Proved)
+    assert not isinstance(found(one("x*(1 - x)", "{domain: 'interval(0, 2)'}")).decision, Proved)
+    assert not isinstance(found(WRIGHT_FISHER.replace("outer(x, x)", "2*outer(x, x)")).decision, Proved)
+
+
+CHAIN = """
+state: {theta: {shape: d}, r: {shape: d}, xi: {}, eta: {}}
+parameters: {A: {is: positive}, M: {shape: [d, d], is: positive definite}, q: {is: positive}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ inv(M) @ r / 2 + d*xi**2/2 + q*eta**2/2
+D: [[0, 0, 0, 0], [0, A*I, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+Q: [[0, -I, 0, 0],
+    [I, 0, inv(M) @ r/d, 0],
+    [0, -(inv(M) @ r).T/d, 0, xi/(d*q)],
+    [0, 0, -xi/(d*q), 0]]
+"""
+
+
+def test_a_chain_of_thermostats_crosses_where_its_coupling_vanishes(found: Found) -> None:
+    assert isinstance(found(CHAIN).decision, Proved)
+    uncoupled = CHAIN.replace("inv(M) @ r/d", "0").replace("-(inv(M) @ r).T/d", "0")
+    assert isinstance(found(uncoupled).decision, Refuted)
+    assert not isinstance(found(CHAIN.replace("q: {is: positive}", "q: {}")).decision, Proved)
+    real = CHAIN.replace("A: {is: positive}", "A: {is: positive}, c: {}")
+    real = real.replace("inv(M) @ r/d", "c*inv(M) @ r").replace("-(inv(M) @ r).T/d", "-c*(inv(M) @ r).T")
+    assert not isinstance(found(real).decision, Proved)
+
+
+CLAIMED = """
+state: {x: {}, y: {}}
+H: x**2/2 + y**2/2
+claims:
+  drift: {x: "DRIFT", y: -x - y}
+  diffusion: [[x**2, 0], [0, 1]]
+"""
+
+
+def test_a_q_that_is_recovered_counts(found: Found) -> None:
+    """With Q = [[0, -1], [1, 0]] chains cross x = 0; without a Q they do not; of a drift that has none nobody knows."""
+    assert isinstance(found(CLAIMED.replace("DRIFT", "2*x - x**3 + y")).decision, Proved)
+    still = CLAIMED.replace("DRIFT", "2*x - x**3").replace("-x - y", "-y")
+    assert isinstance(found(still).decision, Refuted)
+    assert isinstance(found(CLAIMED.replace("DRIFT", "2*x - x**3 + 2*y")).decision, Undecided)
+
+
+def test_of_constant_noise_nothing_is_required_where_there_is_no_q(found: Found) -> None:
+    torus = "state: {a: {domain: circle}, b: {domain: circle}}\nH: 0*a\n"
+    claim = "claims: {drift: {a: 1, b: 2}, diffusion: [[1, 0], [0, 0]]}\n"
+    finding = found(torus + claim)
+    assert isinstance(finding.decision, Undecided)
+    assert not finding.required
+    assert found(CLAIMED.replace("DRIFT", "2*x - x**3 + 2*y")).required

@@ -1,5 +1,6 @@
 """Repairs: the right one is found, each one shown holds in the document it is put into, a right document gets none."""
 
+import re
 import time
 from pathlib import Path
 
@@ -7,15 +8,16 @@ import pytest
 from repair_specs import amended, changed, document, loaded, renamed, renamed_entry, same_formulas
 
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Proved, Topic
+from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.q_skew import q_skew
-from recipe_compiler.verify.repair.changes import DRIFT, ENERGY, Change, proved
+from recipe_compiler.verify.repair.changes import DRIFT, ENERGY, Change, entry_shape, proved, unchanged
 from recipe_compiler.verify.repair.repairs import repairs
 from recipe_compiler.verify.repair.terms import read
+from recipe_compiler.verify.report import check
 
 FIRST = {
     "sghmc_naive": {"claims.drift.r": "-grad(U, theta) - V @ inv(M) @ r / 2"},
@@ -38,7 +40,7 @@ FIRST = {
     "nose_poincare_friction": {"D[q,q]": "2*A"},
     "sgnht_energy": {"H": "U + r.T @ r / 2 + d*(xi - A)**2/2"},
     "sgnht_norm": {"claims.drift.xi": "r.T @ r / d - 1"},
-    "cir_minus_two": {"H": "sum(theta) - (a - 3)*sum(log(theta))"},
+    "cir_minus_two": {"claims.drift.theta": "a*ones - theta"},
     "geometric_brownian": {"claims.drift.x": "sigma**2*x/2 - sigma**2*x*log(x)/(2*v)"},
     "stratonovich": {"H": "x - (a - 1/2)*log(x)"},
     "rational_metric": {"claims.drift.x": "-(x + y/3)/(1 + x**2 + y**2) - 2*x/(1 + x**2 + y**2)**2"},
@@ -52,7 +54,6 @@ FIRST = {
 
 AMONG = {
     "friction_scale": [{"claims.drift.r": "-grad(U, theta) - V @ inv(M) @ r / 2"}],
-    "cir_minus_two": [{"claims.drift.theta": "a*ones - theta"}],
     "stratonovich": [{"claims.drift.x": "a - x - 1/2"}],
     "thermostat_mass": [
         {"claims.drift.p": "-grad(U, theta) - xi*p", "D[p,p]": "A*M"},
@@ -226,3 +227,45 @@ def test_the_energy_of_the_thermostat_is_written_as_one_would(tmp_path: Path) ->
 def test_the_same_repairs_come_in_the_same_order(tmp_path: Path) -> None:
     dynamics = loaded(document("thermostat_mass_with_q"), tmp_path)
     assert shown(dynamics) == shown(dynamics)
+
+
+def test_a_repair_that_refutes_another_claim_is_not_shown(tmp_path: Path) -> None:
+    """With H = theta - (a - 3) log(theta) the claim holds, and exp(-H) has no integral for a < 2."""
+    for name in ("cir_minus_two", "stratonovich"):
+        dynamics = loaded(document(name), tmp_path)
+        for explanation in shown(dynamics):
+            amended_ = loaded(amended(document(name), explanation.formulas), tmp_path)
+            refuted = [f.id for f in check(amended_).findings if f.required and f.verdict is Verdict.REFUTED]
+            assert refuted == []
+    given = amended(document("cir_minus_two"), [])
+    given["parameters"]["a"] = {"is": "positive"}
+    given["assume"] = ["a > 3"]
+    assert any(entry == "H" for e in shown(loaded(given, tmp_path)) for entry, _ in e.formulas)
+
+
+def test_what_a_repair_leaves_open_is_said_with_it(tmp_path: Path) -> None:
+    """2*S with S not known to be positive semidefinite."""
+    given = amended(document("friction_scale"), [])
+    given["parameters"]["V"] = {"shape": ["d", "d"], "is": "symmetric"}
+    changed_noise = [e for e in shown(loaded(given, tmp_path)) if any("diffusion" in entry for entry, _ in e.formulas)]
+    for explanation in changed_noise:
+        assert "D is positive semidefinite" in explanation.says
+    dynamics = loaded(document("friction_scale"), tmp_path)
+    assert not any("undecided" in explanation.says for explanation in shown(dynamics))
+
+
+def test_what_was_refuted_before_is_said_with_a_repair_of_something_else(tmp_path: Path) -> None:
+    dynamics = loaded(document("nose_poincare_friction"), tmp_path)
+    found = [e for e in check(dynamics).explanations if e.topic is Topic.REPAIR]
+    assert found
+    assert all("refuted as before: the target's blocks have the law exp(-U)" in e.says for e in found)
+
+
+@pytest.mark.parametrize("name", sorted(FIRST.keys() | AMONG.keys()))
+def test_every_entry_of_a_repair_changes_something(name: str, tmp_path: Path) -> None:
+    dynamics = loaded(document(name), tmp_path)
+    for explanation in shown(dynamics):
+        for entry, formula in explanation.formulas:
+            new = read(formula, dynamics.declarations, entry_shape(entry, dynamics.declarations))
+            assert not unchanged(dynamics, entry, new)
+        assert not re.search(r"take (.+) for \1( |,|$)", explanation.says)

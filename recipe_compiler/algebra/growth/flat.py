@@ -3,7 +3,7 @@
 A quadratic H needs a positive definite Hessian: along v with v.P v <= 0 the energy does not grow. Of any other
 polynomial a region of infinite volume is looked for on which it is bounded above: the points sign_i u_i s**w_i with
 1 <= u_i <= 2 and s >= 1, whose volume is infinite if the weights w sum to at least zero and are not all zero. On it a
-monomial of weighted degree at most zero is bounded, and any other one must be negative.
+monomial of weighted degree at most zero is bounded, and any other one must be negative. Or a cone in which it falls.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.growth.falling import falling
+from recipe_compiler.algebra.growth.monomials import Monomials, monomials
 from recipe_compiler.algebra.negative import negative_direction
 
 LARGEST_WEIGHT = 2
 LARGEST_DIMENSION = 4
 """Weights and signs are gone through one by one up to this many coordinates."""
 LARGEST_DEGREE = 24
-
-Monomials = tuple[tuple[tuple[int, ...], Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,37 +29,6 @@ class Flat:
 
     text: tuple[tuple[str, str], ...]
     """Names with exact values, as a witness prints them."""
-
-
-def monomials(H: Expr, z: Sequence[Symbol]) -> Monomials | None:
-    """Return the exponents and rational coefficients of a polynomial, None of anything else."""
-    if not _is_polynomial(H, set(z)):
-        return None
-    try:
-        polynomial = sympy.Poly(H, *z)
-    except sympy.PolynomialError:
-        return None
-    found: list[tuple[tuple[int, ...], Fraction]] = []
-    for exponents, coefficient in polynomial.terms():
-        if not isinstance(coefficient, sympy.Rational):
-            return None
-        found.append((tuple(int(e) for e in exponents), Fraction(int(coefficient.p), int(coefficient.q))))
-    return tuple(found)
-
-
-def _is_polynomial(H: Expr, z: set[Symbol]) -> bool:
-    """Whether an expression is made of coordinates by sums, products and natural powers, as written."""
-    if not H.has(*z):
-        return True
-    match H:
-        case sympy.Symbol():
-            return True
-        case sympy.Pow():
-            return H.exp.is_Integer and H.exp > 0 and _is_polynomial(H.base, z)
-        case sympy.Add() | sympy.Mul():
-            return all(_is_polynomial(part, z) for part in H.args)
-        case _:
-            return False
 
 
 def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
@@ -77,7 +45,8 @@ def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
             bound = _bound(terms, signs, weights)
             if bound is not None:
                 return Flat(_written(z, signs, weights, bound))
-    return None
+    cone = falling(terms, z, positive)
+    return None if cone is None else Flat(cone)
 
 
 def _weights(n: int) -> Iterator[tuple[int, ...]]:

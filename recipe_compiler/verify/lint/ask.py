@@ -42,7 +42,7 @@ class Given:
     def says(self) -> str:
         """What a verdict takes for given; empty where the name says it."""
         if self.kind == "eps":
-            return "" if self.name == "eps" else f"{self.name} is the step size eps"
+            return "" if self.name == "eps" else f"{self.name} is the step size"
         if self.kind == "normals" and self.block is not None:
             return f"{self.name} is a draw of N(0, I), new in every step, of the shape of {self.block.name}"
         if self.formula is None or self.kind != "formula" or isinstance(self.formula, Symbol):

@@ -11,19 +11,17 @@ from recipe_compiler.algebra import system as second
 from recipe_compiler.algebra.witness import witness
 from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.verify.discrete import Part, by_powers, residual
+from recipe_compiler.verify.expansion import ZERO
 from recipe_compiler.verify.identities import shown
 from recipe_compiler.verify.lint.formulas import formula
-from recipe_compiler.verify.lint.moments import moments_of
 from recipe_compiler.verify.lint.read import (
     NORMAL,
     ONE,
-    TWO,
     UNREAD,
     Problem,
     Read,
     Seen,
     Texts,
-    meaning,
     not_zero,
     refuted,
     with_needs,
@@ -31,8 +29,6 @@ from recipe_compiler.verify.lint.read import (
 
 SHORT = 120
 """Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
-SCALES = tuple(Fraction(n, m) for k in range(2, 33) for n, m in ((k, 1), (1, k)))
-"""Scales of eps that are looked for: some write -grad U/2 and a noise of variance eps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +40,8 @@ class Equation:
     diffusion: Texts = ()
     bias: str = ""
     """What finite steps do."""
+    step_size: str = ""
+    """As what the step size was read; empty where it is the argument itself."""
     reason: str = ""
     """Why it could not be read."""
 
@@ -52,15 +50,17 @@ def equation(read: Read) -> Equation:
     """Return the limit of small steps as text, and what the next power of eps leaves."""
     problem = read.problem
     try:
-        parts = read.parts(ONE)
+        unit = read.unit
+        parts = read.parts(unit)
     except UNREAD as reason:
-        return Equation(problem.at, reason=str(reason))
-    low = min(parts, default=ONE)
-    if low < ONE:
-        return Equation(problem.at, reason=f"the step does not shrink like eps: it has a part eps^({low})")
+        return Equation(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
+    low = min(parts, default=unit)
+    if low < unit:
+        why = f"the step does not shrink like eps: it has a part eps^({low})"
+        return Equation(problem.at, reason=problem.no_step_size or why)
     none = sympy.Integer(0)
     n = len(problem.z)
-    part = parts.get(ONE, Part((none,) * n, ((none,) * n,) * n))
+    part = parts.get(unit, Part((none,) * n, ((none,) * n,) * n))
     drift = tuple((str(x), formula(f)) for x, f in zip(problem.z, part.mean, strict=True))
     diffusion = tuple(
         (f"{x}, {y}", formula(part.covariance[i][j] / 2))
@@ -68,20 +68,21 @@ def equation(read: Read) -> Equation:
         for j, y in enumerate(problem.z)
         if i <= j and not is_zero(part.covariance[i][j])
     )
-    return Equation(problem.at, drift, diffusion)
+    return Equation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
 
 
 def finite_steps(read: Read) -> str:
     """Return what the moments of finite steps leave; empty where that is nothing, not known, or the limit is none."""
     problem = read.problem
     try:
-        if min(read.parts(ONE), default=TWO) != ONE:
+        unit = read.unit
+        if min(read.parts(unit), default=2 * unit) != unit:
             return ""
-        moments = read.moments if read.moments.known >= TWO else moments_of(problem.trace, meaning(problem), TWO)
-        for power, part in sorted(by_powers(moments.step, TWO).items()):
+        moments = read.moments_to(2 * unit)
+        for power, part in sorted(by_powers(moments.step, 2 * unit).items()):
             left = residual(problem.z, part, problem.H)
-            if power > ONE and not is_zero(left):
-                what = f"moments of the step: the eps^({power - 1}) part of their residual does not vanish"
+            if power > unit and not is_zero(left):
+                what = f"moments of the step: the eps^({power / unit - 1}) part of their residual does not vanish"
                 return f"{what}: {_brief(problem, left)}"
     except UNREAD:
         pass
@@ -99,18 +100,38 @@ def _brief(problem: Problem, e: Expr) -> str:
 
 def _same(read: Read) -> Seen:
     problem = read.problem
-    parts = read.parts(ONE)
-    if min(parts, default=ONE) < ONE:
-        return Seen(problem.at, reason="the step does not shrink like eps")
-    part = parts.get(ONE)
+    unit = read.unit
+    parts = read.parts(unit)
+    if min(parts, default=unit) < unit:
+        return Seen(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
+    part = parts.get(unit)
     left = not_zero(_differences(problem, part, ONE))
     if not left:
-        return Seen(problem.at, holds=True, by=NORMAL)
-    for k in SCALES:
-        if all(is_zero(e) for _, e in _differences(problem, part, k)):
-            return Seen(problem.at, holds=True, by=f"{NORMAL}, a step eps being one of {k} eps")
-    unknown = Seen(problem.at, reason=f"{left[0][0]} did not reduce to zero, no witness found")
-    return refuted(problem, left, "exact witness") or unknown
+        return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
+    k = _scale(problem, part)
+    if k not in (None, ONE):
+        scaled = not_zero(_differences(problem, part, k))
+        if not scaled:
+            how = f"; {read.step_size(k)}" if unit != ONE else f", a step eps being one of {k} eps"
+            return Seen(problem.at, holds=True, by=f"{NORMAL}{how}")
+        left = left if unit == ONE else scaled
+    says = f"; {read.step_size(k or ONE)}" if unit != ONE else ""
+    unknown = Seen(problem.at, reason=f"{left[0][0]} did not reduce to zero, no witness found{says}")
+    return refuted(problem, left, f"exact witness{says}") or unknown
+
+
+def _scale(problem: Problem, part: Part | None) -> Fraction | None:
+    """Return what the limit is of the equation of D and Q in the first entry where neither is zero, if it is a number.
+
+    Some write -grad U/2 and a noise of variance eps. The diffusion is asked first.
+    """
+    for (_, less), (_, whole) in zip(*(reversed([*_differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True):
+        if is_zero(whole) or is_zero(whole - less):
+            continue
+        ratio = sympy.cancel(whole / (whole - less))
+        is_scale = isinstance(ratio, sympy.Rational) and ratio > 0
+        return Fraction(int(ratio.p), int(ratio.q)) if is_scale else None
+    return None
 
 
 def _differences(problem: Problem, part: Part | None, k: Fraction) -> Iterator[tuple[str, Expr]]:

@@ -1,7 +1,7 @@
 """The report on an existing step function: run on symbols, read at every size looked at, judged."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
@@ -71,7 +71,7 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
     read = next((_equation(o, at) for (name, at), o in found if name == "equation"), None)
     read = read or Equation(_key(_shown(sizes)), reason=failures[0] if failures else "")
     bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
-    read = Equation(read.sizes, read.drift, read.diffusion, bias, read.reason)
+    read = replace(read, bias=bias)
     if not judged:
         return Lint(read, None)
     findings = [_finding(STEP, True, _looked("step", found, failures), answer, ask, case)]
@@ -162,7 +162,7 @@ def _finding(words: tuple[str, str], required: bool, looked: _Looked, answer: An
     given = tuple(sorted(premises.given.union(says, *(seen.given for seen in looked.seen))))
     where = ask.source.place(ask.source.line)
     tried = [*looked.unread]
-    tried += [f"{_at(seen)}{seen.reason}" for seen in looked.seen if seen.reason]
+    tried += _reasons(looked)
     tried += [f"{_at(seen)}not shown: {what}" for seen in looked.seen for what in seen.left]
     tried += [f"not shown: {what}" for what in premises.open]
     tried += [_rounded(text, line, ask) for text, line in rounded]
@@ -190,6 +190,14 @@ def _held(seen: Sequence[Seen]) -> str:
     held = [one for one in seen if one.holds]
     how = "; ".join(by for by in dict.fromkeys(one.by for one in held) if by != NORMAL)
     return f"holds at {'; '.join(written(dict(one.sizes)) for one in held)}{f' ({how})' if how else ''}"
+
+
+def _reasons(looked: _Looked) -> list[str]:
+    """Return why sizes are not decided; what keeps all of them from it is said once."""
+    every = dict.fromkeys(seen.reason for seen in looked.seen)
+    if len(every) == 1 and not looked.unread:
+        return [reason for reason in every if reason]
+    return [f"{_at(seen)}{seen.reason}" for seen in looked.seen if seen.reason]
 
 
 def _at(seen: Seen) -> str:

@@ -11,7 +11,7 @@ from recipe_compiler.verify.expansion import ZERO
 from recipe_compiler.verify.lint.formulas import formula
 from recipe_compiler.verify.lint.kept import NotAffineError, kept
 from recipe_compiler.verify.lint.moments import is_moved
-from recipe_compiler.verify.lint.read import NORMAL, ONE, Problem, Read, Seen, not_zero, refuted, with_needs
+from recipe_compiler.verify.lint.read import NORMAL, TWO, Problem, Read, Seen, not_zero, refuted, with_needs
 from recipe_compiler.verify.lint.series import EXACT
 
 
@@ -22,7 +22,8 @@ def stationary(read: Read) -> Seen:
 
 def _stationary(read: Read) -> Seen:
     problem = read.problem
-    parts = read.parts(ONE)
+    unit = read.unit
+    parts = read.parts(unit) or read.parts(TWO)
     if not parts:
         moves = any(is_moved(dz) for dz in read.moments.change)
         return Seen(problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
@@ -30,19 +31,19 @@ def _stationary(read: Read) -> Seen:
     if low == ZERO:
         return _fixed(read, parts[low])
     left = residual(problem.z, parts[low], problem.H)
-    if low != ONE:
+    if low != unit:
         by = f"the step is of order eps^({low}), not eps, and that part is wrong: exact witness"
         open_ = f"the step is of order eps^({low}), not eps; its further parts are not decided"
         return refuted(problem, [(f"the residual of the part eps^({low}) of the step", left)], by) or Seen(
             problem.at, reason=open_
         )
     if is_zero(left):
-        slow = _moved_later(read, parts[ONE])
+        slow = _moved_later(read, parts[unit])
         if slow:
             why = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
             return Seen(problem.at, reason=why)
-        return Seen(problem.at, holds=True, by=NORMAL)
-    by = "wrong at every step size (eps^0): exact witness"
+        return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
+    by = f"wrong at every step size (eps^0): exact witness{read.says}"
     unknown = "the residual of the limiting equation did not reduce to zero, no witness found"
     return refuted(problem, [("the residual of the limiting equation", left)], by) or Seen(
         problem.at, reason=unknown, residual=formula(left)
@@ -74,10 +75,14 @@ def _fixed(read: Read, part: Part) -> Seen:
     try:
         law = kept(problem.z, part, problem.H)
     except NotAffineError as reason:
+        if problem.no_step_size:
+            return Seen(problem.at, reason=problem.no_step_size)
         return _of_square_potential(problem, part, str(reason))
     names = ", ".join(map(str, law.moved))
     by = f"the step does not shrink with eps and changes the law of {names}: exact witness"
     left = not_zero(law.conditions)
+    if left and not law.anew and problem.no_step_size:
+        return Seen(problem.at, reason=f"{problem.no_step_size}; as it is, it changes the law of what it moves")
     if left:
         unknown = f"{left[0][0]} did not reduce to zero, no witness found"
         return refuted(problem, left, by) or Seen(problem.at, reason=unknown, residual=formula(left[0][1]))

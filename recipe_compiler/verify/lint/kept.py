@@ -26,6 +26,8 @@ class Kept:
 
     moved: tuple[Symbol, ...]
     conditions: tuple[tuple[str, Expr], ...]
+    anew: bool
+    """Whether what is moved is drawn anew, whatever it was: no step size, however it is written, can stand in that."""
 
 
 def kept(z: tuple[Symbol, ...], part: Part, H: Expr) -> Kept:
@@ -60,7 +62,7 @@ def kept(z: tuple[Symbol, ...], part: Part, H: Expr) -> Kept:
         change = matrices.total([own, *(j * s for j, s in zip(row, shift, strict=True))])
         found.append((f"the change of the mean of {x} in a step", change))
         found += [(f"the change of Cov({x}, {y}) in a step", entry) for y, entry in zip(moved, line, strict=True)]
-    return Kept(moved, tuple(found))
+    return Kept(moved, tuple(found), all(_all_zero(row) for row in F))
 
 
 def _negative(a: Rows) -> Rows:

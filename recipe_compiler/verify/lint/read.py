@@ -73,6 +73,24 @@ class Problem:
         return scalar(self.case.dynamics.H, self.case.dynamics.declarations, self.sizes)
 
     @property
+    def step_size(self) -> str:
+        """Return the name of the argument that is the step size; empty where there is none."""
+        return next((given.name for given in self.ask.given if given.kind == "eps"), "")
+
+    @property
+    def no_step_size(self) -> str:
+        """Return why there is no limit of small steps; empty where the step computes with a step size.
+
+        A number in it may be one: such a step is not to be refuted for what it does at that number.
+        """
+        name = self.step_size
+        if not name:
+            advice = "make that an argument called eps, or say which argument it is: --map NAME=eps"
+            return f"no argument of the step function is a step size: if a number in it is one, {advice}"
+        used = any(one.op == "leaf" and one.name == name for one in self.trace.operations)
+        return "" if used else f"the step does not use its step size {name}: if a number in it is one, put {name} there"
+
+    @property
     def at(self) -> tuple[tuple[str, int], ...]:
         """Return the sizes as pairs."""
         return tuple(self.sizes.items())
@@ -84,6 +102,7 @@ class Read:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._moments: Moments | None = None
+        self._unit: Fraction | None = None
         self._needs: Obligations | None = None
 
     @property
@@ -112,9 +131,60 @@ class Read:
         return self._needs
 
     def parts(self, top: Fraction) -> dict[Fraction, Part]:
-        """Return the moments by powers of eps, those that vanish left out."""
-        found = by_powers(self.moments.step, top)
-        return {power: part for power, part in found.items() if not is_nothing(part)}
+        """Return the moments by powers of eps, those that vanish left out.
+
+        Raises:
+            NoExpansionError: they are not known as far.
+        """
+        moments = self.moments_to(top)
+        return {power: part for power, part in by_powers(moments.step, top).items() if not is_nothing(part)}
+
+    def moments_to(self, power: Fraction) -> Moments:
+        """Return the moments, known at least up to a power of eps.
+
+        Raises:
+            NoExpansionError: they are not known as far.
+        """
+        if self.moments.known >= power:
+            return self.moments
+        return moments_of(self.problem.trace, meaning(self.problem), power)
+
+    @property
+    def unit(self) -> Fraction:
+        """Return the power of the step size that one step takes of time.
+
+        It is 1, or the power at which the covariance starts where all that is of lower order vanishes: `theta -
+        h**2/2*grad + h*noise` takes time of order h**2. A step with anything of order h, as `theta - h*grad + h*noise`,
+        is left as it is.
+
+        Raises:
+            NoExpansionError: the moments are not known.
+        """
+        if self._unit is None:
+            self._unit = ONE if self.parts(ONE) else self._later()
+        return self._unit
+
+    def _later(self) -> Fraction:
+        try:
+            found = self.parts(TWO)
+        except NoExpansionError:
+            return ONE
+        low = min(found, default=ONE)
+        spread = found[low].covariance if found else ()
+        return ONE if all(is_zero(x) for row in spread for x in row) else low
+
+    @property
+    def says(self) -> str:
+        """Return as what the step size is read, to be put behind a verdict; empty where it is the argument itself."""
+        return f"; {self.step_size()}" if self.unit != ONE else ""
+
+    def step_size(self, scale: Fraction = ONE) -> str:
+        """Return as what the step size is read: a multiple of a power of the argument."""
+        name = self.problem.step_size
+        power = name if self.unit == ONE else f"{name}**{self.unit}"
+        power = power if self.unit.denominator == 1 else f"{name}**({self.unit})"
+        above = power if scale.numerator == 1 else f"{scale.numerator}*{power}"
+        return f"step size read as eps = {above}{'' if scale.denominator == 1 else f'/{scale.denominator}'}"
 
 
 def meaning(problem: Problem) -> Meaning:
@@ -141,7 +211,7 @@ def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
     try:
         found = look(read)
     except UNREAD as reason:
-        return Seen(problem.at, reason=str(reason))
+        return Seen(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
     if found.holds and not problem.case.dynamics.declarations.sizes:
         return replace(found, given=tuple(sorted(read.needs.given)), left=read.needs.open)
     return replace(found, given=problem.trace.given)

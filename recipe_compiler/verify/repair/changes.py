@@ -9,19 +9,20 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Finding, Proved, Topic, Verdict
+from recipe_compiler.verdict import Explanation, Finding, Proved, Topic
 from recipe_compiler.verify.case import Case, Matrix, case_of
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.periodic import on_circles, periodic
 from recipe_compiler.verify.q_skew import q_skew
-from recipe_compiler.verify.repair.terms import read
+from recipe_compiler.verify.repair.terms import read, spelled
 from recipe_compiler.verify.stationary import stationary
 
 ENERGY, NOISE, GAMMA, FRICTION, DRIFT, CURL = range(6)
 """Ranks of changes: what is changed first is proposed first."""
+PROVED_FIRST = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "periodic"})
+"""The claims that `proved` decides, as far as a change touches them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,31 @@ def with_formulas(dynamics: Dynamics, formulas: Mapping[str, Formula]) -> Dynami
     )
 
 
+def head(entry: str) -> str:
+    """Return what an entry is of: `H`, `D`, `Q`, `claims.drift` or `claims.diffusion`."""
+    name = entry.partition("[")[0]
+    return "claims.drift" if name.startswith("claims.drift.") else name
+
+
+def unchanged(dynamics: Dynamics, entry: str, new: Formula) -> bool:
+    """Whether an entry means the same with a new formula."""
+    declarations = dynamics.declarations
+    return spelled(entry_of(dynamics, entry), declarations) == spelled(new, declarations)
+
+
+def entry_of(dynamics: Dynamics, entry: str) -> Formula:
+    """Return the formula of an entry that the document has."""
+    of = head(entry)
+    if of == "H":
+        return dynamics.H
+    if of == "claims.drift":
+        return dict(dynamics.claims.drift or ())[entry.removeprefix("claims.drift.")]
+    names = [block.name for block in dynamics.declarations.blocks]
+    matrix = {"D": dynamics.D, "Q": dynamics.Q, "claims.diffusion": dynamics.claims.diffusion}[of] or ()
+    row, col = entry.partition("[")[2].rstrip("]").split(",")
+    return matrix[names.index(row)][names.index(col)]
+
+
 def entry_shape(entry: str, declarations: Declarations) -> Shape:
     """Return the shape an entry has."""
     shapes = {block.name: block.shape for block in declarations.blocks}
@@ -77,7 +103,7 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
     """Return the change as an explanation if the document with it, read from its text, is proved; else None.
 
     The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too,
-    and D, Q keep their kinds. On circles it must mean something: exp(t) is no function on one.
+    D symmetric and Q skew. On circles it must mean something: exp(t) is no function on one.
     """
     declarations = dynamics.declarations
     try:
@@ -104,8 +130,7 @@ def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Prove
         asked.append(claimed_drift)
     if any(entry.startswith("Q[") for entry in entries):
         asked.append(q_skew)
-    noisy = any(entry.startswith(("D[", "claims.diffusion[")) for entry in entries)
-    if noisy:
+    if any(head(entry) in {"D", "claims.diffusion"} for entry in entries):
         asked.append(d_symmetric)
     if on_circles(case.dynamics.declarations):
         asked.append(periodic)
@@ -115,7 +140,7 @@ def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Prove
         if not isinstance(decision, Proved):
             return None
         found.append(decision)
-    return None if noisy and d_psd(case).verdict is Verdict.REFUTED else found
+    return found
 
 
 def _replaced(

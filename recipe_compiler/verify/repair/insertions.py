@@ -18,7 +18,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verify.repair.changes import CURL, DRIFT, Change
+from recipe_compiler.verify.repair.changes import CURL, DRIFT, Change, unchanged
 from recipe_compiler.verify.repair.pieces import alike, claimed_block
 from recipe_compiler.verify.repair.ratios import Constants, Ratio, constants
 from recipe_compiler.verify.repair.scales import is_one
@@ -177,9 +177,14 @@ def _term_with_noise(
             continue
         one, noise = formulas([values[name] for name in of.unknowns])
         drift = total([*own[:k], one, *own[k + 1 :]], block.shape)
-        says = f"take {text(one)} for {text(own[k])} in the drift of {block.name}, and {text(noise)} for {places[-1]}"
-        changed = ((entry, drift), *((name, noise) for name in places))
-        yield Change(DRIFT, 2, says, changed, all(values[name].is_number for name in subset))
+        in_drift = f"{text(one)} for {text(own[k])} in the drift of {block.name}"
+        in_noise = f"{text(noise)} for {places[-1]}"
+        parts = ((in_drift, [(entry, drift)]), (in_noise, [(name, noise) for name in places]))
+        kept = [part for part in parts if not unchanged(dynamics, *part[1][0])]
+        says = "take " + ", and ".join(words for words, _ in kept)
+        changed = tuple(new for _, entries in kept for new in entries)
+        if kept:
+            yield Change(DRIFT, len(kept), says, changed, all(values[name].is_number for name in subset))
 
 
 def _own(dynamics: Dynamics, n: int) -> tuple[Formula, ...]:

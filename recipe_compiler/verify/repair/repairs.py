@@ -9,19 +9,18 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.tensor.order import spell_tensor
-from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Explanation, Topic, Verdict
+from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.q_skew import q_skew
-from recipe_compiler.verify.repair.changes import CURL, NOISE, Change, proved, with_formulas
+from recipe_compiler.verify.repair.changes import CURL, NOISE, Change, proved, unchanged, with_formulas
 from recipe_compiler.verify.repair.drifts import drift_changes, whole_drift
 from recipe_compiler.verify.repair.equations import defects
 from recipe_compiler.verify.repair.insertions import curl_insertions, insertions
 from recipe_compiler.verify.repair.mirrors import mirrored
 from recipe_compiler.verify.repair.scales import curl_scales, energy_scales, noise_scales
-from recipe_compiler.verify.repair.terms import tensor_of
+from recipe_compiler.verify.repair.standing import Before, standing
+from recipe_compiler.verify.repair.terms import spelled
 from recipe_compiler.verify.stratonovich import NotConvertedError
 
 Search = Callable[[], Iterator[Change]]
@@ -33,8 +32,11 @@ SEARCH_SECONDS, SECONDS = 3.0, 4.5
 """The outer limits of the search and of it all; the usual one ends by its counts long before."""
 
 
-def repairs(case: Case) -> tuple[Explanation, ...]:
+def repairs(case: Case, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
     """Return changes that make refuted claims hold, the smallest first; none where none is needed, or none was found.
+
+    None is shown that refutes another claim; what it leaves undecided is said with it, and so is what was refuted
+    before of claims that it does not touch (`findings` are those about the document as it is).
 
     One factor of the energy comes before one of the noise, before terms of Gamma, friction, other terms of the drift,
     places of Q. Of each, `formulas` are whole new entries of the document. With D and Q given the claimed drift must
@@ -47,11 +49,12 @@ def repairs(case: Case) -> tuple[Explanation, ...]:
         near, farther = _searches(case)
     except (DocumentError, NotConvertedError):
         return ()
+    before = {finding.id: finding for finding in findings}
     found = _gathered(near, start + SEARCH_SECONDS)
     if not any(change.count == 1 for change in found):
         found += _gathered(farther, start + SEARCH_SECONDS)
-    shown = _shown(case.dynamics, sorted(found, key=lambda change: change.order), start + SECONDS)
-    return shown or _of_the_matrices(case, found, start + SECONDS)
+    shown = _shown(case.dynamics, sorted(found, key=lambda change: change.order), before, start + SECONDS)
+    return shown or _of_the_matrices(case, found, before, start + SECONDS)
 
 
 def _searches(case: Case) -> tuple[list[Search], list[Search]]:
@@ -63,13 +66,13 @@ def _searches(case: Case) -> tuple[list[Search], list[Search]]:
     return _of_the_claim(case.dynamics), _farther(case.dynamics)
 
 
-def _of_the_matrices(case: Case, changes: list[Change], end: float) -> tuple[Explanation, ...]:
+def _of_the_matrices(case: Case, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
     """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
     if case.dynamics.D is None or case.dynamics.claims.drift is None or not _broken(case):
         return ()
     alone = replace(case.dynamics, claims=Claims())
     partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
-    return _shown(alone, sorted(partly, key=lambda change: change.order), end)
+    return _shown(alone, sorted(partly, key=lambda change: change.order), before, end)
 
 
 def _broken(case: Case) -> bool:
@@ -128,7 +131,13 @@ def _agreed(dynamics: Dynamics) -> Iterator[Change]:
     if stated is None or D is None:
         return
     blocks = dynamics.declarations.blocks
-    places = [(a, b) for a in range(len(blocks)) for b in range(len(blocks)) if stated[a][b] != D[a][b]]
+    declared = dynamics.declarations
+    places = [
+        (a, b)
+        for a in range(len(blocks))
+        for b in range(len(blocks))
+        if spelled(stated[a][b], declared) != spelled(D[a][b], declared)
+    ]
     for name, of, other in (("claims.diffusion", "D", D), ("D", "claims.diffusion", stated)):
         entries = tuple((f"{name}[{blocks[a].name},{blocks[b].name}]", other[a][b]) for a, b in places)
         if entries:
@@ -160,20 +169,23 @@ def _gathered(searches: Iterable[Search], end: float) -> list[Change]:
     return found
 
 
-def _shown(dynamics: Dynamics, changes: list[Change], end: float) -> tuple[Explanation, ...]:
-    """Return the first proposals that are proved, each document once."""
+def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+    """Return the first proposals that are proved and refute nothing else, each document once."""
     found: list[Explanation] = []
-    seen: set[str] = set()
+    seen = {_mark(dynamics)}
     tried = 0
     for change in changes:
         if len(found) == SHOWN or tried == TRIED or time.monotonic() > end:
             break
-        mark = _mark(with_formulas(dynamics, dict(change.formulas)))
-        if mark in seen or _stops(dynamics, change):
+        changed = with_formulas(dynamics, dict(change.formulas))
+        mark = _mark(changed)
+        if mark in seen or _stops(dynamics, change) or any(unchanged(dynamics, *entry) for entry in change.formulas):
             continue
         seen.add(mark)
         tried += 1
         explanation = proved(dynamics, change, Topic.REPAIR, derived=_derived(dynamics))
+        entries = [entry for entry, _ in change.formulas]
+        explanation = explanation and standing(changed, entries, explanation, before, end)
         if explanation is not None:
             found.append(explanation)
     return tuple(found)
@@ -192,5 +204,4 @@ def _mark(dynamics: Dynamics) -> str:
     matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
     places = [place for matrix in matrices for row in matrix or () for place in row]
     drifts = [formula for _, formula in dynamics.claims.drift or ()]
-    tensors: list[Tensor] = [tensor_of(formula, declarations) for formula in (dynamics.H, *drifts, *places)]
-    return "|".join(spell_tensor(tensor) for tensor in tensors)
+    return "|".join(spelled(formula, declarations) for formula in (dynamics.H, *drifts, *places))

@@ -17,6 +17,7 @@ from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.matrixform import as_matrices
+from recipe_compiler.tensor.order import spell_tensor
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verify.premises import depends_on_state
@@ -205,6 +206,11 @@ def read(written: str, declarations: Declarations, shape: Shape, entry: str = "f
 def tensor_of(formula: Formula, declarations: Declarations) -> Tensor:
     """Return a formula with the indices of its axes free. Raises ModelError."""
     return convert(formula, declarations, *_indices(formula.shape))
+
+
+def spelled(formula: Formula, declarations: Declarations) -> str:
+    """Return a text that formulas with the same tensor share. Raises ModelError."""
+    return spell_tensor(tensor_of(formula, declarations))
 
 
 def _indices(shape: Shape) -> tuple[Index, ...]:

@@ -153,3 +153,13 @@ def autoregression(theta, S, rng, rho=0.5):
 
 def gaussian(theta, S, eps, rng):
     return rng.multivariate_normal(theta - eps * theta, 2 * eps * S)
+
+
+def langevin_adjusted(theta, grad_U, h, rng):
+    """A proposal of Metropolis-adjusted papers: time passes as h**2/2."""
+    return theta - h**2 / 2 * grad_U(theta) + h * rng.standard_normal(theta.shape)
+
+
+def sghmc_squared(theta, r, grad_U, C, M, h, rng):
+    r = r - h**2 * grad_U(theta) - h**2 * C @ np.linalg.solve(M, r) + h * rng.multivariate_normal(0 * r, 2 * C)
+    return theta + h**2 * np.linalg.solve(M, r), r

@@ -108,5 +108,28 @@ def cir_noise(x, a, eps, rng):
     return abs(x + eps * (a - x) + np.sqrt(x * eps) * rng.standard_normal())
 
 
-def autoregression(theta, S, rng, rho=0.5):
-    return rho * theta + np.sqrt(2 * (1 - rho)) * np.linalg.cholesky(S) @ rng.standard_normal(2)
+def langevin_adjusted_drift(theta, grad_U, h, rng):
+    return theta - h**2 * grad_U(theta) + h * rng.standard_normal(theta.shape)
+
+
+def langevin_adjusted_order(theta, grad_U, h, rng):
+    return theta - h * grad_U(theta) + h * rng.standard_normal(theta.shape)
+
+
+def langevin_adjusted_between(theta, grad_U, h, rng):
+    return theta - h**1.5 / 2 * grad_U(theta) + h * rng.standard_normal(theta.shape)
+
+
+def langevin_adjusted_later(theta, grad_U, h, rng):
+    return theta - h**3 / 2 * grad_U(theta) + h * rng.standard_normal(theta.shape)
+
+
+def sghmc_squared_transposed(theta, r, grad_U, C, M, h, rng):
+    noise = np.sqrt(2) * h * np.linalg.cholesky(C).T @ rng.standard_normal(len(r))
+    r = r - h**2 * grad_U(theta) - h**2 * C @ np.linalg.solve(M, r) + noise
+    return theta + h**2 * np.linalg.solve(M, r), r
+
+
+def sghmc_squared_friction(theta, r, grad_U, C, M, h, rng):
+    r = r - h**2 * grad_U(theta) - h * C @ np.linalg.solve(M, r) + h * rng.multivariate_normal(0 * r, 2 * C)
+    return theta + h**2 * np.linalg.solve(M, r), r

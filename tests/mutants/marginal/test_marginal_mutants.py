@@ -32,6 +32,10 @@ REFUTED = {
     "twice_the_potential": BOTH,
     "thermostat_marginal": ("claimed_marginal",),
     "valley": ("normalisable",),
+    "student_exponent": ("normalisable",),
+    "student_one_dimension": ("normalisable",),
+    "mixture_flat": ("normalisable",),
+    "quartic_ray": ("normalisable",),
 }
 """Mutant to the claims that it fails."""
 

@@ -10,6 +10,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.claimed_update import claimed_update
+from recipe_compiler.verify.step_scale import step_scale
 
 HERE = Path(__file__).parent
 
@@ -42,6 +43,9 @@ BIASED = {
 }
 """Right in the limit only: what the noise of order eps**2 leaves at eps^1."""
 
+SQUARED = {"sgld_squared": "step size read as eps**2/2", "sghmc_squared": "step size read as eps**2"}
+"""Right with another power of eps as the step size, which is said."""
+
 DRAWS = ("refresh", "decay")
 """Steps of a fixed size that keep the law of the momentum exactly."""
 
@@ -59,10 +63,15 @@ WRONG_LIMIT = {
     "sgnht_norm": 1,
     "sgnht_em_printed": 1,
     "sgnht_em_force": 1,
+    "sgld_squared_drift": 1,
+    "sgld_squared_order": 1,
+    "sgld_squared_later": 1,
+    "sghmc_squared_transposed": 2,
 }
 """Wrong at eps^0, and the smallest size that shows it."""
 
 WRONG_SIZE = {
+    "sgld_squared_between": "the step is of order eps^(3/2), not eps, and that part is wrong",
     "sgld_noise_no_step": "Cov[dz] does not shrink with eps",
     "sgld_drift_no_step": "changes the law for U = theta.T @ theta / 2",
     "refresh_half": "changes the law of r",
@@ -98,7 +107,7 @@ def refutation(name: str) -> Refuted:
 
 
 def test_every_update_has_its_row() -> None:
-    listed = [*EXACT, *COMPOSED, *BIASED, *DRAWS, *WRONG_LIMIT, *WRONG_SIZE, *OPEN]
+    listed = [*EXACT, *COMPOSED, *BIASED, *SQUARED, *DRAWS, *WRONG_LIMIT, *WRONG_SIZE, *OPEN]
     assert sorted(listed) == sorted(path.stem for path in HERE.glob("*.yaml"))
 
 
@@ -128,6 +137,31 @@ def test_noise_that_nothing_balances_is_a_bias_of_finite_steps(name: str) -> Non
 
 def test_the_naive_sampler_is_said_to_have_a_limit_without_noise() -> None:
     assert "the limiting equation has no noise" in " ".join(proof("sghmc_naive").remarks)
+
+
+@pytest.mark.parametrize("name", SQUARED)
+def test_the_power_of_eps_that_is_time_is_read_and_said(name: str) -> None:
+    assert any(remark.startswith(SQUARED[name]) for remark in proof(name).remarks)
+    document = load(HERE / f"{name}.yaml")
+    assert isinstance(document, Dynamics)
+    scale = step_scale(case_of(document)).decision
+    assert isinstance(scale, Proved)
+    assert "step size read as eps**2" in scale.by
+
+
+@pytest.mark.parametrize("name", ["sgld_squared_order", "sgld_squared_between"])
+def test_no_power_of_eps_fits_a_drift_before_its_noise(name: str) -> None:
+    document = load(HERE / f"{name}.yaml")
+    assert isinstance(document, Dynamics)
+    assert isinstance(step_scale(case_of(document)).decision, Refuted)
+
+
+def test_a_wrong_update_is_told_at_the_block_and_beside_what_was_expected() -> None:
+    found = finding("sgld_squared_drift")
+    assert found.where.line == 15
+    residual = refutation("sgld_squared_drift").residual
+    assert "its drift of theta less the recipe's is -sum_j A[j,i] d_theta[j] U/2: found -sum_j A" in residual
+    assert "(step size read as eps**2/2)" in residual
 
 
 @pytest.mark.parametrize("name", DRAWS)

@@ -1,0 +1,47 @@
+"""The equation a document is about, as D, Q and H: as written, or with the skew Q that its claimed drift has."""
+
+from dataclasses import dataclass
+
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.recover.problem import problem_of
+from recipe_compiler.verify.recover.search import search
+from recipe_compiler.verify.stratonovich import NotConvertedError
+
+UNKNOWN = "Q is not given, and none is shown to give the claimed drift"
+
+
+@dataclass(frozen=True, slots=True)
+class Represented:
+    """A case with D and Q, and what the proof of its Q rests on."""
+
+    case: Case
+    given: frozenset[str] = frozenset()
+    recovered: bool = False
+    """Whether Q was found, not written: it is then one of many."""
+
+
+def states_equation(dynamics: Dynamics) -> bool:
+    """Whether a document says what equation it is about: noise, and Q or a drift."""
+    noise = dynamics.D is not None or dynamics.claims.diffusion is not None
+    return noise and (dynamics.Q is not None or dynamics.claims.drift is not None)
+
+
+def represented(case: Case) -> Represented | None:
+    """Return the case with D and Q, recovered once for all claims that ask; None where they are not known."""
+    return case.once("represented", lambda: _represented(case))
+
+
+def _represented(case: Case) -> Represented | None:
+    if case.derivation is None or not states_equation(case.dynamics):
+        return None
+    if case.dynamics.Q is not None:
+        return Represented(case)
+    try:
+        problem = problem_of(case)
+    except NotConvertedError:
+        return None
+    found = None if problem is None else search(problem).found
+    if problem is None or found is None:
+        return None
+    return Represented(problem.with_curl(found.Q), frozenset(found.given), recovered=True)

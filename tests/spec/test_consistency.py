@@ -1,0 +1,82 @@
+"""Domains, signs and assumptions that exclude each other are one fault; those that do not are none."""
+
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.report import check
+
+DOCUMENT = """\
+name: small
+state: {{x: {{domain: "{domain}"}}, v: {{shape: d, domain: "{column}"}}}}
+parameters: {{a: {{}}, b: {{}}, c: {{is: positive}}}}
+assume: [{assume}]
+H: x**2/2 + v.T @ v/2
+D: [[1, 0], [0, I]]
+Q: [[0, 0], [0, 0]]
+"""
+
+EMPTY = {
+    ("interval(1, 0)", "real", ""): ("state.x.domain", "found `interval(1, 0)`, which no number satisfies"),
+    ("interval(0, 0)", "real", ""): ("state.x.domain", "found `interval(0, 0)`, which no number satisfies"),
+    ("real", "interval(1, 1/2)", ""): ("state.v.domain", "found `interval(1, 1/2)`"),
+    ("real", "real", "a < b, b < a"): ("assume[1]", "found `b < a` beside `a < b`"),
+    ("real", "real", "a <= b, b < a"): ("assume[1]", "found `b < a` beside `a <= b`"),
+    ("real", "real", "a < b, 2*b < 2*c, c - a < 0"): ("assume[2]", "`2*b < 2*c`"),
+    ("real", "real", "c < 0"): ("assume[0]", "found `c < 0` beside `c is positive`"),
+    ("real", "real", "c == 0"): ("assume[0]", "beside `c is positive`"),
+    ("interval(a, b)", "real", "b < a"): ("assume[0]", "found `b < a` beside `interval(a, b)`"),
+    ("interval(a, b)", "interval(b, a)", ""): ("state.x.domain", "interval(b, a)"),
+    ("positive", "real", "x < 0"): ("assume[0]", "found `x < 0` beside `positive`"),
+    ("interval(0, 1)", "real", "x > 1"): ("assume[0]", "found `x > 1` beside `interval(0, 1)`"),
+    ("real", "real", "a*b > 1, a*b < 1"): ("assume[1]", "beside `a*b > 1`"),
+    ("real", "real", "1 < 0"): ("assume[0]", "found `1 < 0`, which no number satisfies"),
+}
+
+POSSIBLE = [
+    ("interval(0, 1)", "interval(a, b)", ""),
+    ("real", "real", "a <= b, b <= a"),
+    ("real", "real", "a < b, b < c"),
+    ("interval(a, b)", "interval(b, c)", ""),
+    ("interval(a, b)", "real", "a > 0"),
+    ("nonnegative", "real", "x < c"),
+    ("real", "real", "a*b > 1, b*a < 2, a == b"),
+]
+
+
+def read(folder: Path, case: tuple[str, str, str]) -> Dynamics:
+    domain, column, assume = case
+    path = folder / "small.yaml"
+    path.write_text(DOCUMENT.format(domain=domain, column=column, assume=assume), encoding="utf-8")
+    document = load(path)
+    assert isinstance(document, Dynamics)
+    return document
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_what_excludes_each_other_is_one_fault_at_its_place(case: tuple[str, str, str], tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as raised:
+        read(tmp_path, case)
+    (fault,) = raised.value.faults
+    entry, problem = EMPTY[case]
+    assert fault.entry == entry
+    assert problem in fault.problem
+    assert "the domain is empty" in fault.problem
+    assert fault.where.line == (4 if entry.startswith("assume") else 2)
+
+
+@pytest.mark.parametrize("case", POSSIBLE)
+def test_what_can_hold_is_read(case: tuple[str, str, str], tmp_path: Path) -> None:
+    assert isinstance(read(tmp_path, case).declarations, Declarations)
+
+
+def test_a_draw_that_leaves_a_domain_empty_is_no_contradiction(tmp_path: Path) -> None:
+    report = check(read(tmp_path, ("interval(a + 3, b)", "interval(b, a + 20)", "")))
+    found = {finding.id: finding.decision for finding in report.findings}
+    assert isinstance(found["stationary"], Proved)
+    assert not any("empty" in line for one in found.values() for line in getattr(one, "tried", ()))

@@ -1,0 +1,61 @@
+"""What is stated of a circle comes back to itself around it, or a point shows that it does not."""
+
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.verdict import Refuted, Verdict
+from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.periodic import periodic, target_periodic
+
+SCALAR, VECTOR = "{x: {domain: circle}}", "{x: {shape: d, domain: circle}}"
+UNIT = '{x: {domain: "circle(0, 1)"}}'
+
+VERDICTS = {
+    "cosine": (SCALAR, "a*cos(x)", Verdict.PROVED),
+    "multiples": (VECTOR, "sum(cos(3*x)) + sin(x[0] - x[1])", Verdict.PROVED),
+    "half the angle": (SCALAR, "-cos(x/2)", Verdict.REFUTED),
+    "half the angle in every dimension": (VECTOR, "sum(cos(x/2))", Verdict.REFUTED),
+    "square of half the angle": (SCALAR, "sin(x/2)**2", Verdict.PROVED),
+    "product of half the angle": (SCALAR, "sin(x/2)*cos(x/2)", Verdict.PROVED),
+    "cube of half the angle": (SCALAR, "sin(x/2)**3", Verdict.REFUTED),
+    "the angle itself": (SCALAR, "a*x", Verdict.REFUTED),
+    "parabola with equal ends": (SCALAR, "x*(2*pi - x)", Verdict.REFUTED),
+    "multiple that is no number": (SCALAR, "cos(a*x)", Verdict.REFUTED),
+    "other circumference": (UNIT, "cos(2*pi*x)", Verdict.PROVED),
+    "angle on another circumference": (UNIT, "cos(x)", Verdict.REFUTED),
+    "half the angle on another circumference": (UNIT, "cos(pi*x)", Verdict.REFUTED),
+    "square in every dimension": (VECTOR, "sum(sin(x/2)**2)", Verdict.UNDECIDED),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_formulas_on_circles(tmp_path: Path, name: str) -> None:
+    state, H, verdict = VERDICTS[name]
+    text = f"name: c\nstate: {state}\nparameters: {{a: {{}}}}\nH: {H}\nD: [[0]]\nQ: [[0]]\n"
+    (tmp_path / "c.yaml").write_text(text)
+    document = load(tmp_path / "c.yaml")
+    assert isinstance(document, Dynamics)
+    found = periodic(case_of(document))
+    assert found.verdict is verdict
+    assert not isinstance(found.decision, Refuted) or "once around x" in found.decision.witness[-1][0]
+
+
+@pytest.mark.parametrize(("potential", "verdict"), [("-cos(x)", Verdict.PROVED), ("-cos(x/2)", Verdict.REFUTED)])
+def test_targets_on_circles(tmp_path: Path, potential: str, verdict: Verdict) -> None:
+    (tmp_path / "t.yaml").write_text(f"name: t\nstate: {SCALAR}\npotential: {potential}\n")
+    document = load(tmp_path / "t.yaml")
+    assert isinstance(document, Target)
+    assert target_periodic(document).verdict is verdict
+
+
+def test_what_is_assumed_of_abstract_functions_is_listed(tmp_path: Path) -> None:
+    text = f"name: c\nstate: {SCALAR}\nfunctions: {{U: {{of: x, role: potential}}}}\n"
+    (tmp_path / "c.yaml").write_text(text + "H: U(x) + sin(x/2)**2\nD: [[0]]\nQ: [[0]]\n")
+    document = load(tmp_path / "c.yaml")
+    assert isinstance(document, Dynamics)
+    found = periodic(case_of(document))
+    assert found.verdict is Verdict.PROVED
+    assert found.decision.given == ("U is periodic in x",)
