@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.chains import run_arguments, start_chain
+from recipe_compiler.run.chain import run_arguments, start_chain
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import prepare_inputs

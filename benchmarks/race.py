@@ -1,87 +1,119 @@
-"""Races: an emitted sampler beside hand-written ones, in one process, turn by turn.
+"""Races: emitted modules beside the C limit, hand-written samplers and other libraries.
 
-    python benchmarks/race.py w2_d14 [--rounds N] [--module FILE]
+    python benchmarks/race.py [WORKLOAD ...] [--json FILE] [--rounds N] [--no-docs]
 
-Every contestant is compiled and warmed up first; then each round times each of them once, in turn, so that a slow
-moment of the machine falls on all; the time is that of the one thread that works, not that of others on its core.
-Printed are the median per unit of work and the ratio to the emitted sampler, with its smallest and largest value over
-the rounds. Exit code 1 where the contestants do not do the same work.
+Every workload runs in a process of its own, on one core. There every contestant is compiled and warmed up, then each
+round times each of them once, in turn, so that a slow moment of the machine falls on all. Times are those of the
+processor: of the one thread that works, or of the whole process for libraries with threads of their own. Afterwards
+all make chains whose first and second moments must agree, and those too slow for that take steps without noise.
+
+Results go into docs/performance.json and FILE, of which only the rows of the workloads raced are replaced, and from
+there into the table and the plot of docs/performance.md. Rivals that are not installed (`python benchmarks/setup.py`
+installs them) and modules that cannot be compiled are left out, with the reason. Exit code 1 where contestants do not
+do the same work or a race failed.
 """
 
 import argparse
+import importlib
+import json
 import os
-import statistics
+import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+import tempfile
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+HERE = Path(__file__).parent
+PEERS = HERE / ".rivals" / "peers" / "bin" / "python"
 
-import w2  # after BLAS is told to work in one thread
+WORKLOADS = {
+    "w1a": "w1", "w1b": "w1", "w1c": "w1", "w2_d2": "w2", "w2_d14": "w2", "w3_minibatch": "w3", "w3_full": "w3",
+    "w4": "w4", "w5": "w5", "normals": "normals", "first_call": "first_call",
+}  # fmt: skip
+"""Workloads and the module of `workloads` that each stands in."""
 
-
-@dataclass(frozen=True, slots=True)
-class Contestant:
-    """Something that does a number of units of work when called."""
-
-    name: str
-    work: Callable[[int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Seconds per unit of every round."""
-
-    name: str
-    seconds: tuple[float, ...]
+ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "JAX_PLATFORMS": "cpu",
+}
 
 
-def race(contestants: tuple[Contestant, ...], units: int, rounds: int) -> tuple[Result, ...]:
-    """Time every contestant once per round, round robin."""
-    for contestant in contestants:
-        contestant.work(units)
-    times: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
-    for _ in range(rounds):
-        for contestant in contestants:
-            begin = time.thread_time()
-            contestant.work(units)
-            times[contestant.name].append((time.thread_time() - begin) / units)
-    return tuple(Result(name, tuple(seconds)) for name, seconds in times.items())
+def run_one(name: str, rounds: int) -> dict[str, object]:
+    """Race one workload in this process; return its row."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    import machine
+    import racing
+    from workloads.workload import KEYS
+
+    workload = getattr(importlib.import_module(f"workloads.{WORKLOADS[name]}"), name)()
+    results = racing.race(workload.contestants, rounds)
+    row: dict[str, object] = {"unit": workload.unit, "about": workload.about, **dict.fromkeys(KEYS)}
+    row |= {result.key: workload.per_second * result.median for result in results}
+    row |= workload.extra() if workload.extra else {}
+    row |= {f"{key}_reason": reason for key, reason in workload.absent.items()}
+    row |= {f"{result.key}_note": result.note for result in results if result.note}
+    ours = next((result for result in results if result.key == "emitted"), None)
+    if ours is not None:
+        others = [result for result in results if result is not ours]
+        row["times_emitted"] = {other.key: racing.ratio(other, ours) for other in others}
+    row["disagreements"] = (
+        racing.disagreements(workload.contestants, results, workload.moment_units)
+        if workload.moment_units
+        else racing.deviations(workload.contestants)
+    )
+    return {"row": row, "machine": machine.describe()}
 
 
-def table(results: tuple[Result, ...], unit: str) -> str:
-    """Return the table of a race; ratios are to the first contestant, round by round."""
-    first = results[0]
-    width = max(len(result.name) for result in results)
-    lines = [f"{'':{width}}  us per {unit:<12} times {first.name} (min .. max)"]
-    for result in results:
-        ratios = [mine / ours for mine, ours in zip(result.seconds, first.seconds, strict=True)]
-        median = 1e6 * statistics.median(result.seconds)
-        shown = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} .. {max(ratios):.2f})"
-        lines.append(f"{result.name:{width}}  {median:<19.3f} {shown}")
-    return "\n".join(lines)
+def interpreter() -> str:
+    """Return the interpreter to race with: that of the rivals, where they are installed."""
+    return str(PEERS) if PEERS.is_file() else sys.executable
+
+
+def run_all(names: list[str], rounds: int, files: list[Path]) -> bool:
+    """Race workloads one after the other, each in a process of its own; return whether all went well."""
+    import report
+
+    well = True
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            written = Path(folder) / "row.json"
+            command = [interpreter(), "-W", "ignore", __file__, name, "--rounds", str(rounds), "--here", str(written)]
+            environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(HERE.parent)}
+            done = subprocess.run(command, env=environment, check=False)
+            if done.returncode != 0 or not written.is_file():
+                print(f"{name}: the race failed", file=sys.stderr)
+                well = False
+                continue
+            found = json.loads(written.read_text(encoding="utf-8"))
+        print(report.row_text(name, found["row"]), flush=True)
+        well = well and not found["row"]["disagreements"]
+        for file in files:
+            report.merge(file, name, found["row"], found["machine"])
+    return well
 
 
 def main() -> int:
-    """Run the race named on the command line."""
-    parser = argparse.ArgumentParser(description="Race an emitted sampler against hand-written ones.")
-    parser.add_argument("race", choices=["w2_d14"])
-    parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--units", type=int, default=2000, help="iterations per turn")
-    parser.add_argument("--module", type=Path, help="an emitted file to race instead of compiling the build")
+    """Race the workloads named on the command line, else all of them."""
+    parser = argparse.ArgumentParser(description="Race emitted samplers against the C limit and other libraries.")
+    parser.add_argument("workload", nargs="*", choices=[*WORKLOADS, []], help="default: all")
+    parser.add_argument("--json", type=Path, help="a file to put the results into, besides docs/performance.json")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/ as it is")
+    parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    setting = w2.setting(options.module)
-    contestants = (
-        Contestant("emitted", lambda units: w2.emitted(setting, units)),
-        Contestant("hand-written numba", lambda units: w2.hand_written(setting, units)),
-    )
-    print(f"SGHMC, d = {w2.SIZE}, N = {w2.ROWS}, minibatch {w2.BATCH}, {w2.INNER} steps per iteration, one thread")
-    print(table(race(contestants, options.units, options.rounds), "iteration"))
-    agreement = w2.compare(setting)
-    print(agreement.text)
-    return 0 if agreement.holds else 1
+    if options.here:
+        options.here.write_text(json.dumps(run_one(options.workload[0], options.rounds)), encoding="utf-8")
+        return 0
+    import report
+
+    files = [*([options.json] if options.json else []), *([] if options.no_docs else [report.RECORD])]
+    well = run_all(options.workload or list(WORKLOADS), options.rounds, files)
+    if not options.no_docs:
+        subprocess.run([interpreter(), str(HERE / "report.py")], check=True)  # there matplotlib is installed
+    return 0 if well else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+import json
+from pathlib import Path
+
+import pytest
+import report
+
+
+def row(**figures: float) -> dict[str, object]:
+    times = {key: value / figures["emitted"] for key, value in figures.items() if key != "emitted"}
+    return {"unit": "ns/step", "about": "a race", "disagreements": [], "times_emitted": times, **figures}
+
+
+MACHINE = {
+    "processor": "p", "vectors": "avx2", "cores": 2, "system": "s", "python": "3", "compiler": "clang", "numba": "0.68",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("c", "met"), [(10.0, True), (9.2, True), (9.0, False)])
+def test_a_limit_is_to_be_held_within_a_ratio(c: float, met: bool):
+    goal = report.Goal("c", at_most=1.1)
+    assert goal.met(row(emitted=10.0, c=c)) is met
+
+
+@pytest.mark.parametrize(("rival", "met"), [(50.0, True), (49.0, False)])
+def test_a_rival_is_to_be_left_behind(rival: float, met: bool):
+    assert report.Goal("jax_scan", at_least=5.0).met(row(emitted=10.0, jax_scan=rival)) is met
+
+
+def test_the_speed_of_reading_is_a_ceiling():
+    assert report.Goal("read_bandwidth", at_least=0.8).reached(row(emitted=4.0, read_bandwidth=3.0)) == 0.75
+
+
+def test_what_is_missing_is_neither_met_nor_missed():
+    assert report.Goal("c", at_most=1.1).met(row(emitted=10.0)) is None
+
+
+def test_a_race_replaces_its_own_row_alone(tmp_path: Path):
+    file = tmp_path / "results.json"
+    report.merge(file, "w1c", row(emitted=1.0, c=1.0), MACHINE)
+    report.merge(file, "w1a", row(emitted=2.0, c=2.0), MACHINE)
+    report.merge(file, "w1a", row(emitted=3.0, c=2.0), MACHINE)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert {name: one["emitted"] for name, one in found["workloads"].items()} == {"w1a": 3.0, "w1c": 1.0}
+    assert list(found["workloads"]) == ["w1a", "w1c"]
+    assert [file.name for file in tmp_path.iterdir()] == ["results.json"]
+
+
+def test_the_table_stands_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    page, record = tmp_path / "page.md", tmp_path / "results.json"
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", encoding="utf-8")
+    report.merge(record, "w1a", row(emitted=10.0, c=9.0, jax_scan=60.0, blackjax=100.0), MACHINE)
+    for name, value in (("PAGE", page), ("RECORD", record), ("PLOT", tmp_path / "plot.svg")):
+        monkeypatch.setattr(report, name, value)
+    report.write_docs()
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
+    assert "C ≤ 1.1: 1.11 **missed**; JAX `lax.scan` ≥ 5: 6.00; BlackJAX ≥ 50: 10.00 **missed**" in text
