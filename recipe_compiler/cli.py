@@ -24,7 +24,7 @@ from recipe_compiler.errors import CompilerError, DocumentError, RecipeError
 
 EXIT_CODES = (
     "Exit codes: 0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided (0 with --allow-undecided); "
-    "4 a run diverged; 70 a fault of this compiler; 130 interrupted."
+    "4 a run diverged; 70 a fault of this compiler; 130 interrupted; 143 terminated."
 )
 
 FOREIGN_OPTIONS = {
@@ -134,17 +134,24 @@ def run(
     step_size: Annotated[float | None, typer.Option(callback=_step_size, help="eps, above 0.")] = None,
     batch_size: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Data in a minibatch.")] = None,
     thin: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Steps per draw.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="Run the Python file that a target names as its gradient.")
+    ] = False,
 ) -> None:
     """Compile a build, run its chains, summarise.
 
-    The draws are stored as netCDF. Options take the place of the build's `run:` section.
+    The draws are stored as netCDF. Options take the place of the build's `run:` section. Once a minute, and at the
+    end, all that the chains depend on is kept beside them: a run that was stopped goes on with --resume and draws the
+    same bits as one that was not; so does a finished one that is asked for more --draws.
     """
     from recipe_compiler.commands.run import run_build
 
     asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin)
-    _leave(partial(run_build, build, folder, asked, cores, as_json=json, allow_undecided=allow_undecided))
+    do = partial(run_build, build, folder, asked, cores, resume=resume)
+    _leave(partial(do, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code))
 
 
 @app.command()

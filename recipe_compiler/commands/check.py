@@ -7,7 +7,7 @@ from pathlib import Path
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.display import say, show_faults, show_report
-from recipe_compiler.errors import DocumentError, Fault
+from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
 from recipe_compiler.pipeline import check
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.verdict import Report
@@ -21,7 +21,12 @@ def check_files(
     """Decide documents one by one; a faulty one does not keep the others from their verdicts.
 
     `certificate` is where the certificate of the last document goes.
+
+    Raises:
+        SpecError: it cannot go there; nothing is decided first.
     """
+    if certificate is not None:
+        _check_place(certificate)
     reports: list[Report] = []
     faulty: list[tuple[str, tuple[Fault, ...]]] = []
     for file in files:
@@ -42,3 +47,14 @@ def check_files(
         say(json.dumps(to_json(reports, faulty), allow_nan=False))
     codes = [of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports]
     return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])
+
+
+def _check_place(certificate: Path) -> None:
+    """Raise SpecError where no file can have this name."""
+    if certificate.is_dir():
+        raise SpecError(
+            [Fault(Place(str(certificate)), "--certificate", "found a folder, expected the name of a file")]
+        )
+    if not certificate.parent.is_dir():
+        problem = f"found no folder {certificate.parent}, expected one for the certificate"
+        raise SpecError([Fault(Place(str(certificate)), "--certificate", problem)])

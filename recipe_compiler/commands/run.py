@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import signal
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -11,13 +12,17 @@ from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import Fault, SpecError
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.run.checkpoint import Checkpoint, checkpoint_facts
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.forecast import Forecast, forecast
+from recipe_compiler.run.generator import GeneratorMeans, generator_means
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.progress import progress_bars
-from recipe_compiler.run.sample import Draws, sample
+from recipe_compiler.run.sample import Draws, prepare_inputs, sample
+from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import save, to_datatree
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
@@ -31,11 +36,15 @@ COPIES = 3
 
 
 def run_build(
-    file: str, folder: Path, asked: Asked, cores: int | None, *, as_json: bool, allow_undecided: bool
+    file: str, folder: Path, asked: Asked, cores: int | None, *, resume: bool, as_json: bool, allow_undecided: bool,
+    allow_code: bool = False,
 ) -> ExitCode:  # fmt: skip
-    """Verify and compile a build, run it, store and summarise the draws."""
+    """Verify and compile a build, run it or go on with a run, store and summarise the draws."""
     build = load_build(file)
     settings = _settings(build, asked)
+    if build.target.gradient is not None and not allow_code:
+        complain(f"the target's gradient is code, {build.target.gradient.file}, which is run only with --allow-code")
+        return ExitCode.FAULTY
     report = check(build)
     if not as_json:
         show_report(report)
@@ -45,14 +54,23 @@ def run_build(
     data = load_data(build.data, build.target)
     module = compile_build(build, report, allow_undecided=allow_undecided)
     emitted = load_text(module.name, module.text)
+    build = estimate(build, report, settings, data, allow_undecided=allow_undecided)
     _demand_room(build, emitted, settings, data)
     if not as_json:
         say(f"compiled and read back; {_length(settings)}")
-    with progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
-        draws = sample(emitted, build, settings, data, watch, cores)
-    _conclude(report, draws, build, data, folder / f"{build.name}.nc", as_json=as_json)
-    if draws.interrupted:
-        return ExitCode.INTERRUPTED
+    inputs = prepare_inputs(emitted, build, settings, data, 0)
+    ahead = forecast(emitted, build, inputs)
+    for line in ahead.says if ahead is not None and not as_json else ():
+        say(line)
+    kept = Checkpoint(folder / f"{build.name}.checkpoint", checkpoint_facts(module.text, asdict(settings), data))
+    with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
+        draws = sample(emitted, build, settings, data, watch, cores, kept, resume=resume)
+    means = generator_means(emitted, inputs, draws)
+    for note in kept.notes:
+        complain(note)
+    _conclude(report, draws, build, data, folder / f"{build.name}.nc", ahead, means, as_json=as_json)
+    if draws.stopped is not None:
+        return ExitCode.TERMINATED if draws.stopped is signal.SIGTERM else ExitCode.INTERRUPTED
     return ExitCode.DIVERGED if any(draws.diverging) else ExitCode.PROVED
 
 
@@ -78,15 +96,20 @@ def _demand_room(build: Build, module: Emitted, settings: RunSettings, data: Dat
 
 def _length(settings: RunSettings) -> str:
     draws = f"{settings.warmup} draws of warmup and {settings.draws} kept"
-    return f"{settings.chains} chains, {draws}, {settings.thin} steps a draw, step size {settings.step_size}"
+    return f"{settings.chains} chains, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
 
 
-def _conclude(report: Report, draws: Draws, build: Build, data: Data, path: Path, *, as_json: bool) -> None:
+def _conclude(
+    report: Report, draws: Draws, build: Build, data: Data, path: Path, ahead: Forecast | None,
+    means: GeneratorMeans | None, *, as_json: bool,
+) -> None:  # fmt: skip
     """Store the draws, then say what they are worth."""
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in report.findings)
     tree = to_datatree(draws, build, data, report.digest, verdicts)
+    for told in (ahead, means):
+        tree.attrs.update({} if told is None else told.attributes)
     save(tree, path)
-    summary = summarise(tree, draws)
+    summary = summarise(tree, draws, ahead, means)
     if as_json:
         say(json.dumps(_as_json(report, draws, summary, path), allow_nan=False))
         return
@@ -109,6 +132,8 @@ def _as_json(report: Report, draws: Draws, summary: Summary, path: Path) -> dict
         "diverging": list(draws.diverging),
         "seconds": draws.seconds,
         "summary": rows,
+        "forecast": None if summary.forecast is None else asdict(summary.forecast),
+        "generator": None if summary.generator is None else asdict(summary.generator),
         "warnings": list(summary.warnings),
         "file": str(path),
     }

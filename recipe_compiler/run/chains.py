@@ -5,15 +5,18 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from recipe_compiler.run.chain import Chain, Inputs, advance
+from recipe_compiler.run.lanes import LANES, advance_lanes, as_lanes
 from recipe_compiler.run.load_module import Emitted
 
-Array = NDArray[np.float64]
+Group = tuple[Chain, ...]
+"""Chains that advance together."""
+
+Proceed = Callable[[Emitted, Inputs, Group, int], None]
+"""Advances a group by a number of draws, in place."""
 
 PIECE_SECONDS = 0.1
 """How long one call into the jitted loop should take."""
@@ -22,91 +25,34 @@ Watch = Callable[[Sequence[int], int], None]
 """Told the number of draws of every chain so far, and the number asked of each."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inputs:
-    """What every chain of a run is given, in the order of the arguments of `run`."""
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """How a run is kept while it goes on."""
 
-    parameters: tuple[float | Array, ...]
-    constants: tuple[float | Array, ...]
-    data: tuple[Array, ...]
-    rows: int
-    batch_size: int | None
-    eps: float
-    thin: int
-    draws: int
-    """Draws of a chain, warmup included."""
+    due: Callable[[], bool]
+    copy: Callable[[], Callable[[], None]]
+    """Called while every chain stands still: copies them, and returns what writes the copies."""
 
 
-@dataclass(slots=True, eq=False)
-class Chain:
-    """A chain on its way: all that its next draw depends on, and the draws so far."""
-
-    blocks: tuple[Array, ...]
-    noise_state: NDArray[np.uint64]
-    batch_state: NDArray[np.uint64]
-    permutation: NDArray[np.uint64]
-    draws: tuple[Array, ...]
-    clipped: Array = field(default_factory=lambda: np.zeros(1))
-    done: int = 0
-    diverging: bool = False
-    seconds_per_draw: float = 0.0
-    busy: bool = False
-
-
-def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: NDArray[np.uint64],
-                batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
-    """Return a chain at its start; arrays are copied."""
-    shuffled = inputs.rows if module.variant == "minibatch" and not module.replacement else 0
-    return Chain(
-        blocks=tuple(block.copy() for block in state),
-        noise_state=noise.copy(),
-        batch_state=batch.copy(),
-        permutation=np.arange(shuffled, dtype=np.uint64),
-        draws=tuple(np.empty((inputs.draws, block.size)) for block in state),
-    )
-
-
-def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
-    """Return the arguments of a module's `run` for the next draws of a chain."""
-    minibatch = module.variant == "minibatch"
-    batch_states = (chain.batch_state,) if module.replacement else (chain.batch_state, chain.permutation)
-    return (
-        *chain.blocks,
-        *inputs.parameters,
-        *inputs.constants,
-        *inputs.data,
-        *((inputs.batch_size,) if minibatch else ()),
-        inputs.eps,
-        inputs.thin,
-        chain.noise_state,
-        *(batch_states if minibatch else ()),
-        *((chain.clipped,) if module.clips else ()),
-        *(block[chain.done : chain.done + draws] for block in chain.draws),
-    )
-
-
-def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
-    """Advance a chain by a number of draws, in place. One that leaves the finite numbers is marked `diverging`."""
-    kept = module.run(*run_arguments(module, inputs, chain, draws))
-    chain.done += kept
-    chain.diverging = kept < draws
-
-
-def run_chains(module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch) -> bool:
-    """Advance all chains to the number of draws asked for, on `cores` threads; return whether it was interrupted.
+def run_chains(
+    module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch, keep: Keep | None = None
+) -> signal.Signals | None:
+    """Advance all chains to the number of draws asked for, on `cores` threads; return the signal that stopped it.
 
     Chains advance in turns, by pieces of about a tenth of a second. What a chain draws depends on neither the pieces
-    nor the threads. At an interrupt (ctrl-C) all chains are brought to one length and kept; a second interrupt
-    stops at once.
+    nor the threads. At SIGINT (ctrl-C) or SIGTERM all chains are brought to one length and kept; a second one stops
+    at once.
     """
     if not chains:
-        return False
-    turns = _Turns(chains, inputs.draws)
-    with _interrupt_sets(turns.stop):
-        advance(module, inputs, chains[0], 0)  # compiles
+        return None
+    size, proceed = (LANES, advance_lanes) if as_lanes(module, chains) else (1, _advance_one)
+    groups = [tuple(chains[k : k + size]) for k in range(0, len(chains), size)]
+    turns = _Turns(groups, inputs.draws)
+    with _signals_set(turns.stop) as caught:
+        proceed(module, inputs, groups[0], 0)  # compiles
         workers = [
-            threading.Thread(target=_work, args=(module, inputs, turns), daemon=True)
-            for _ in range(min(cores, len(chains)))
+            threading.Thread(target=_work, args=(module, inputs, turns, proceed), daemon=True)
+            for _ in range(min(cores, len(groups)))
         ]
         for worker in workers:
             worker.start()
@@ -115,72 +61,117 @@ def run_chains(module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: 
                 while worker.is_alive():
                     worker.join(PIECE_SECONDS)
                     watch([chain.done for chain in chains], inputs.draws)
+                    if keep is not None and keep.due():
+                        _keep(turns, keep)
             watch([chain.done for chain in chains], inputs.draws)
         except BaseException as error:  # a second interrupt: let the workers end with the pieces they are at
             turns.error = error
         if turns.error is not None:
             raise turns.error
-    return turns.stop.is_set() and any(chain.done < inputs.draws and not chain.diverging for chain in chains)
+    unfinished = any(chain.done < inputs.draws and not chain.diverging for chain in chains)
+    return caught[0] if caught and unfinished else None
+
+
+def _keep(turns: "_Turns", keep: Keep) -> None:
+    """Let what is due be copied while the chains stand still, and written while they go on."""
+    with turns.still():
+        write = keep.copy()
+    write()
 
 
 class _Turns:
-    """Who goes next: the idle chain that has drawn least."""
+    """Who goes next: the idle chains that have drawn least."""
 
-    def __init__(self, chains: Sequence[Chain], draws: int) -> None:
-        self.chains = chains
+    def __init__(self, groups: Sequence[Group], draws: int) -> None:
+        self.groups = groups
+        self.chains = tuple(chain for group in groups for chain in group)
         self.draws = draws
         self.stop = threading.Event()
         self.error: BaseException | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._still = False
 
-    def take(self) -> tuple[Chain, int] | None:
-        """Return a chain and how many draws it shall make now, None when nothing is left to start."""
+    def take(self) -> tuple[Group, int] | None:
+        """Return chains and how many draws they shall make now, None when nothing is left to start."""
         with self._lock:
+            self._lock.wait_for(lambda: not self._still)
             limit = max(chain.done for chain in self.chains) if self.stop.is_set() else self.draws
-            waiting = [c for c in self.chains if not (c.busy or c.diverging) and c.done < limit]
-            if not waiting or self.error is not None:
+            waiting = [(done, g) for g in self.groups if not g[0].busy and (done := _done(g)) is not None]
+            if not waiting or self.error is not None or min(done for done, _ in waiting) >= limit:
                 return None
-            chain = min(waiting, key=lambda c: c.done)
-            chain.busy = True
-            slow = chain.seconds_per_draw
+            done, group = min(waiting, key=lambda pair: pair[0])
+            for chain in group:
+                chain.busy = True
+            slow = group[0].seconds_per_draw
             # Grow by at most ten: the first piece, one draw, says little about the next.
-            piece = min(int(PIECE_SECONDS / slow), 10 * chain.done) if slow > 0.0 else 1
-            return chain, min(max(piece, 1), limit - chain.done)
+            piece = min(int(PIECE_SECONDS / slow), 10 * done) if slow > 0.0 else 1
+            return group, min(max(piece, 1), limit - done)
 
-    def give_back(self, chain: Chain) -> None:
-        """Let others take the chain again."""
+    def give_back(self, group: Group) -> None:
+        """Let others take the chains again."""
         with self._lock:
-            chain.busy = False
+            for chain in group:
+                chain.busy = False
+            self._lock.notify_all()
+
+    @contextmanager
+    def still(self) -> Generator[None]:
+        """Hold every chain between two of its pieces."""
+        with self._lock:
+            self._still = True
+            self._lock.wait_for(lambda: not any(chain.busy for chain in self.chains))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._still = False
+                self._lock.notify_all()
 
 
-def _work(module: Emitted, inputs: Inputs, turns: _Turns) -> None:
+def _done(group: Group) -> int | None:
+    """Return how many draws chains that advance together have, None where none of them goes on."""
+    return min((chain.done for chain in group if not chain.diverging), default=None)
+
+
+def _work(module: Emitted, inputs: Inputs, turns: _Turns, proceed: Proceed) -> None:
     while (turn := turns.take()) is not None:
-        chain, draws = turn
+        group, draws = turn
         try:
             begin = time.perf_counter()
-            advance(module, inputs, chain, draws)
-            chain.seconds_per_draw = (time.perf_counter() - begin) / draws
+            proceed(module, inputs, group, draws)
+            group[0].seconds_per_draw = (time.perf_counter() - begin) / draws
         except BaseException as error:  # handed to the main thread, which raises it
             turns.error = error
         finally:
-            turns.give_back(chain)
+            turns.give_back(group)
+
+
+def _advance_one(module: Emitted, inputs: Inputs, group: Group, draws: int) -> None:
+    advance(module, inputs, group[0], draws)
 
 
 @contextmanager
-def _interrupt_sets(stop: threading.Event) -> Generator[None]:
-    """Let the first ctrl-C set `stop` instead of raising; the second does what it did before."""
+def _signals_set(stop: threading.Event) -> Generator[list[signal.Signals]]:
+    """Let the first SIGINT or SIGTERM set `stop` and be noted; the second does what it did before."""
+    caught: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield caught
         return
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) or signal.SIG_DFL for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def interrupted(number: int, frame: FrameType | None) -> None:
-        del number, frame
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        del frame
+        caught.append(signal.Signals(number))
         stop.set()
-        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+        restore()
 
-    signal.signal(signal.SIGINT, interrupted)
+    for number in before:
+        signal.signal(number, note)
     try:
-        yield
+        yield caught
     finally:
-        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+        restore()

@@ -1,42 +1,32 @@
-"""Data files as the arrays a target declares."""
+"""Data files as the arrays a target declares: in memory, or mapped where they may be larger than that."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.run.converted import Arrays, converted
 from recipe_compiler.run.errors import DataError
-from recipe_compiler.run.table import Table, read_table
+from recipe_compiler.run.fields import Data, Field, fields_of, labels, scales_of
+from recipe_compiler.run.table import Table, open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 
-INTERCEPT = "intercept"
-"""The name of the column of ones."""
+__all__ = ["Data", "Field", "load_data"]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Field:
-    """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous float64."""
-
-    name: str
-    values: NDArray[np.float64]
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Data:
-    """The fields of a target, in the order declared."""
-
-    fields: tuple[Field, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        """The number of data."""
-        return self.fields[0].values.shape[0] if self.fields else 0
+PIECE = 1 << 20
+"""Numbers in a piece of what is converted or checked."""
 
 
 def load_data(file: DataFile | None, target: Target) -> Data:
     """Return the data of a target: columns by name, standardised and with an intercept where the build says so.
+
+    Parquet files, and others where the build says `memory_map`, are converted once and mapped, read-only; arrays of
+    the wanted type are mapped as they are. Rows are shuffled where the build gives a seed for it.
 
     Raises DataError with every column that is missing or does not fit, or the first bad row and column.
     """
@@ -46,87 +36,116 @@ def load_data(file: DataFile | None, target: Target) -> Data:
     if file is None:
         names = ", ".join(datum.name for datum in declared)
         raise DataError([f"{target.name}: found no data, expected columns for {names}: add a `data:` section"])
+    if file.arrays:
+        return _mapped_arrays(file, target)
     columns = dict(file.columns)
     missing = [f"{file.file}: found no columns for `{d.name}`" for d in declared if not columns.get(d.name)]
     if missing:
         raise DataError(missing)
     wanted = tuple(dict.fromkeys(name for datum in declared for name in columns[datum.name]))
-    table = read_table(file.file, wanted)
-    _check_rows(table, declared)
-    data = Data(tuple(_field(datum, columns[datum.name], table, file) for datum in declared))
-    return _with_intercept(data, file) if file.intercept else data
+    if file.memory_map or file.file.suffix.lower() == ".parquet":
+        return _mapped_table(file, target, wanted)
+    table = read_table(file.file, wanted, file.names)
+    _check_rows(table.rows, file.file, declared)
+    return _shuffled(Data(fields_of(table, target, file, scales_of((table,), file))), file)
 
 
-def _check_rows(table: Table, declared: tuple[Datum, ...]) -> None:
-    if table.rows == 0:
-        raise DataError([f"{table.file}: found 0 rows, expected 1 or more"])
+def _check_rows(rows: int, file: Path, declared: tuple[Datum, ...]) -> None:
+    if rows == 0:
+        raise DataError([f"{file}: found 0 rows, expected 1 or more"])
     faults = [
-        f"{table.file}: found {table.rows} rows, expected {datum.size} for `{datum.name}`"
+        f"{file}: found {rows} rows, expected {datum.size} for `{datum.name}`"
         for datum in declared
-        if isinstance(datum.size, int) and datum.size != table.rows
+        if isinstance(datum.size, int) and datum.size != rows
     ]
     if faults:
         raise DataError(faults)
 
 
-def _field(datum: Datum, names: tuple[str, ...], table: Table, file: DataFile) -> Field:
-    sizes = datum.shape.sizes
-    if len(sizes) > 1:
-        raise DataError([f"{table.file}: `{datum.name}` has a matrix for every datum; columns can fill only a vector"])
-    values = np.stack([table.column(name) for name in names], axis=1)
-    _check_finite(values, names, table)
-    if datum.values:
-        _check_allowed(values, names, datum, table)
-    standardised = [datum.name in file.standardise or name in file.standardise for name in names]
-    for k, name in enumerate(names):
-        if standardised[k]:
-            values[:, k] = _standardise(values[:, k], name, table)
-    if sizes:
-        width = len(names) + (1 if file.intercept else 0)
-        if isinstance(sizes[0], int) and sizes[0] != width:
-            raise DataError([f"{table.file}: found {width} columns for `{datum.name}`, expected {sizes[0]}"])
-        return Field(datum.name, np.ascontiguousarray(values), names)
-    if len(names) != 1:
-        raise DataError([f"{table.file}: found {len(names)} columns for `{datum.name}`, expected 1: it is a scalar"])
-    return Field(datum.name, np.ascontiguousarray(values[:, 0]), names)
+def _shuffled(data: Data, file: DataFile) -> Data:
+    """Return the data with their rows in an order that the seed alone determines, uniform over all orders."""
+    if file.shuffle is None:
+        return data
+    order = np.random.default_rng(file.shuffle).permutation(data.rows)
+    return Data(tuple(Field(field.name, field.values[order], field.columns) for field in data.fields))
 
 
-def _check_finite(values: NDArray[np.float64], names: tuple[str, ...], table: Table) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if bad.size:
-        row, column = (int(k) for k in bad[0])
-        more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
-        raise DataError([f"{table.where(row, names[column])}: found {values[row, column]}, expected a number{more}"])
+def _refuse_shuffle(file: DataFile) -> None:
+    if file.shuffle is not None:
+        hint = "shuffle the file once and say `shuffled: true`"
+        raise DataError([f"{file.file}: found `shuffle` of data that are mapped, which this version cannot: {hint}"])
 
 
-def _check_allowed(values: NDArray[np.float64], names: tuple[str, ...], datum: Datum, table: Table) -> None:
-    bad = np.argwhere(~np.isin(values, datum.values))
-    if bad.size:
-        row, column = (int(k) for k in bad[0])
-        allowed = ", ".join(str(value) for value in datum.values)
-        found = f"found {values[row, column]:g}, expected one of {allowed} for `{datum.name}`"
-        raise DataError([f"{table.where(row, names[column])}: {found}"])
+def _mapped_table(file: DataFile, target: Target, wanted: tuple[str, ...]) -> Data:
+    """Return the fields of a table, converted now or before."""
+    declared, rows = target.declarations.data, max(PIECE // len(wanted), 1)
+
+    def pieces() -> Iterator[Table]:
+        return table_pieces(file.file, wanted, file.names, rows)
+
+    def parts() -> Iterator[Arrays]:
+        scales = scales_of(pieces(), file)
+        for table in pieces():
+            yield {field.name: field.values for field in fields_of(table, target, file, scales)}
+
+    _refuse_shuffle(file)
+    if not file.file.is_file():
+        raise DataError([f"{file.file}: found no such file"])
+    how = {**asdict(file), "file": "", "arrays": "", "fields": repr(declared)}
+    arrays = converted(file.file, how, parts)
+    _check_rows(next(iter(arrays.values())).shape[0], file.file, declared)
+    return Data(tuple(Field(datum.name, arrays[datum.name], labels(datum, file)) for datum in declared))
 
 
-def _standardise(column: NDArray[np.float64], name: str, table: Table) -> NDArray[np.float64]:
-    """Return (x - mean) / sd, with the sd of the rows themselves (divided by N)."""
-    centred = column - column.mean()
-    sd = np.sqrt(np.mean(centred**2))
-    if not sd > 1e-12 * max(abs(float(column.mean())), 1e-300):
-        raise DataError([f"{table.file}, column `{name}`: every row is {column[0]:g}, so it cannot be standardised"])
-    return centred / sd
+def _mapped_arrays(file: DataFile, target: Target) -> Data:
+    """Return fields that are arrays of their own: mapped as they are where their type is the wanted one."""
+    _refuse_shuffle(file)
+    declared, paths = target.declarations.data, dict(file.arrays)
+    fields = tuple(_mapped_array(datum, paths[datum.name], file.dtype) for datum in declared)
+    for datum, field in zip(declared, fields, strict=True):
+        _check_rows(field.values.shape[0], paths[datum.name], declared)
+        rows, expected = field.values.shape[0], fields[0].values.shape[0]
+        if rows != expected:
+            found = f"found {rows} rows, expected {expected} as `{fields[0].name}` has"
+            raise DataError([f"{paths[datum.name]}: {found}"])
+    return Data(fields)
 
 
-def _with_intercept(data: Data, file: DataFile) -> Data:
-    """Put a column of ones before the others of the one vector field."""
-    vectors = [field.name for field in data.fields if field.values.ndim == 2]
-    if len(vectors) != 1:
-        raise DataError([f"{file.file}: `intercept` needs one field of vectors, found {len(vectors)}"])
+def _mapped_array(datum: Datum, path: Path, dtype: str) -> Field:
+    if path.suffix.lower() != ".npy" or not path.is_file():
+        raise DataError([f"{path}: found no .npy file, expected one for `{datum.name}`"])
+    array, sizes = open_array(path), datum.shape.sizes
+    if array.dtype.kind not in "buif" or array.ndim != 1 + len(sizes):
+        found = f"found {array.dtype} numbers of {array.ndim} dimensions"
+        raise DataError([f"{path}: {found}, expected real ones of {1 + len(sizes)} for `{datum.name}`"])
+    for axis, size in enumerate(sizes, 1):
+        if isinstance(size, int) and array.shape[axis] != size:
+            raise DataError([f"{path}: found {array.shape[axis]} columns for `{datum.name}`, expected {size}"])
+    ready = array.dtype == np.dtype(dtype) and array.flags.c_contiguous
+    if array.dtype == np.float32 and dtype == "float64":
+        raise DataError([f"{path}: found float32 numbers, expected float64: say `dtype: float32`"])
+    if ready:
+        for _ in _checked(datum, path, dtype):
+            pass
+    else:
+        how = {"field": repr(datum), "dtype": dtype}
+        pieces = partial(_checked, datum, path, dtype)
+        array = converted(path, how, lambda: ({datum.name: part} for part in pieces()))[datum.name]
+    columns = tuple(f"{datum.name}_{k}" for k in range(array.shape[1])) if sizes else (datum.name,)
+    return Field(datum.name, array, columns)
 
-    def extended(field: Field) -> Field:
-        if field.values.ndim != 2:
-            return field
-        ones = np.ones((data.rows, 1))
-        return Field(field.name, np.concatenate([ones, field.values], axis=1), (INTERCEPT, *field.columns))
 
-    return Data(tuple(extended(field) for field in data.fields))
+def _checked(datum: Datum, path: Path, dtype: str) -> Iterator[NDArray[Any]]:
+    """Yield the rows of an array, piece by piece, in another type; each is mapped for itself, then let go."""
+    shape = open_array(path).shape
+    step = max(PIECE // max(int(np.prod(shape[1:])), 1), 1)
+    for first in range(0, shape[0], step):
+        with np.errstate(over="ignore"):
+            part = open_array(path)[first : first + step].astype(dtype)
+        allowed = np.isin(part, datum.values) if datum.values else np.isfinite(part)
+        bad = np.argwhere(~allowed)
+        if bad.size:
+            expected = f"one of {', '.join(map(str, datum.values))}" if datum.values else f"a number that {dtype} holds"
+            row, found = first + int(bad[0][0]) + 1, part[tuple(bad[0])]
+            raise DataError([f"{path}, row {row}: found {found:g}, expected {expected} for `{datum.name}`"])
+        yield part

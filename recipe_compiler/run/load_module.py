@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.model import Code
 
 FORMATS = (1,)
 """Numbers of the emission format this version can run."""
@@ -43,6 +44,24 @@ class Emitted:
     prepare: Callable[..., tuple[Any, ...]]
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[NDArray[np.uint64], NDArray[np.uint64]]]
+    contiguous: bool = False
+    gradient: Callable[..., Any] | None = None
+    lanes_arguments: tuple[str, ...] = ()
+    run_lanes: Callable[..., None] | None = None
+    """Advances 64 chains side by side; None where the state is too large for it, or the chains have data."""
+
+    moments: tuple[str, ...] = ()
+    """Polynomials phi of the state, family by family, of which `generator` gives L phi."""
+    generator: Callable[..., Any] | None = None
+    prepare_generator: Callable[..., tuple[Any, ...]] | None = None
+    """Returns what `generator` takes beside state, parameters and data; None where that is nothing."""
+    forecast: Callable[..., tuple[Any, ...]] | None = None
+    """What a chain with minibatches samples, by its linearised step; None for a full gradient."""
+
+    @property
+    def permutes(self) -> bool:
+        """Whether a chain keeps a permutation of the rows, from which it draws minibatches without replacement."""
+        return self.variant == "minibatch" and not (self.replacement or self.contiguous)
 
 
 def load_text(name: str, text: str) -> Emitted:
@@ -68,6 +87,28 @@ def load_file(path: Path) -> Emitted:
     if path.suffix != ".py" or not path.is_file():
         raise RunError(f"{path}: found no Python file, expected an emitted module")
     return load_text(path.stem, path.read_text(encoding="utf-8"))
+
+
+def load_gradient(code: Code) -> Callable[..., object]:
+    """Import the function of a target whose gradient is code, jitted if it is not yet. This runs the user's file.
+
+    Raises RunError where the file has no such function, or cannot be run.
+    """
+    from numba import njit
+    from numba.core.dispatcher import Dispatcher
+
+    spec = importlib.util.spec_from_file_location(code.file.stem, code.file)
+    if spec is None or spec.loader is None:
+        raise RunError(f"{code.file}: found no Python file, expected one with the function {code.function}")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise RunError(f"{code.file}: cannot be run: {type(error).__name__}: {error}") from error
+    function = getattr(module, code.function, None)
+    if not callable(function):
+        raise RunError(f"{code.file}: found no function {code.function}, expected one")
+    return function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
 
 
 def _import(path: Path, module_name: str) -> Emitted:
@@ -114,4 +155,12 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         prepare=found["prepare"],
         run=found["run"],
         seed_streams=found["seed_streams"],
+        contiguous=found.get("CONTIGUOUS", False),
+        gradient=found.get("gradient"),
+        lanes_arguments=found.get("LANES_ARGUMENTS", ()),
+        run_lanes=found.get("run_lanes"),
+        moments=found.get("MOMENTS", ()),
+        generator=found.get("generator"),
+        prepare_generator=found.get("prepare_generator"),
+        forecast=found.get("forecast"),
     )

@@ -2,20 +2,24 @@
 
 import math
 import os
+import signal
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.chains import Array, Chain, Inputs, Watch, run_chains, start_chain
+from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
+from recipe_compiler.run.chains import Watch, run_chains
+from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.initial import initial_state
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.load_module import Emitted, load_gradient
 from recipe_compiler.run.names import users_name
+from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.values import declared_parameters, found_columns, parameter_values
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
@@ -37,12 +41,18 @@ class Draws:
     """Draws of each chain, warmup included."""
     diverging: tuple[bool, ...]
     """Chains that left the finite numbers; their draws before that are kept."""
-    interrupted: bool
+    stopped: signal.Signals | None
+    """The signal that stopped the run before it had drawn what was asked for."""
     clipped: tuple[int, ...]
     """Per chain, how often a noise covariance was not positive semidefinite at a state and was cut off at zero."""
     settings: RunSettings
     sizes: tuple[tuple[str, int], ...]
     seconds: float
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal stopped the run early."""
+        return self.stopped is not None
 
     def block(self, name: str) -> Array:
         """Return the draws of a block."""
@@ -56,7 +66,7 @@ def unwatched(done: Sequence[int], total: int) -> None:
 
 def sample(
     module: Emitted, build: Build, settings: RunSettings, data: Data, progress: Watch = unwatched,
-    cores: int | None = None,
+    cores: int | None = None, checkpoint: Checkpoint | None = None, *, resume: bool = False,
 ) -> Draws:  # fmt: skip
     """Run the chains of a build.
 
@@ -69,17 +79,20 @@ def sample(
         data: the fields of the target.
         progress: is told, a few times a second, how far every chain is.
         cores: threads to use; by default as many as there are cores.
+        checkpoint: where the chains are kept, open; None: nowhere.
+        resume: go on from the checkpoint instead of from the start.
 
     Raises:
         DataError: for parameters, sizes or initial values that do not fit.
-        RunError: for settings that cannot be run, a step size above eps_max among them.
+        RunError: for settings that cannot be run, a step size above eps_max among them, and for a checkpoint that is
+            not of this run.
     """
     begin = time.perf_counter()
     _check_settings(module, settings, data)
     sizes = resolve_sizes(build, data)
     inputs = prepare_inputs(module, build, settings, data, settings.warmup + settings.draws)
     dynamics, gaussian = _laws(build)
-    known = _known(build, sizes)
+    known = known_values(build, sizes)
     noise, batch = module.seed_streams(settings.seed, settings.chains)
     chains = [
         start_chain(
@@ -87,14 +100,19 @@ def sample(
         )
         for k in range(settings.chains)
     ]
-    interrupted = run_chains(module, inputs, chains, cores or available_cores(), progress)
+    if checkpoint is not None:
+        checkpoint.restore(chains) if resume else checkpoint.begin()
+    keep = None if checkpoint is None else checkpoint.keep(chains)
+    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep)
+    if checkpoint is not None:
+        checkpoint.copy(chains)()
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=tuple(_stacked(chains, b) for b in range(len(module.blocks))),
         warmup=settings.warmup,
         kept=tuple(chain.done for chain in chains),
         diverging=tuple(chain.diverging for chain in chains),
-        interrupted=interrupted,
+        stopped=stopped,
         clipped=tuple(int(chain.clipped.sum()) for chain in chains),
         settings=settings,
         sizes=tuple(sorted(sizes.items())),
@@ -116,7 +134,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _known(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+def known_values(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
     """Return the values of all parameters that are not bound, in the shapes formulas work with."""
     bound = {name for name, _ in build.bind}
     declared = {parameter.name: parameter for parameter in declared_parameters(build) if parameter.name not in bound}
@@ -143,7 +161,8 @@ def _check_settings(module: Emitted, settings: RunSettings, data: Data) -> None:
 def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: Data, draws: int) -> Inputs:
     """Return what the chains of a run are given: values of parameters, constants computed from them, data.
 
-    Raises DataError for parameters or sizes that do not fit, RunError for a step size above eps_max.
+    Raises DataError for parameters or sizes that do not fit, RunError for a step size above eps_max, or for a gradient
+    that is code and does not run. That code is run.
     """
     sizes = resolve_sizes(build, data)
     declared = {parameter.name for parameter in declared_parameters(build)}
@@ -151,22 +170,36 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     parameters = parameter_values(build, names, sizes)
     values = tuple(_argument(parameters[name]) for name in names)
     symbols = {*build.dynamics.declarations.sizes, *build.target.declarations.sizes, *sizes}
-    numbers = [extent(users_name(name, symbols), sizes) for name in module.sizes]
-    try:
-        constants = module.prepare(*values, settings.step_size, *numbers)
-    except (ValueError, np.linalg.LinAlgError) as error:
-        raise RunError(str(error)) from error
+    numbers = tuple(extent(users_name(name, symbols), sizes) for name in module.sizes)
+
+    def constants_of(eps: float) -> tuple[float | Array, ...]:
+        try:
+            constants = module.prepare(*values, eps, *numbers)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise RunError(str(error)) from error
+        return tuple(_argument(np.asarray(constant)) for constant in constants)
+
     fields = {field.name: field.values for field in data.fields}
-    return Inputs(
+    inputs = Inputs(
         parameters=values,
-        constants=tuple(_argument(np.asarray(constant)) for constant in constants),
+        constants=constants_of(settings.step_size),
         data=tuple(fields[users_name(name, fields)] for name in module.data),
         rows=data.rows,
         batch_size=settings.batch_size,
         eps=float(settings.step_size),
         thin=settings.thin,
         draws=draws,
+        numbers=numbers,
+        gradient=load_gradient(build.target.gradient) if build.target.gradient else None,
     )
+    step = step_of(settings)
+    if step is None:
+        return inputs
+
+    def of_draw(draw: int) -> Inputs:
+        return replace(inputs, eps=step(draw), constants=constants_of(step(draw)))
+
+    return replace(inputs, of_draw=of_draw)
 
 
 def _argument(value: Array) -> float | Array:

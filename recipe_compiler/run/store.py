@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.chains import Array
+from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.declared_blocks import declared_blocks
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.sizes import entries
+from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.spec.model import Build
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     """Return draws in groups as ArviZ reads them.
 
     `posterior` holds the target's own blocks under their names and shapes, `auxiliary` the other blocks of the
-    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging`. Chains that ended
-    early are filled up with NaN and flagged there.
+    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging` and, where it falls
+    along a chain, the `step_size` of every draw, which is its weight. Chains that ended early are filled up with NaN
+    and flagged there.
 
     Args:
         draws: what a run drew.
@@ -46,7 +48,7 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     auxiliary: dict[str, Array] = {}
     for name, array in zip(draws.blocks, draws.arrays, strict=True):
         if name == potential:
-            posterior = _target_blocks(array, build, dict(draws.sizes))
+            posterior = declared_blocks(array, build, dict(draws.sizes))
         else:
             auxiliary[name] = array
     past = np.arange(max(draws.kept))[None, :] >= np.array(draws.kept)[:, None]
@@ -55,6 +57,10 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
         "posterior": {name: values[:, draws.warmup :] for name, values in posterior.items()},
         "sample_stats": {"diverging": lost[:, draws.warmup :]},
     }
+    step_sizes = weights(draws.settings, max(draws.kept))
+    if step_sizes is not None:
+        each = np.broadcast_to(step_sizes[draws.warmup :], lost[:, draws.warmup :].shape)
+        groups["sample_stats"] = {**groups["sample_stats"], "step_size": each}
     if auxiliary:
         groups["auxiliary"] = {name: values[:, draws.warmup :] for name, values in auxiliary.items()}
     if draws.warmup:
@@ -92,18 +98,6 @@ def _umask() -> int:
     return mask
 
 
-def _target_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Cut the potential's block into the target's blocks, each in its own shape."""
-    found: dict[str, Array] = {}
-    start = 0
-    for block in build.target.declarations.blocks:
-        length = entries(block.shape, sizes) or 0
-        shape = tuple(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
-        found[block.name] = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
-        start += length
-    return found
-
-
 def _labels(
     build: Build, data: Data, sizes: Mapping[str, int], posterior: Mapping[str, Array]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -119,7 +113,7 @@ def _labels(
     }  # fmt: skip
     dims = {
         block.name: [str(size) for size in block.shape.sizes]
-        for block in build.target.declarations.blocks
+        for block in (build.target.declared or build.target).declarations.blocks
         if block.shape.sizes and all(size in labels for size in block.shape.sizes)
         and len(set(block.shape.sizes)) == len(block.shape.sizes)
     }  # fmt: skip
@@ -130,6 +124,7 @@ def _labels(
 def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attributes:
     packages = ("recipe_compiler", "numpy", "numba")
     settings = {name: value for name, value in asdict(draws.settings).items() if value is not None}
+    settings["schedule"] = shown(draws.settings)
     return {
         "build": build.name,
         "dynamics": build.dynamics.name,

@@ -1,12 +1,16 @@
 """What a run found: posterior summary by ArviZ, and warnings with their evidence."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from recipe_compiler.run.forecast import Forecast
+from recipe_compiler.run.generator import GeneratorMeans
 from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.schedule import shown, weights
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -36,15 +40,30 @@ class Summary:
 
     rows: tuple[Row, ...]
     warnings: tuple[str, ...]
+    forecast: Forecast | None = None
+    """What was said before the run; None for one with the full gradient."""
+    generator: GeneratorMeans | None = None
+    """What the draws say of the step; None where there are too few, or the gradient is code."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is said beside the numbers."""
+        ahead = self.forecast.says[:1] if self.forecast is not None else ()
+        return (*ahead, *((self.generator.says,) if self.generator is not None else ()))
 
 
-def summarise(tree: "DataTree", draws: Draws) -> Summary:
+def summarise(
+    tree: "DataTree", draws: Draws, forecast: Forecast | None = None, generator: GeneratorMeans | None = None
+) -> Summary:
     """Return the summary of a run: rank-normalised ESS and R-hat (Vehtari and others 2021) by arviz-stats.
 
     Chains that diverged are left out of the numbers; if nothing is left, there are no rows.
     """
     rows = tuple(_rows(tree, draws))
-    return Summary(rows, (*_chain_warnings(draws), *_number_warnings(rows, draws)))
+    found = (None if forecast is None else forecast.warning, None if generator is None else generator.warning)
+    told = (warning for warning in found if warning is not None)
+    warnings = (*_chain_warnings(draws), *_number_warnings(rows, draws), *told)
+    return Summary(rows, warnings, forecast, generator)
 
 
 def _rows(tree: "DataTree", draws: Draws) -> Iterator[Row]:
@@ -56,8 +75,24 @@ def _rows(tree: "DataTree", draws: Draws) -> Iterator[Row]:
 
     posterior = tree["posterior"].isel(chain=whole, draw=slice(0, length))
     table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")  # "none": in full
-    for name in table.index:
-        yield Row(str(name), tuple(float(table.loc[name, column]) for column in COLUMNS))
+    for name, weighted in zip(table.index, _weighted(posterior, draws), strict=True):
+        row = {column: float(table.loc[name, column]) for column in COLUMNS} | weighted
+        yield Row(str(name), tuple(row.values()))
+
+
+def _weighted(posterior: Any, draws: Draws) -> Iterator[dict[str, float]]:
+    """Yield mean and sd of each coordinate with draws weighted by their step size; nothing where all have one."""
+    step_sizes = weights(draws.settings, draws.warmup + posterior.sizes["draw"])
+    for array in posterior.data_vars.values():
+        values = array.transpose("chain", "draw", ...).to_numpy()
+        columns = values.reshape(-1, math.prod(values.shape[2:]))
+        if step_sizes is None:
+            yield from ({} for _ in range(columns.shape[1]))
+            continue
+        weight = np.tile(step_sizes[draws.warmup :], values.shape[0])
+        means = np.average(columns, axis=0, weights=weight)
+        sds = np.sqrt(np.average((columns - means) ** 2, axis=0, weights=weight))
+        yield from ({"mean": float(m), "sd": float(s)} for m, s in zip(means, sds, strict=True))
 
 
 def _chain_warnings(draws: Draws) -> Iterator[str]:
@@ -95,6 +130,11 @@ def _number_warnings(rows: tuple[Row, ...], draws: Draws) -> Iterator[str]:
     if not rows:
         yield "too few draws for a summary: 4 per chain, after warmup, are the least."
         return
+    if draws.settings.schedule.name != "constant":
+        yield (
+            f"the step size is {shown(draws.settings)}: mean and sd weight every draw by it, ess, R-hat and mcse do "
+            "not. The weights are in the file, as sample_stats/step_size."
+        )
     if chains == 1:
         yield "R-hat needs two chains: one alone cannot show that it has not mixed. Try --chains 4."
     worst = max(rows, key=lambda row: np.nan_to_num(row.value("r_hat"), nan=np.inf))

@@ -1,4 +1,4 @@
-"""Tables with named columns, read from CSV and NumPy files; nothing in them is ever executed."""
+"""Tables with named columns, read from CSV, NumPy and Parquet files; nothing in them is ever executed."""
 
 import csv
 from array import array
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import DataError
+from recipe_compiler.run.parquet import parquet_columns, parquet_pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """The wanted columns of a file."""
+    """The wanted columns of a file, or of consecutive rows of it."""
 
     file: Path
     names: tuple[str, ...]
@@ -24,6 +25,8 @@ class Table:
     """One row per datum, one column per name."""
     lines: tuple[int, ...] = ()
     """Line of the file of every row, if it has lines."""
+    first: int = 0
+    """How many rows of the file stand before these."""
 
     @property
     def rows(self) -> int:
@@ -37,43 +40,73 @@ class Table:
     def where(self, row: int, name: str) -> str:
         """Say where a value stands; rows are counted from 1."""
         line = f" (line {self.lines[row]})" if self.lines else ""
-        return f"{self.file}, row {row + 1}{line}, column `{name}`"
+        return f"{self.file}, row {self.first + row + 1}{line}, column `{name}`"
 
 
-def read_table(file: Path, wanted: tuple[str, ...]) -> Table:
-    """Read the columns `wanted` of a `.csv` file with a header line, or of a `.npy` array.
+def read_table(file: Path, wanted: tuple[str, ...], names: tuple[str, ...] = ()) -> Table:
+    """Read the columns `wanted` of a file as a whole; arguments and errors as of `table_pieces`."""
+    (table,) = table_pieces(file, wanted, names)
+    return table
 
-    The columns of a plain two-dimensional array are called "0", "1", ...; those of a structured one by its fields.
-    Raises DataError for a file that cannot be read, for missing columns, and at the first cell that is no number.
+
+def table_pieces(
+    file: Path, wanted: tuple[str, ...], names: tuple[str, ...] = (), rows: int | None = None
+) -> Iterator[Table]:
+    """Yield the columns `wanted` of a file, `rows` rows at a time, or all at once; one empty table where it has none.
+
+    Args:
+        file: a `.csv` file with a header line, a `.npy` array, or a `.parquet` file.
+        wanted: names of columns. Those of a structured array are its fields.
+        names: of all columns of a plain two-dimensional array, which else are called "0", "1", ... .
+        rows: the most rows of a piece; None: all.
+
+    Raises:
+        DataError: the file cannot be read, columns are missing, or a cell is no number (the first such is named).
     """
     if not file.is_file():
         raise DataError([f"{file}: found no such file"])
+    suffix = file.suffix.lower()
+    if names and suffix != ".npy":
+        raise DataError([f"{file}: found `names`, expected none: this file names its columns itself"])
     try:
-        match file.suffix.lower():
+        match suffix:
             case ".csv":
-                return _read_csv(file, wanted)
+                yield from _csv_pieces(file, wanted, rows)
             case ".npy":
-                return _read_npy(file, wanted)
-            case suffix:
-                raise DataError([f"{file}: found the ending `{suffix}`, expected .csv or .npy"])
+                yield from _npy_pieces(file, wanted, names, rows)
+            case ".parquet":
+                _places(file, parquet_columns(file), wanted)
+                first = 0
+                for values in parquet_pieces(file, wanted, rows):
+                    yield Table(file, wanted, values, first=first)
+                    first += values.shape[0]
+            case _:
+                raise DataError([f"{file}: found the ending `{suffix}`, expected .csv, .npy or .parquet"])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError([f"{file}: cannot be read: {error}"]) from error
 
 
-def _read_csv(file: Path, wanted: tuple[str, ...]) -> Table:
+def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterator[Table]:
     with file.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream)
         header = [name.strip() for name in next(reader, [])]
         places = _places(file, header, wanted)
-        cells, lines = array("d"), array("q")
+        first, cells, lines = 0, array("d"), array("q")
+
+        def piece() -> Table:
+            values = np.array(cells, dtype=np.float64).reshape(len(lines), len(places))
+            return Table(file, wanted, values, tuple(lines), first)
+
         for row in _full_rows(reader, file, len(header)):
+            if len(lines) == rows:
+                yield piece()
+                first, cells, lines = first + len(lines), array("d"), array("q")
             try:
                 cells.extend(float(row[place]) for place in places)
             except ValueError:
-                raise _not_a_number(file, row, header, places, len(lines), reader.line_num) from None
+                raise _not_a_number(file, row, header, places, first + len(lines), reader.line_num) from None
             lines.append(reader.line_num)
-    values = np.array(cells, dtype=np.float64).reshape(len(lines), len(places))
-    return Table(file, wanted, values, tuple(lines))
+        yield piece()
 
 
 def _full_rows(reader: Iterator[list[str]], file: Path, width: int) -> Iterator[list[str]]:
@@ -98,24 +131,51 @@ def _not_a_number(
     return DataError([f"{file}, row {count + 1} (line {line}): found something else than numbers"])
 
 
-def _read_npy(file: Path, wanted: tuple[str, ...]) -> Table:
-    try:
-        loaded = cast("NDArray[Any]", np.load(file, mmap_mode="r", allow_pickle=False))
-    except ValueError as error:
-        raise DataError([f"{file}: found no plain array of numbers (objects are never unpickled): {error}"]) from error
-    if loaded.dtype.names is not None:
-        columns = [loaded[name] for name in loaded.dtype.names]
-        header = list(loaded.dtype.names)
-    else:
-        if loaded.ndim != 2:
-            raise DataError([f"{file}: found an array of {loaded.ndim} dimensions, expected 2: rows and columns"])
-        columns = [loaded[:, k] for k in range(loaded.shape[1])]
-        header = [str(k) for k in range(loaded.shape[1])]
+def _npy_pieces(file: Path, wanted: tuple[str, ...], names: tuple[str, ...], rows: int | None) -> Iterator[Table]:
+    header = _npy_header(file, names)
     places = _places(file, header, wanted)
-    for place in places:
-        if columns[place].ndim != 1 or columns[place].dtype.kind not in "buif":
-            raise DataError([f"{file}, column `{header[place]}`: found {columns[place].dtype}, expected numbers"])
-    return Table(file, wanted, np.stack([columns[place].astype(np.float64) for place in places], axis=1))
+    count, first = open_array(file).shape[0], 0
+    step = rows or max(count, 1)
+    for first in range(0, max(count, 1), step):
+        # Mapped anew for every piece: what was read of the one before counts as memory only as long as it is mapped.
+        columns = _npy_columns(open_array(file))
+        for place in places:
+            if columns[place].ndim != 1 or columns[place].dtype.kind not in "buif":
+                raise DataError([f"{file}, column `{header[place]}`: found {columns[place].dtype}, expected numbers"])
+        part = [columns[place][first : first + step].astype(np.float64) for place in places]
+        yield Table(file, wanted, np.stack(part, axis=1), first=first)
+
+
+def open_array(file: Path) -> NDArray[Any]:
+    """Return the array of a `.npy` file, mapped and read-only. Raises DataError for anything but an array."""
+    try:
+        found: object = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise DataError([f"{file}: found no plain array of numbers (objects are never unpickled): {error}"]) from error
+    if not isinstance(found, np.ndarray):
+        raise DataError([f"{file}: found an archive of arrays, expected one array"])
+    return cast("NDArray[Any]", found)
+
+
+def _npy_header(file: Path, names: tuple[str, ...]) -> list[str]:
+    array = open_array(file)
+    if array.dtype.names is not None:
+        if names:
+            raise DataError([f"{file}: found `names`, expected none: the fields of the array have their own"])
+        if array.ndim != 1:
+            raise DataError([f"{file}: found an array of {array.ndim} dimensions, expected 1: it has named fields"])
+        return list(array.dtype.names)
+    if array.ndim != 2:
+        raise DataError([f"{file}: found an array of {array.ndim} dimensions, expected 2: rows and columns"])
+    if names and len(names) != array.shape[1]:
+        raise DataError([f"{file}: found {array.shape[1]} columns, expected {len(names)}: one for each of `names`"])
+    return list(names) or [str(k) for k in range(array.shape[1])]
+
+
+def _npy_columns(array: NDArray[Any]) -> list[NDArray[Any]]:
+    if array.dtype.names is not None:
+        return [array[name] for name in array.dtype.names]
+    return [array[:, k] for k in range(array.shape[1])]
 
 
 def _places(file: Path, header: list[str], wanted: tuple[str, ...]) -> tuple[int, ...]:

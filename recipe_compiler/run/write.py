@@ -15,6 +15,16 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         Path(beside).chmod(0o644)  # temporary files are made for their owner alone
         Path(beside).replace(path)
+        _settle(path.parent)
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
+
+
+def _settle(folder: Path) -> None:
+    """Have the new name on the disk too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -35,6 +35,23 @@ def test_a_shipped_spec_is_proved(recipe) -> None:
     assert outcome.err == ""
 
 
+def test_a_certificate_goes_to_the_file_that_is_named(recipe, tmp_path: Path) -> None:
+    assert recipe("check", SGHMC, "--certificate", tmp_path / "sghmc.json").code == 0
+    assert json.loads((tmp_path / "sghmc.json").read_text(encoding="utf-8"))["verdict"] == "proved"
+
+
+@pytest.mark.parametrize(("name", "problem"), [("none/c.json", "found no folder"), ("", "found a folder")])
+def test_a_certificate_that_has_no_place_is_told_before_anything_is_decided(
+    name: str, problem: str, recipe, tmp_path: Path
+) -> None:
+    outcome = recipe("check", SGHMC, "--certificate", tmp_path / name)
+    assert outcome.code == 2
+    assert problem in outcome.err
+    assert str(tmp_path) in outcome.err
+    assert outcome.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_table_has_no_colours_where_there_is_no_terminal(recipe) -> None:
     assert "\x1b" not in recipe("check", SGHMC).out
 

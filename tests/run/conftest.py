@@ -79,6 +79,10 @@ def run(theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch
         theta_draws[kept] = theta
         r_draws[kept] = r
     return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 256 if REPLACEMENT else 4)
 '''
 
 FULL = {
@@ -100,7 +104,7 @@ WITH = WITHOUT | {
 def module_text(options: dict[str, object]) -> str:
     from recipe_compiler.emit.support.text import support_text
 
-    names = {"_fill_normals", "_fill_indices", "_shuffle_indices", "_is_finite", "seed_streams"}
+    names = {"_fill_normals", "_fill_indices", "_shuffle_indices", "_is_finite", "_seed_words"}
     return HEAD.format(**options) + "\n\n" + support_text(names)
 
 

@@ -1,5 +1,6 @@
 """Draws as ArviZ reads them, their summary, and the warnings."""
 
+import signal
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_a_run_with_no_whole_chain_has_no_numbers(full_module: Emitted, build: B
 
 def test_an_interrupted_run_says_so_and_is_summarised(drawn: Draws, build: Build, data: Data) -> None:
     arrays = tuple(array[:, :510] for array in drawn.arrays)
-    cut = replace(drawn, arrays=arrays, kept=(510,) * 4, interrupted=True)
+    cut = replace(drawn, arrays=arrays, kept=(510,) * 4, stopped=signal.SIGINT)
     tree = to_datatree(cut, build, data, "")
     assert tree["posterior"].sizes["draw"] == 500
     summary = summarise(tree, cut)
@@ -149,7 +150,7 @@ def test_an_interrupted_run_says_so_and_is_summarised(drawn: Draws, build: Build
 
 def test_an_interrupt_during_warmup_is_stored(drawn: Draws, build: Build, data: Data) -> None:
     arrays = tuple(array[:, :5] for array in drawn.arrays)
-    cut = replace(drawn, arrays=arrays, kept=(5,) * 4, interrupted=True)
+    cut = replace(drawn, arrays=arrays, kept=(5,) * 4, stopped=signal.SIGINT)
     tree = to_datatree(cut, build, data, "")
     np.testing.assert_array_equal(tree["warmup_posterior"]["theta"][:, :5], drawn.block("theta")[:, :5])
     assert summarise(tree, cut).rows == ()

@@ -1,0 +1,97 @@
+"""One chain: what it is given, all that its next draw depends on, and how it advances."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.load_module import Emitted
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """What every chain of a run is given, in the order of the arguments of `run`."""
+
+    parameters: tuple[float | Array, ...]
+    constants: tuple[float | Array, ...]
+    data: tuple[NDArray[np.floating[Any]], ...]
+    rows: int
+    batch_size: int | None
+    eps: float
+    thin: int
+    draws: int
+    """Draws of a chain, warmup included."""
+    gradient: Callable[..., object] | None = None
+    """The user's function that computes grad U; None where the module does."""
+    numbers: tuple[int, ...] = ()
+    """The symbolic sizes of the module."""
+    of_draw: "Callable[[int], Inputs] | None" = None
+    """What a draw is given by its number, where the step size falls along the chain (`run/schedule.py`)."""
+
+
+@dataclass(slots=True, eq=False)
+class Chain:
+    """A chain on its way: all that its next draw depends on, and the draws so far."""
+
+    blocks: tuple[Array, ...]
+    noise_state: NDArray[np.uint64]
+    batch_state: NDArray[np.uint64]
+    permutation: NDArray[np.uint64]
+    draws: tuple[Array, ...]
+    clipped: Array = field(default_factory=lambda: np.zeros(1))
+    done: int = 0
+    diverging: bool = False
+    seconds_per_draw: float = 0.0
+    busy: bool = False
+
+
+def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: NDArray[np.uint64],
+                batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
+    """Return a chain at its start. The state of z is copied, those of the streams become the chain's own."""
+    shuffled = inputs.rows if module.permutes else 0
+    return Chain(
+        blocks=tuple(block.copy() for block in state),
+        noise_state=noise,
+        batch_state=batch,
+        permutation=np.arange(shuffled, dtype=np.uint64),
+        draws=tuple(np.empty((inputs.draws, block.size)) for block in state),
+    )
+
+
+def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
+    """Return the arguments of a module's `run` for the next draws of a chain."""
+    minibatch = module.variant == "minibatch"
+    batch_states = (chain.batch_state, chain.permutation) if module.permutes else (chain.batch_state,)
+    return (
+        *((inputs.gradient,) if inputs.gradient else ()),
+        *chain.blocks,
+        *inputs.parameters,
+        *inputs.constants,
+        *inputs.data,
+        *((inputs.batch_size,) if minibatch else ()),
+        inputs.eps,
+        inputs.thin,
+        chain.noise_state,
+        *(batch_states if minibatch else ()),
+        *((chain.clipped,) if module.clips else ()),
+        *(block[chain.done : chain.done + draws] for block in chain.draws),
+    )
+
+
+def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
+    """Advance a chain by a number of draws, in place. One that leaves the finite numbers is marked `diverging`."""
+    if inputs.of_draw is None or draws == 0:
+        kept = module.run(*run_arguments(module, inputs, chain, draws))
+        chain.done += kept
+        chain.diverging = kept < draws
+        return
+    for _ in range(draws):
+        kept = module.run(*run_arguments(module, inputs.of_draw(chain.done), chain, 1))
+        chain.done += kept
+        if not kept:
+            chain.diverging = True
+            return

@@ -1,0 +1,225 @@
+"""Checkpoints: a chain that is stopped and continued draws the same bits as one that never stopped.
+
+A checkpoint is a folder: the draws in segments, each written once, and `state`, replaced as a whole, which holds all
+that the next draws depend on and names the segments it stands on. Whatever happens while one is written, what `state`
+names is there. A process that writes holds a lock, which the system takes from it when it ends, however it ends.
+"""
+
+import fcntl
+import hashlib
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.chain import Chain
+from recipe_compiler.run.chains import Keep
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.sealed import Sealed, read_sealed, write_sealed
+
+Facts = Mapping[str, str | int | float | None]
+Copies = dict[str, NDArray[Any]]
+
+SAMPLED = 256
+"""Of a field of the data larger than `SAMPLED` pieces, as many pieces are hashed, evenly spread, first and last too."""
+
+PIECE = 1 << 20
+"""Bytes of such a piece."""
+
+
+@dataclass(slots=True, eq=False)
+class Checkpoint:
+    """A folder of checkpoints, held by this process alone while it is open.
+
+    Args:
+        folder: where it is; made where it is not.
+        facts: what a run must share with the one it continues, by name.
+        every: seconds between two checkpoints.
+    """
+
+    folder: Path
+    facts: Facts
+    every: float = 60.0
+    notes: tuple[str, ...] = ()
+    """What is different here from where the run was begun, and may change the last bits."""
+    _segments: list[str] = field(default_factory=list)
+    """Digests of the segments so far."""
+    _kept: list[int] = field(default_factory=list)
+    """Draws of every chain that are in the segments."""
+    _lock: IO[bytes] | None = None
+    _last: float = field(default_factory=time.monotonic)
+
+    def __enter__(self) -> Self:
+        """Take the lock; raise RunError where another process has it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (self.folder / "lock").open("ab")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._lock.close()
+            what = "found another run that writes there, expected none: wait for it, or choose another -o"
+            raise RunError(f"{self.folder}: {what}") from error
+        for left in self.folder.glob(".*"):  # what a killed process was writing
+            left.unlink()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the lock back."""
+        del kind, error, trace
+        if self._lock is not None:
+            self._lock.close()
+
+    def begin(self) -> None:
+        """Remove what an earlier run left, `state` first: no file is left that names one that is gone.
+
+        Raises:
+            RunError: it was not finished, so that it may still be wanted.
+        """
+        path = self.folder / "state"
+        header: Mapping[str, Any] = {"finished": True}
+        with suppress(FileNotFoundError, RunError):  # damaged: nobody can go on from it
+            header = read_sealed(path).header
+        if not header["finished"]:
+            what = f"found a run that was not finished ({min(header['done'])} draws and warmup of each chain)"
+            raise RunError(f"{self.folder}: {what}: continue it with --resume, or remove the folder")
+        path.unlink(missing_ok=True)
+        for segment in self.folder.glob("draws-*"):
+            segment.unlink()
+
+    def restore(self, chains: Sequence[Chain]) -> None:
+        """Put chains that stand at their start where the checkpoint has them, with their draws so far.
+
+        Raises:
+            RunError: there is no checkpoint, it is damaged, or it is of another run; says what differs.
+        """
+        path = self.folder / "state"
+        if not path.is_file():
+            raise RunError(f"{self.folder}: found no checkpoint, expected one: run without --resume")
+        state = read_sealed(path)
+        self._compare(path, state.header)
+        done: list[int] = state.header["done"]
+        most = chains[0].draws[0].shape[0]
+        if max(done) > most:
+            raise RunError(f"{self.folder}: found {max(done)} draws and warmup, expected at most the {most} asked for")
+        self._segments, self._kept = list(state.header["segments"]), [0] * len(chains)
+        for number, digest in enumerate(self._segments):
+            self._restore_draws(chains, self._segment(number), digest)
+        for k, chain in enumerate(chains):
+            _set_state(chain, state, k)
+            chain.done, chain.diverging = done[k], state.header["diverging"][k]
+
+    def keep(self, chains: Sequence[Chain]) -> Keep:
+        """Return how to keep chains while they run."""
+        return Keep(due=lambda: time.monotonic() - self._last >= self.every, copy=lambda: self.copy(chains))
+
+    def copy(self, chains: Sequence[Chain]) -> Callable[[], None]:
+        """Copy chains that stand still; return what writes the copies."""
+        begins = self._kept or [0] * len(chains)
+        done = [chain.done for chain in chains]
+        draws = {
+            f"draws_{k}_{b}": block[begins[k] : chain.done].copy()
+            for k, chain in enumerate(chains)
+            for b, block in enumerate(chain.draws)
+        }
+        state = {name: value for k, chain in enumerate(chains) for name, value in _state(chain, k).items()}
+        diverging = [chain.diverging for chain in chains]
+        finished = all(chain.diverging or chain.done == chain.draws[0].shape[0] for chain in chains)
+        header = {"facts": dict(self.facts), "done": done, "diverging": diverging, "finished": finished}
+        return lambda: self._write(draws, state, done, header)
+
+    def _write(self, draws: Copies, state: Copies, done: list[int], header: dict[str, Any]) -> None:
+        segments = self._segments
+        if any(array.shape[0] for array in draws.values()):
+            ends = {"begins": self._kept or [0] * len(done), "ends": done}
+            segments = [*segments, write_sealed(self._segment(len(segments)), ends, draws)]
+        write_sealed(self.folder / "state", {**_versions(), **header, "segments": segments}, state)
+        self._segments, self._kept = segments, done
+        self._last = time.monotonic()
+
+    def _segment(self, number: int) -> Path:
+        return self.folder / f"draws-{number:06d}"
+
+    def _compare(self, path: Path, header: Mapping[str, Any]) -> None:
+        differ = [
+            f"{name}: found {header['facts'].get(name)} in the checkpoint, expected {value}"
+            for name, value in self.facts.items()
+            if header["facts"].get(name) != value
+        ]
+        if differ:
+            raise RunError(
+                "\n".join((f"{path} is of another run: continue that one, or run without --resume", *differ))
+            )
+        self.notes = tuple(
+            f"{name} was {header.get(name)}, is {value}: draws from here on may differ in their last bits"
+            for name, value in _versions().items()
+            if header.get(name) != value
+        )
+
+    def _restore_draws(self, chains: Sequence[Chain], path: Path, digest: str) -> None:
+        if not path.is_file():
+            raise RunError(f"{path}: found no such file, expected the draws that `state` names")
+        segment = read_sealed(path)
+        if segment.digest != digest:
+            raise RunError(f"{path}: found other draws than those that `state` names")
+        for k, chain in enumerate(chains):
+            first, last = segment.header["begins"][k], segment.header["ends"][k]
+            for b, block in enumerate(chain.draws):
+                block[first:last] = segment.arrays[f"draws_{k}_{b}"]
+        self._kept = list(segment.header["ends"])
+
+
+def checkpoint_facts(module: str, settings: Facts, data: Data) -> Facts:
+    """Return what a run must share with the one it continues: the module's text, settings but `draws`, the data."""
+    fields = {f"data {item.name}": _digest(item.values) for item in data.fields}
+    text = hashlib.sha256(module.encode()).hexdigest()
+    return {"module": text, **{name: value for name, value in settings.items() if name != "draws"}, **fields}
+
+
+def _digest(values: NDArray[Any]) -> str:
+    """Return the SHA-256 of an array, of pieces spread over it where it is large: it may not fit into memory."""
+    flat = values.reshape(-1)
+    length = PIECE // flat.itemsize
+    pieces = range(0, flat.size, length)
+    if len(pieces) > SAMPLED:
+        pieces = [int(start) for start in np.linspace(0, flat.size - length, SAMPLED)]
+    found = hashlib.sha256(f"{values.shape} {values.dtype.str}".encode("ascii"))
+    for start in pieces:
+        found.update(np.ascontiguousarray(flat[start : start + length]).tobytes())
+    return found.hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = {"machine": platform.machine(), "python": platform.python_version()}
+    return found | {name: version(name) for name in ("numpy", "numba", "recipe_compiler")}
+
+
+def _state(chain: Chain, k: int) -> Copies:
+    """Return copies of all that the next draw of chain k depends on."""
+    found = {f"block_{k}_{b}": block.copy() for b, block in enumerate(chain.blocks)}
+    streams = {"noise": chain.noise_state, "batch": chain.batch_state, "permutation": chain.permutation}
+    return found | {f"{name}_{k}": array.copy() for name, array in {**streams, "clipped": chain.clipped}.items()}
+
+
+def _set_state(chain: Chain, state: Sealed, k: int) -> None:
+    wanted = _state(chain, k)
+    for name, array in wanted.items():
+        found = state.arrays.get(name)
+        if found is None or found.shape != array.shape or found.dtype != array.dtype:
+            raise RunError(f"found a checkpoint without the array {name} of shape {array.shape}, expected it")
+    for b, block in enumerate(chain.blocks):
+        block[:] = state.arrays[f"block_{k}_{b}"]
+    chain.noise_state[:] = state.arrays[f"noise_{k}"]
+    chain.batch_state[:] = state.arrays[f"batch_{k}"]
+    chain.permutation[:] = state.arrays[f"permutation_{k}"]
+    chain.clipped[:] = state.arrays[f"clipped_{k}"]

@@ -1,0 +1,90 @@
+"""Before a run with minibatches: how much too wide the posterior will come out, and settings that cure it.
+
+The emitted `forecast` linearises the step around the state where it stands still on average. Every cure is found by
+asking it again with other settings, and the width it promises is the answer to the settings it names.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.cures import TOO_LARGE, WIDE, Cure, Question, Width, cures_of
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.spec.model import Build
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is known of a run before it starts."""
+
+    width: Width | None
+    """None where the step cannot be made linear."""
+    why_not: str = ""
+    cures: tuple[Cure, ...] = ()
+    block: str = "theta"
+    """The block whose sds they are."""
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """The forecast in lines: what will come, then what can be done."""
+        cures = tuple(f"  {_setting(cure)}: {_wide(cure.width.widest)} at most; {cure.cost}" for cure in self.cures)
+        if self.width is None:
+            return (f"forecast: none: {self.why_not}", *cures)
+        width = self.width
+        noise = width.temperature - 1.0 - width.of_step
+        place = width.factors.index(width.widest)
+        first = (
+            f"forecast: effective temperature {width.temperature:.3g} (minibatch noise {noise:+.2g}, step size "
+            f"{width.of_step:+.2g}); posterior sd {_wide(width.widest)} at most ({self.block}[{place}])"
+        )
+        return (first, *cures)
+
+    @property
+    def warning(self) -> str | None:
+        """What is said after the run where its posterior is too wide."""
+        if self.width is None or not self.width.widest > WIDE:
+            return None
+        return f"by the forecast the posterior sd is {_wide(self.width.widest)}; its cures are listed before the run."
+
+    @property
+    def attributes(self) -> dict[str, str | float]:
+        """What the file of the draws keeps."""
+        if self.width is None:
+            return {"forecast": self.why_not}
+        return {"forecast_temperature": self.width.temperature, "forecast_widest": self.width.widest}
+
+
+def _wide(factor: float) -> str:
+    return f"{100.0 * (factor - 1.0):.1f} % too wide" if factor < 2.0 else f"{factor:.2g} times too wide"
+
+
+def _setting(cure: Cure) -> str:
+    return f"{cure.setting}: {cure.value}" if isinstance(cure.value, str) else f"{cure.setting}: {cure.value:g}"
+
+
+def forecast(module: Emitted, build: Build, inputs: Inputs) -> Forecast | None:
+    """Return what a run with minibatches will sample; None for one with the full gradient.
+
+    Args:
+        module: the emitted module of `build`.
+        build: says what its parameters are, and what of the gradient's noise is subtracted already.
+        inputs: what the chains of the run are given.
+    """
+    if module.variant != "minibatch":
+        return None
+    if module.forecast is None:
+        return Forecast(None, "the gradient of the target is code")
+    if inputs.of_draw is not None:
+        return Forecast(None, "the step size falls along the chain, which then has no stationary law")
+    asked = Question(module, build, inputs)
+    refused = asked.refused()
+    if refused:
+        return Forecast(None, refused)
+    try:
+        width = asked.width()
+    except (ValueError, np.linalg.LinAlgError) as error:
+        return Forecast(None, str(error), tuple(cures_of(asked, math.inf)) if TOO_LARGE in str(error) else ())
+    cures = tuple(cures_of(asked, width.widest)) if width.widest > WIDE else ()
+    return Forecast(width, cures=cures, block=module.potential_block)

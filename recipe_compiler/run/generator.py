@@ -1,0 +1,181 @@
+"""After a run: means of L phi over the draws, which are 0 over exp(-H) whatever the step size and the minibatch.
+
+A chain with a finite step or noisy gradients has another stationary law, in which they are not 0. R-hat and ESS compare
+chains with each other and cannot see it; these means compare them with the target (a Stein discrepancy of polynomials).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.schedule import weights
+
+FALSE_ALARM = 1e-3
+"""How often a run is flagged whose draws are those of exp(-H), all its means together (Bonferroni)."""
+
+MOST_DRAWS, LEAST_DRAWS = 20_000, 200
+"""Draws of all chains together that are looked at, evenly spaced."""
+
+WORK = 2e9
+"""Entries of the data that may be read for all of them, before there are fewer."""
+
+BATCHES = 20
+"""Stretches of a chain whose means give one of the two estimates of the error."""
+
+ENTRY_BY_ENTRY = 1000
+"""The most entries of one family of polynomials that are shown apart; of longer ones the sum is."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorMean:
+    """The mean of L phi over all draws, for one polynomial phi."""
+
+    name: str
+    """phi, as `theta[2]*r[2]` or `sum theta[i]*r[i]`."""
+    mean: float
+    sd: float
+    """Of L phi over the draws."""
+    z: float
+    """The mean in units of its own error."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorMeans:
+    """What the generator says of a run."""
+
+    largest: GeneratorMean
+    """That with the largest |z|."""
+    count: int
+    draws: int
+    limit: float
+    """|z| above which a run is flagged."""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the draws are not those of exp(-H)."""
+        return not abs(self.largest.z) <= self.limit
+
+    @property
+    def says(self) -> str:
+        """The result in a sentence."""
+        worst = self.largest
+        found = f"generator: largest |z| is {abs(worst.z):.1f}, of L({worst.name}); of {self.count} means over"
+        return f"{found} {self.draws} draws, {self.limit:.1f} is passed by one right run in {1 / FALSE_ALARM:.0f}"
+
+    @property
+    def attributes(self) -> dict[str, str | float]:
+        """What the file of the draws keeps."""
+        return {"generator_z": self.largest.z, "generator_of": self.largest.name, "generator_limit": self.limit}
+
+    @property
+    def warning(self) -> str | None:
+        """What it means where the run is flagged."""
+        if not self.flagged:
+            return None
+        worst = self.largest
+        return (
+            f"the mean of L({worst.name}) is {worst.mean:.3g} where 0 is right (z = {worst.z:.1f}; "
+            f"{abs(worst.mean) / worst.sd:.2g} of its sd): the step size, the noise of the minibatch or too short a "
+            "warmup biases the draws, which R-hat and ESS cannot see. Try a smaller step size or a larger batch."
+        )
+
+
+def generator_means(module: Emitted, inputs: Inputs, draws: Draws) -> GeneratorMeans | None:
+    """Return the means of L phi over the draws after warmup; None where the module or the run has none.
+
+    Errors of the means are the larger of two estimates: by the effective sample size (arviz-stats), and by the means
+    of stretches of the chains. Chains that diverged are left out.
+
+    Args:
+        module: the emitted module.
+        inputs: what its chains were given.
+        draws: what they drew.
+    """
+    whole = [k for k, diverging in enumerate(draws.diverging) if not diverging]
+    length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
+    if module.generator is None or length < 2 * BATCHES:
+        return None
+    width = sum(array.shape[2] for array in draws.arrays)
+    most = min(max(WORK / (1 + inputs.rows * width), LEAST_DRAWS), MOST_DRAWS)
+    stride = max(1, int(np.ceil(length * len(whole) / most)))
+    chosen = np.arange(draws.warmup, draws.warmup + length, stride)
+    states = [array[whole][:, chosen] for array in draws.arrays]
+    names, values = _values(module, inputs, states)
+    step_sizes = weights(draws.settings, draws.warmup + length)
+    if step_sizes is not None:
+        values *= (step_sizes[chosen] / step_sizes[chosen].mean())[None, :, None]
+    return summed_up(names, values)
+
+
+def summed_up(names: list[str], values: Array) -> GeneratorMeans:
+    """Return what values `[chain, draw, polynomial]` of L phi say."""
+    from scipy.stats import norm
+
+    mean = values.mean(axis=(0, 1))
+    error = np.maximum(_by_sample_size(values), _by_stretches(values))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(mean == 0.0, 0.0, mean / error)
+    worst = int(np.argmax(np.nan_to_num(np.abs(z), nan=np.inf)))
+    largest = GeneratorMean(names[worst], float(mean[worst]), float(values[:, :, worst].std()), float(z[worst]))
+    limit = float(norm.isf(FALSE_ALARM / (2 * len(names))))
+    return GeneratorMeans(largest, len(names), values.shape[0] * values.shape[1], limit)
+
+
+def _by_sample_size(values: Array) -> Array:
+    from arviz_stats.base.array import array_stats
+
+    return np.asarray(cast("Any", array_stats).mcse(values, chain_axis=0, draw_axis=1, method="mean"))
+
+
+def _by_stretches(values: Array) -> Array:
+    """Return errors of the means over all chains by those of stretches of equal length."""
+    length = values.shape[1] // BATCHES
+    kept = values[:, : length * BATCHES]
+    means = kept.reshape(values.shape[0] * BATCHES, length, -1).mean(axis=1)
+    return means.std(axis=0, ddof=1) / np.sqrt(means.shape[0])
+
+
+def _values(module: Emitted, inputs: Inputs, states: list[Array]) -> tuple[list[str], Array]:
+    """Return the polynomials, and L phi for each at every state: `[chain, draw, polynomial]`."""
+    generator = cast("Any", module.generator)
+    constants = (
+        () if module.prepare_generator is None else module.prepare_generator(*inputs.parameters, *inputs.numbers)
+    )
+    given = (*inputs.parameters, *(_argument(constant) for constant in constants), *inputs.data)
+    names: list[str] = []
+    chains, length = states[0].shape[:2]
+    columns: list[Array] = []
+    for chain in range(chains):
+        for draw in range(length):
+            found = generator(*(np.ascontiguousarray(array[chain, draw]) for array in states), *given)
+            families = found if isinstance(found, tuple) else (found,)
+            if not names:
+                names = [name for says, one in zip(module.moments, families, strict=True) for name in _named(says, one)]
+            columns.append(np.concatenate([part for one in families for part in _parts(one)]))
+    return names, np.array(columns).reshape(chains, length, -1)
+
+
+def _argument(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.ascontiguousarray(value)
+
+
+def _parts(family: Array) -> Iterator[Array]:
+    """Yield the entries of one family of polynomials, and the sum of one that runs along blocks."""
+    if family.size <= ENTRY_BY_ENTRY:
+        yield family.ravel()
+    if family.ndim == 1 and family.size > 1:
+        yield np.array([family.sum()])
+
+
+def _named(says: str, family: Array) -> Iterator[str]:
+    """Yield their names: `theta[i]*r[i]` with the places written in."""
+    if family.size <= ENTRY_BY_ENTRY:
+        for at in np.ndindex(family.shape):
+            yield says.replace("[i]", f"[{at[0]}]").replace("[j]", f"[{at[-1]}]")
+    if family.ndim == 1 and family.size > 1:
+        yield f"sum {says}"

@@ -1,0 +1,76 @@
+"""The gradient that a chain uses, called from outside of it: of a batch, of a datum, of all data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.emit.module import Module
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.names import users_name
+
+Array = NDArray[np.float64]
+
+PIECE = 1 << 16
+"""Data of one call: the numbers of their rows are in memory, they themselves need not be."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gradients:
+    """The minibatch gradient of a target: `prior + (N/n) sum over the batch`, as the emitted module computes it."""
+
+    rows: int
+    width: int
+    """Entries of the gradient."""
+    of_batch: Callable[[Array, NDArray[np.uint64]], Array]
+
+    def full(self, theta: Array) -> Array:
+        """Return grad U: the mean of the estimates from batches that share the data out, weighted by their sizes."""
+        total = np.zeros(self.width)
+        for first in range(0, self.rows, PIECE):
+            batch = np.arange(first, min(first + PIECE, self.rows), dtype=np.uint64)
+            total += self.of_batch(theta, batch) * (batch.size / self.rows)
+        return total
+
+
+def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[str, int]) -> Gradients:
+    """Return the gradient of a module that estimates it from minibatches.
+
+    Args:
+        module: as it was emitted.
+        emitted: the same, imported.
+        inputs: what its chains are given: parameters, constants, data.
+        sizes: the user's symbolic sizes.
+    """
+    procedure, program = module.kernel.gradient, module.program
+    if procedure is None or program.gradient is None or emitted.gradient is None or emitted.variant != "minibatch":
+        raise RunError(f"{module.name}: found no minibatch gradient, expected one to estimate from")
+    call, block = emitted.gradient, program.gradient.block.name
+    given: dict[str, Any] = dict(zip(emitted.parameters, inputs.parameters, strict=True))
+    given |= dict(zip(emitted.constants, inputs.constants, strict=True))
+    given |= dict(zip(emitted.data, inputs.data, strict=True))
+
+    def length(size: Size, batch: int) -> int:
+        if isinstance(size, int):
+            return size
+        known = {**sizes, "batch_size": batch}
+        return sum(int(p) if p.isdigit() else extent(users_name(p, known), known) for p in size.split("+"))
+
+    made = procedure.work if procedure.returns else (*procedure.outputs, *procedure.work)
+    width = length(program.gradient.block.shape.sizes[0], 0) if program.gradient.block.shape.sizes else 1
+
+    def of_batch(theta: Array, batch: NDArray[np.uint64]) -> Array:
+        values = {**given, block: theta, "batch": batch}
+        values |= {a.name: np.zeros(tuple(length(size, batch.size) for size in a.sizes)) for a in made}
+        names = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
+        returned = call(*(values[array.name] for array in names))
+        found = returned if procedure.returns else values[procedure.outputs[0].name]
+        return np.array(found, dtype=np.float64).reshape(-1)
+
+    return Gradients(inputs.rows, width, of_batch)

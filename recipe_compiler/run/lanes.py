@@ -1,0 +1,88 @@
+"""Chains as lanes: up to 64 side by side in one call of a module's `run_lanes`.
+
+A lane holds one chain and no lane reads another, so what a chain draws depends on its own state and random state alone:
+not on which chains are beside it, nor on how many.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.chain import Array, Chain, Inputs
+from recipe_compiler.run.load_module import Emitted
+
+LANES = 64
+
+FEWEST = 64
+"""The fewest chains that are run as lanes: with fewer, each by itself has all cores sooner."""
+
+ROOM = 1 << 22
+"""Numbers that are drawn before they are handed to the chains they belong to."""
+
+
+def as_lanes(module: Emitted, chains: Sequence[Chain]) -> bool:
+    """Whether chains are run as lanes: the module can, and there are enough of them."""
+    return module.run_lanes is not None and len(chains) >= FEWEST
+
+
+def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int) -> None:
+    """Advance chains that stand at the same draw, in place. One that leaves the finite numbers is marked `diverging`.
+
+    Raises:
+        ValueError: for more than 64 chains, or chains that do not stand at the same draw.
+    """
+    live = [chain for chain in chains if not chain.diverging]
+    if len(chains) > LANES or len({chain.done for chain in live}) > 1:
+        raise ValueError("found chains that do not stand at the same draw, or too many, expected up to 64 that do")
+    size = sum(block.size for block in chains[0].blocks)
+    most = 1 if inputs.of_draw else max(1, ROOM // (LANES * size))
+    left = draws
+    while True:
+        live = [chain for chain in live if not chain.diverging]
+        if live:
+            here = inputs.of_draw(live[0].done) if inputs.of_draw and left else inputs
+            _piece(module, here, live, min(left, most))
+        left -= min(left, most)
+        if not left or not live:
+            return
+
+
+def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int) -> None:
+    """Lay the chains side by side, advance them, and hand every chain what is its own; lanes left over run idly."""
+    places = [min(lane, len(chains) - 1) for lane in range(LANES)]
+    states = np.stack([np.concatenate(chain.blocks) for chain in chains])
+    lanes = _rows(states[places].T)
+    noise_state = _rows(np.stack([chain.noise_state for chain in chains])[places].T)
+    kept = np.zeros(LANES, np.int64)
+    rows = np.empty((draws, lanes.size))
+    given: dict[str, object] = {
+        **dict(zip(module.parameters, inputs.parameters, strict=True)),
+        **dict(zip(module.constants, inputs.constants, strict=True)),
+        "lanes": lanes, "eps": inputs.eps, "thin": inputs.thin, "noise_state": noise_state, "kept": kept,
+        "lanes_draws": rows,
+    }  # fmt: skip
+    if module.run_lanes is None:
+        raise ValueError(f"{module.name} has no run_lanes")
+    module.run_lanes(*(given[name] for name in module.lanes_arguments))
+    drawn = rows.reshape(draws, states.shape[1], LANES)
+    ends = np.cumsum([block.size for block in chains[0].blocks])[:-1]
+    for lane, chain in enumerate(chains):
+        whole = slice(chain.done, chain.done + draws)
+        for block, part in zip(chain.draws, np.split(drawn[:, :, lane], ends, axis=1), strict=True):
+            block[whole] = part
+        for block, part in zip(chain.blocks, np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
+            block[:] = part
+        chain.noise_state[:] = noise_state.reshape(-1, LANES)[:, lane]
+        chain.done += int(kept[lane])
+        chain.diverging = int(kept[lane]) < draws
+
+
+def _rows(values: NDArray[Any]) -> Array:
+    """Return rows of 64 as one flat array that starts at a multiple of 512 bytes, where their loops are fastest."""
+    room = np.empty(values.size + LANES, values.dtype)
+    start = -room.ctypes.data % 512 // 8
+    flat = room[start : start + values.size]
+    flat[:] = values.ravel()
+    return flat

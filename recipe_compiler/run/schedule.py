@@ -1,0 +1,52 @@
+"""Step sizes that fall along a chain: eps at every draw, and the weight that a draw then has.
+
+`eps` stays what it is for the `thin` steps between two draws, so that a step is what was verified and read back: a
+function of one eps. With t the steps before a draw begins,
+
+    constant    eps
+    power       eps (1 + t/b)**-c                                (Welling and Teh 2011)
+    cyclic      eps (1 + cos(pi (t mod period)/period))/2        (Zhang, Li, Zhang, Chen, Wilson 2020)
+
+Draws are weighted by eps: a draw stands for the time that its steps took (Teh, Thiery, Vollmer 2016).
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.spec.model import RunSettings
+
+Array = NDArray[np.float64]
+
+
+def step_of(settings: RunSettings) -> Callable[[int], float] | None:
+    """Return the step size of a draw by its number, warmup included; None where all have the same."""
+    eps, thin, schedule = settings.step_size, settings.thin, settings.schedule
+    b, c, period = schedule.b, schedule.c, schedule.period
+    match schedule.name:
+        case "power":
+            return lambda draw: eps * (1.0 + draw * thin / b) ** -c
+        case "cyclic":
+            return lambda draw: eps * (1.0 + math.cos(math.pi * (draw * thin % period) / period)) / 2.0
+        case _:
+            return None
+
+
+def weights(settings: RunSettings, draws: int) -> Array | None:
+    """Return the step sizes of the first draws of a chain; None where all are the same."""
+    step = step_of(settings)
+    return None if step is None else np.array([step(draw) for draw in range(draws)])
+
+
+def shown(settings: RunSettings) -> str:
+    """Return the schedule in words."""
+    schedule = settings.schedule
+    match schedule.name:
+        case "power":
+            return f"{settings.step_size} (1 + t/{schedule.b:g})**-{schedule.c:g}"
+        case "cyclic":
+            return f"{settings.step_size} (1 + cos(pi (t mod {schedule.period})/{schedule.period}))/2"
+        case _:
+            return str(settings.step_size)

@@ -1,0 +1,60 @@
+"""`recipe run --resume` as a user meets it: the same draws after a stop, and clear words where nothing can go on."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import xarray
+
+ROOT = Path(__file__).parents[2]
+BUILD = "specs/builds/sgld_gaussian.yaml"
+SETTINGS = ("--warmup", "10", "--thin", "1000000", "--chains", "2", "--cores", "2")
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "recipe_compiler", "run", BUILD, *SETTINGS, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def finish(*arguments: str) -> tuple[int, str, str]:
+    child = start(*arguments)
+    out, err = child.communicate(timeout=120)
+    return child.returncode, out, err
+
+
+def theta(folder: Path) -> np.ndarray:
+    with xarray.open_datatree(folder / "sgld_gaussian.nc", engine="h5netcdf") as tree:
+        return tree["posterior"]["theta"].to_numpy()
+
+
+def test_a_terminated_run_goes_on(recipe, tmp_path: Path) -> None:
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    child = start("--draws", "300", "-o", str(stopped))
+    while not (stopped / "sgld_gaussian.checkpoint" / "lock").is_file():
+        assert child.poll() is None
+        time.sleep(0.1)
+    time.sleep(1.5)
+    child.send_signal(signal.SIGTERM)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 143, err
+    assert "interrupted after" in out
+    assert theta(stopped).shape[1] < 300
+    again = recipe("run", BUILD, *SETTINGS, "--draws", "300", "-o", stopped)
+    assert again.code == 2
+    assert "continue it with --resume, or remove the folder" in again.err
+    other = recipe("run", BUILD, *SETTINGS, "--draws", "300", "--seed", "5", "-o", stopped, "--resume")
+    assert other.code == 2
+    assert "seed: found" in other.err
+    code, _, err = finish("--draws", "300", "-o", str(stopped), "--resume")
+    assert code == 0, err
+    assert finish("--draws", "300", "-o", str(whole))[0] == 0
+    np.testing.assert_array_equal(theta(stopped), theta(whole))
+
+
+def test_there_must_be_a_checkpoint(recipe, tmp_path: Path) -> None:
+    outcome = recipe("run", BUILD, *SETTINGS, "--draws", "5", "-o", tmp_path, "--resume")
+    assert outcome.code == 2
+    assert "found no checkpoint, expected one: run without --resume" in outcome.err

@@ -1,0 +1,292 @@
+"""The mode, control variates around it and V_hat, against every batch of a small data set, and against chains."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from recipe_compiler.emit.module import Module
+from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.run import gradient_noise as noise_module
+from recipe_compiler.run import gradients as gradients_module
+from recipe_compiler.run.data import Data, Field
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.estimates import estimates, without_estimates
+from recipe_compiler.run.gradient_noise import gradient_noise
+from recipe_compiler.run.gradients import Gradients, gradients
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.mode import find_mode
+from recipe_compiler.run.sample import prepare_inputs, sample
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Verdict
+
+SPECS = Path(__file__).parents[2] / "specs"
+rng = np.random.default_rng(11)
+N, n = 6, 2
+X, Y = rng.normal(size=(N, 2)) @ [[1.0, 0.4], [0.0, 2.0]], (np.arange(N) % 2).astype(float)
+DATA = Data((Field("x", X, ("a", "b")), Field("y", Y, ("y",))))
+PRIOR = 10.0
+
+BUILD = """
+name: small
+dynamics: {specs}/dynamics/sgld.yaml
+target: {target}
+bind: {{D: I}}
+scheme: {{name: euler}}
+variant: minibatch
+{more}
+data: {data}
+run: {{step_size: 0.01, batch_size: 2, draws: 20, warmup: 0, chains: 2}}
+"""
+LOGISTIC = f"{SPECS}/targets/logistic_regression.yaml"
+COLUMNS = "{file: data.csv, x: [a, b], y: y, shuffled: true}"
+
+
+def per_datum(theta: np.ndarray) -> np.ndarray:
+    """Return the gradient of -log likelihood of every datum, row by row."""
+    return (1.0 / (1.0 + np.exp(-X @ theta)) - Y)[:, None] * X
+
+
+def full_gradient(theta: np.ndarray) -> np.ndarray:
+    return theta / PRIOR + per_datum(theta).sum(axis=0)
+
+
+def all_batches(kind: str) -> list[tuple[int, ...]]:
+    match kind:
+        case "without replacement":
+            return list(combinations(range(N), n))
+        case "with replacement":
+            return list(product(range(N), repeat=n))
+        case _:
+            return [tuple((first + k) % N for k in range(n)) for first in range(N)]
+
+
+@dataclass
+class Made:
+    build: Build
+    module: Module
+    of: Gradients
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
+    folder = tmp_path_factory.mktemp("builds")
+
+    def made(more: str = "", **values: np.ndarray) -> Made:
+        """Compile a build; `values` are given to its estimated parameters."""
+        path = folder / "small.yaml"
+        path.write_text(BUILD.format(specs=SPECS, target=LOGISTIC, more=more, data=COLUMNS))
+        build = load(path)
+        assert isinstance(build, Build)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
+            report = check(build)
+            module = compile_build(build, report)
+            emitted = load_text(module.name, module.text)
+            if not values:
+                build = estimate(build, report, build.run, DATA)
+            for name, array in values.items():
+                np.save(folder / f"{name}.npy", array)
+                value = replace(build.values[0][1], numbers=None, file=folder / f"{name}.npy")
+                build = replace(build, values=(*build.values, (name, value)))
+            inputs = prepare_inputs(emitted, build, build.run, DATA, 0)
+            return Made(build, module, gradients(module, emitted, inputs, resolve_sizes(build, DATA)))
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def plain(make: Callable[..., Made]) -> Made:
+    return make()
+
+
+def test_the_gradient_of_all_data_is_that_of_the_target(plain: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    theta = np.array([0.3, -0.7])
+    np.testing.assert_allclose(plain.of.full(theta), full_gradient(theta), rtol=1e-13)
+    monkeypatch.setattr(gradients_module, "PIECE", 4)  # 4 data, then 2
+    np.testing.assert_allclose(plain.of.full(theta), full_gradient(theta), rtol=1e-13)
+
+
+def test_the_mode_is_that_of_another_method(plain: Made) -> None:
+    def U(theta: np.ndarray) -> float:
+        return float(theta @ theta / (2 * PRIOR) - np.sum(Y * (X @ theta) - np.logaddexp(0.0, X @ theta)))
+
+    other = optimize.minimize(U, np.ones(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14}).x
+    np.testing.assert_allclose(find_mode(plain.of, np.zeros(2)), other, atol=1e-6)
+
+
+def made_of(gradient: Callable[[np.ndarray], np.ndarray], width: int = 2) -> Gradients:
+    return Gradients(1, width, lambda theta, _: gradient(theta))
+
+
+def test_a_mode_of_many_coordinates_is_found() -> None:
+    curvature = np.linspace(1.0, 50.0, 300)
+    where = np.cos(np.arange(300))
+    found = find_mode(made_of(lambda theta: curvature * (theta - where), 300), np.zeros(300))
+    np.testing.assert_allclose(found, where, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "problem"),
+    [
+        (lambda theta: theta * [1.0, -1.0] + [1.0, 1.0], "no minimum of U"),
+        (lambda theta: theta / np.sqrt(1.0 + theta**2) + 2.0, "no zero of grad U"),
+        (lambda theta: theta * np.nan, "not finite at the start"),
+    ],
+)
+def test_what_is_no_mode_is_refused(gradient: Callable[[np.ndarray], np.ndarray], problem: str) -> None:
+    with pytest.raises(RunError, match=problem):
+        find_mode(made_of(gradient), np.array([0.5, 0.5]))
+
+
+@pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
+def test_v_hat_is_the_covariance_over_all_batches(plain: Made, kind: str) -> None:
+    theta = np.array([0.3, -0.7])
+    every = np.array([theta / PRIOR + N / n * per_datum(theta)[list(batch)].sum(axis=0) for batch in all_batches(kind)])
+    exact = np.cov(every.T, bias=True)
+    np.testing.assert_allclose(gradient_noise(plain.of, theta, n, kind), exact, rtol=1e-12)
+    diagonal = gradient_noise(plain.of, theta, n, kind, diagonal=True)
+    np.testing.assert_allclose(diagonal, np.diag(exact), rtol=1e-12)
+    others = {"without replacement", "with replacement", "contiguous"} - {kind}
+    assert all(abs(gradient_noise(plain.of, theta, n, other) / exact - 1.0).max() > 0.05 for other in others)
+
+
+def test_a_batch_of_all_data_has_no_noise(plain: Made) -> None:
+    np.testing.assert_array_equal(gradient_noise(plain.of, np.zeros(2), N, "without replacement"), 0.0)
+
+
+@pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
+def test_v_hat_of_a_sample_is_unbiased(plain: Made, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    theta = np.array([0.3, -0.7])
+    exact = gradient_noise(plain.of, theta, n, kind)
+    monkeypatch.setattr(noise_module, "SAMPLED", 4)
+    found = np.array([gradient_noise(plain.of, theta, n, kind, seed=seed) for seed in range(3000)])
+    error = found.std(axis=0) / np.sqrt(3000)
+    assert np.all(abs(found.mean(axis=0) - exact) < 4.5 * error)
+    assert np.all(4.5 * error < 0.1 * abs(exact).max())
+
+
+@pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
+def test_control_variates_are_unbiased_wherever_the_mode_is(make: Callable[..., Made], kind: str) -> None:
+    more = {"with replacement": ", replacement: true", "contiguous": ", blocks: contiguous"}.get(kind, "")
+    mode = np.array([-0.4, 1.1])  # not the mode
+    cv = make(f"minibatch: {{control_variates: mode{more}}}", theta_mode=mode, grad_U_mode=full_gradient(mode))
+    assert (cv.module.program.replacement, cv.module.program.contiguous) == (
+        kind == "with replacement", kind == "contiguous",
+    )  # fmt: skip
+    for theta in (np.array([0.3, -0.7]), mode, np.array([5.0, 5.0])):
+        batches = [np.array(batch, np.uint64) for batch in all_batches(kind)]
+        found = np.array([cv.of.of_batch(theta, batch) for batch in batches])
+        np.testing.assert_allclose(found.mean(axis=0), full_gradient(theta), rtol=1e-12, atol=1e-13)
+
+
+def test_control_variates_at_the_mode_have_the_less_noise_the_closer(make: Callable[..., Made], plain: Made) -> None:
+    cv = make("minibatch: {control_variates: mode}")
+    values = {name: np.array([[float(v) for v in row] for row in value.numbers]) for name, value in cv.build.values}
+    mode = values["theta_mode"][:, 0]
+    np.testing.assert_allclose(full_gradient(mode), 0.0, atol=1e-9)
+    np.testing.assert_allclose(values["grad_U_mode"][:, 0], full_gradient(mode), atol=1e-9)
+    np.testing.assert_allclose(gradient_noise(cv.of, mode, n, "without replacement"), 0.0, atol=1e-18)
+    near, far = (np.trace(gradient_noise(cv.of, mode + h, n, "without replacement")) for h in (0.01, 0.1))
+    assert 50 < far / near < 200  # as the square of the distance
+    assert near < 1e-3 * np.trace(gradient_noise(plain.of, mode, n, "without replacement"))
+
+
+def test_builds_with_nothing_to_estimate_are_left_alone(plain: Made, make: Callable[..., Made]) -> None:
+    assert not estimates(plain.build)
+    assert estimate(plain.build, check(plain.build), plain.build.run, DATA) is plain.build
+    cv = make("minibatch: {control_variates: mode}")
+    alone = without_estimates(cv.build)
+    assert not estimates(alone)
+    assert [parameter.name for parameter in alone.parameters] == []
+
+
+def test_the_budget_of_an_estimated_v_is_left_to_the_run_and_demanded_there(
+    make: Callable[..., Made], tmp_path: Path
+) -> None:
+    made = make("gradient_noise: {V: estimate}")
+    budget = next(f for f in check(made.build).findings if f.id == "noise_budget")
+    assert budget.verdict is Verdict.PROVED
+    assert "eps_max" in budget.decision.given[0]
+    emitted = load_text(made.module.name, made.module.text)
+    V = gradient_noise(gradients_of_target(made), mode_of(made), n, "without replacement")
+    largest = 2.0 / np.linalg.eigvalsh(V)[-1]
+    sample(emitted, made.build, replace(made.build.run, step_size=0.99 * largest), DATA)
+    with pytest.raises(RunError, match="take eps <= eps_max"):
+        sample(emitted, made.build, replace(made.build.run, step_size=1.01 * largest), DATA)
+
+
+def gradients_of_target(made: Made) -> Gradients:
+    return Gradients(N, 2, lambda theta, batch: theta / PRIOR + N / len(batch) * per_datum(theta)[batch].sum(axis=0))
+
+
+def mode_of(made: Made) -> np.ndarray:
+    return find_mode(gradients_of_target(made), np.zeros(2))
+
+
+def test_the_budget_is_undecided_where_d_depends_on_the_state(tmp_path: Path) -> None:
+    riemann = (SPECS / "dynamics/sgld.yaml").read_text()
+    riemann = riemann.replace("D: {shape: [d, d], is: positive semidefinite}", "a: {is: positive}")
+    riemann = riemann.replace("D: [[D]]", "D: [[(a + theta.T @ theta)*I]]").replace("\nclaims:", "\n#")
+    (tmp_path / "riemann.yaml").write_text(riemann.split("\n#")[0] + "\n")
+    path = tmp_path / "build.yaml"
+    build = BUILD.format(specs=SPECS, target=LOGISTIC, more="gradient_noise: {V: estimate}", data=COLUMNS)
+    build = build.replace(f"{SPECS}/dynamics/sgld.yaml", "riemann.yaml").replace(
+        "bind: {D: I}", "parameters: {a: {value: 1}}"
+    )
+    path.write_text(build)
+    found = load(path)
+    assert isinstance(found, Build)
+    budget = next(f for f in check(found).findings if f.id == "noise_budget")
+    assert budget.verdict is Verdict.UNDECIDED
+
+
+MEAN = """
+name: mean
+state:
+  theta: {shape: d}
+data:
+  x: {shape: [N, d]}
+log_likelihood: -(x.T - theta).T @ (x.T - theta)/2
+"""
+
+
+@pytest.mark.parametrize(
+    ("noise", "minibatch"), [("dense", ""), ("diagonal", ""), ("dense", "minibatch: {blocks: contiguous}")]
+)
+def test_the_estimate_makes_the_variance_of_a_chain_right(tmp_path: Path, noise: str, minibatch: str) -> None:
+    """Of SGLD for the mean of N(., 1) data the gradient's noise does not depend on the state.
+
+    theta+ = theta - eps N (theta - mean) + N(0, 2 eps) in law, noise of the gradient included, has the variance
+    (1/N)/(1 - eps N/2) exactly.
+    """
+    x = np.random.default_rng(1).normal(size=(40, 2)) * [3.0, 1.0]
+    data = Data((Field("x", x, ("a", "b")),))
+    (tmp_path / "mean.yaml").write_text(MEAN)
+    more = f"gradient_noise: {{V: estimate, form: {noise}}}\n{minibatch}"
+    columns = "{file: data.csv, x: [a, b], shuffled: true}"
+    (tmp_path / "build.yaml").write_text(BUILD.format(specs=SPECS, target="mean.yaml", more=more, data=columns))
+    build = load(tmp_path / "build.yaml")
+    assert isinstance(build, Build)
+    settings = replace(build.run, step_size=0.001, batch_size=20, draws=40_000, thin=20, chains=4, warmup=100)
+    report = check(build)
+    module = compile_build(build, report)
+    emitted = load_text(module.name, module.text)
+    estimated = estimate(build, report, settings, data)
+    theta = sample(emitted, estimated, settings, data).arrays[0][:, 100:].reshape(-1, 2)
+    right = (1 / 40) / (1 - 0.001 * 40 / 2)
+    V = np.array([[float(entry) for entry in row] for row in dict(estimated.values)["V_hat"].numbers])
+    V = np.diag(V[:, 0]) if noise == "diagonal" else V
+    if not minibatch:
+        np.testing.assert_allclose(np.diag(V), 40 * 40 / 20 * (1 - 20 / 40) * x.var(axis=0, ddof=1), rtol=1e-10)
+    assert 0.001 * V[0, 0] / 2 > 0.1  # by so much the variance would be too large
+    np.testing.assert_allclose(theta.var(axis=0), right, rtol=0.03)
+    np.testing.assert_allclose(theta.mean(axis=0), x.mean(axis=0), atol=0.01)
+    if noise == "dense":  # what a diagonal leaves out is a covariance
+        assert abs(np.cov(theta.T)[0, 1]) < 0.03 * right

@@ -1,0 +1,190 @@
+"""Means of the generator over draws: what they say of exact draws, of a step in closed form, and of a planted fault.
+
+False alarms of the tests themselves: seeds are fixed, so there are none from run to run.
+"""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.generator import GeneratorMeans, generator_means, summed_up
+from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.sample import Draws, prepare_inputs, sample
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verify.readback import check_shipped
+
+SPECS = Path(__file__).parents[2] / "specs"
+NOTHING = Data(())
+
+
+@cache
+def compiled(name: str) -> tuple[Build, Emitted, Any]:
+    build = load(SPECS / "builds" / f"{name}.yaml")
+    assert isinstance(build, Build)
+    module = compile_build(build)
+    return build, load_text(module.name, module.text), module
+
+
+def values(name: str) -> dict[str, np.ndarray]:
+    """Return the values of a build's parameters."""
+    build = compiled(name)[0]
+    return {n: np.array(v.numbers, dtype=float) for n, v in build.values if v.numbers is not None}
+
+
+def drawn(name: str, arrays: tuple[np.ndarray, ...]) -> Draws:
+    """Return draws from elsewhere as those of a run."""
+    build = compiled(name)[0]
+    chains, length = arrays[0].shape[:2]
+    return Draws(
+        blocks=tuple(block.name for block in build.dynamics.declarations.blocks), arrays=arrays, warmup=0,
+        kept=(length,) * chains, diverging=(False,) * chains, stopped=None, clipped=(0,) * chains,
+        settings=replace(build.run, chains=chains, draws=length, warmup=0), sizes=build.sizes, seconds=1.0,
+    )  # fmt: skip
+
+
+def means(name: str, draws: Draws) -> GeneratorMeans:
+    build, module, _ = compiled(name)
+    found = generator_means(module, prepare_inputs(module, build, build.run, NOTHING, 0), draws)
+    assert found is not None
+    return found
+
+
+def exact_sghmc(seed: int) -> Draws:
+    """Return independent draws of exp(-H) = N(mu, Sigma) N(0, M)."""
+    given, rng = values("sghmc_gaussian"), np.random.default_rng(seed)
+    theta = given["mu"].ravel() + rng.standard_normal((4, 1000, 3)) @ np.linalg.cholesky(given["Sigma"]).T
+    r = rng.standard_normal((4, 1000, 3)) @ np.linalg.cholesky(given["M"]).T
+    return drawn("sghmc_gaussian", (theta, r))
+
+
+def test_exact_draws_are_not_flagged() -> None:
+    found = means("sghmc_gaussian", exact_sghmc(5))
+    assert found.count == 3 + 3 + 2 + 3 * 9  # entries of theta and r, their sums, products
+    assert not found.flagged
+    assert found.warning is None
+    assert "1000" in found.says
+
+
+def test_momenta_of_another_law_are_flagged() -> None:
+    """r of covariance 1.2 M, theta right: R-hat and ESS of theta are perfect."""
+    right = exact_sghmc(5)
+    wrong = replace(right, arrays=(right.arrays[0], np.sqrt(1.2) * right.arrays[1]))
+    found = means("sghmc_gaussian", wrong)
+    assert found.flagged
+    assert "r[" in found.largest.name
+    assert "R-hat and ESS cannot see" in (found.warning or "")
+
+
+def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
+    """SGLD at eps = 0.1: theta is N(mu, S), S = F S F^T + 2 eps D, and E L(theta theta^T) = -D A S - S A D + 2 D."""
+    from scipy.linalg import solve_discrete_lyapunov
+
+    build, module, _ = compiled("sgld_gaussian")
+    given = values("sgld_gaussian")
+    D, A, eps = given["D"], np.linalg.inv(given["Sigma"]), 0.1
+    S = solve_discrete_lyapunov(np.eye(3) - eps * D @ A, 2.0 * eps * D)
+    settings = replace(build.run, step_size=eps, draws=5000, thin=40, warmup=100, seed=3)
+    draws = sample(module, build, settings, NOTHING)
+    inputs = prepare_inputs(module, build, settings, NOTHING, 0)
+    assert module.prepare_generator is not None
+    assert module.generator is not None
+    constants = module.prepare_generator(*inputs.parameters)
+    theta = draws.arrays[0][:, 100:]
+    found = np.array([[module.generator(z, *inputs.parameters, *constants)[1] for z in chain] for chain in theta])
+    expected = -D @ A @ S - S @ A @ D + 2.0 * D
+    errors = found.reshape(4, 50, 100, 3, 3).mean(axis=2).reshape(200, 3, 3).std(axis=0, ddof=1) / np.sqrt(200)
+    assert (np.abs(found.mean(axis=(0, 1)) - expected) < 4.5 * errors).all()
+    assert np.abs(expected / errors).max() > 5.0
+    flagged = generator_means(module, inputs, draws)
+    assert flagged is not None
+    assert flagged.flagged
+
+
+def test_a_smaller_step_is_not_flagged() -> None:
+    build, module, _ = compiled("sgld_gaussian")
+    settings = replace(build.run, step_size=0.002, draws=1000, thin=300, warmup=100, seed=3)
+    found = generator_means(
+        module, prepare_inputs(module, build, settings, NOTHING, 0), sample(module, build, settings, NOTHING)
+    )
+    assert found is not None
+    assert not found.flagged
+
+
+def test_false_alarms_are_as_rare_as_stated() -> None:
+    """200 runs of 4 correlated chains of 400 draws, 12 means each: one in 1000 is stated; 4 or more are p < 1e-4."""
+    rng, flagged = np.random.default_rng(0), 0
+    for _ in range(200):
+        noise = rng.standard_normal((4, 500, 12))
+        chain = np.zeros_like(noise)
+        for t in range(1, 500):
+            chain[:, t] = 0.6 * chain[:, t - 1] + noise[:, t]
+        flagged += summed_up([f"phi{k}" for k in range(12)], chain[:, 100:]).flagged
+    assert flagged < 4
+
+
+def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
+    right = exact_sghmc(6)
+    broken = tuple(array.copy() for array in right.arrays)
+    broken[0][1, 500:] = np.nan
+    found = means(
+        "sghmc_gaussian",
+        replace(right, arrays=broken, kept=(1000, 500, 1000, 1000), diverging=(False, True, False, False)),
+    )
+    assert found.draws == 3000
+    assert not found.flagged
+    build, module, _ = compiled("sghmc_gaussian")
+    inputs = prepare_inputs(module, build, build.run, NOTHING, 0)
+    assert generator_means(module, inputs, replace(right, kept=(30,) * 4)) is None
+
+
+def test_long_blocks_are_summed_up() -> None:
+    build, module, _ = compiled("sghmc_gaussian")
+
+    def long(theta: np.ndarray, *_: object) -> tuple[np.ndarray, np.ndarray]:
+        return np.repeat(theta, 400), theta
+
+    families = replace(module, generator=long, moments=("theta[i]", "r[i]"))
+    found = generator_means(families, prepare_inputs(module, build, build.run, NOTHING, 0), exact_sghmc(7))
+    assert found is not None
+    assert found.count == 1 + 3 + 1  # 1200 entries as their sum alone
+
+
+FAULTS = [
+    ("sghmc_gaussian", "L_r[i] = -C_inv_M_r[i] - grad_U[i]", "L_r[i] = C_inv_M_r[i] - grad_U[i]"),
+    ("sghmc_gaussian", "L_r_r[i, j] = (\n                2.0 * C[i, j]", "L_r_r[i, j] = (\n                C[i, j]"),
+    ("sghmc_gaussian", "L_theta_theta[i, j] = theta[i] * inv_M_r[j]", "L_theta_theta[i, j] = theta[j] * inv_M_r[j]"),
+    ("sghmc_gaussian", "- inv_Sigma_mu[i]\n    return grad_U", "\n    return grad_U"),
+    ("sgnht_gaussian", "L_xi[0] = r_2 / 3.0 - 1.0", "L_xi[0] = r_2 / 3.0"),
+]
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), FAULTS)
+def test_a_fault_planted_in_the_generator_is_found_by_reading_it_back(name: str, good: str, bad: str) -> None:
+    build, _, module = compiled(name)
+    assert module.text.count(good) == 1, "the text has changed: plant the fault elsewhere"
+    check_shipped(module, dict(build.sizes))
+    with pytest.raises(CompilerError, match=r"generator|gradient of all data"):
+        check_shipped(replace(module, text=module.text.replace(good, bad)), dict(build.sizes))
+
+
+def test_a_state_with_ends_has_no_generator_means() -> None:
+    """What flows over the end of a domain makes the mean of L phi another number than 0."""
+    from recipe_compiler.scheme.moments import moments
+    from recipe_compiler.scheme.posterior import target_gradient
+
+    dynamics = load(SPECS / "dynamics" / "cir.yaml")
+    target = load(SPECS / "targets" / "gaussian.yaml")
+    assert isinstance(dynamics, Dynamics)
+    assert isinstance(target, Target)
+    block = dynamics.declarations.blocks[0]
+    gradient = target_gradient(target, "U", block, frozenset(), {}, minibatch=False)
+    assert moments(derive(dynamics), gradient, frozenset(), {}) is None

@@ -1,0 +1,209 @@
+"""Chains as lanes: the same draws bit for bit whatever the number of chains, threads and pieces; each as if alone."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import emit_module
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.rename import rename
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.run import chains as chains_module
+from recipe_compiler.run.chain import Chain, Inputs, start_chain
+from recipe_compiler.run.chains import run_chains
+from recipe_compiler.run.lanes import advance_lanes
+from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+WELL = """
+format: 1
+name: well
+state:
+  theta: {shape: d}
+potential: sum(theta**4) / 4 + theta.T @ theta / 2
+"""
+
+BUILD = """
+format: 1
+name: lanes_{d}
+dynamics: {specs}/dynamics/sghmc.yaml
+target: well.yaml
+bind: {{M: I, C: c*I}}
+parameters: {{c: {{is: positive, value: 1}}}}
+scheme: {{name: euler}}
+variant: full
+sizes: {{d: {d}}}
+run: {{step_size: 0.05, draws: 10, chains: 1}}
+"""
+
+
+@pytest.fixture(scope="session")
+def module(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Emitted]:
+    """Return the modules of SGHMC in d dimensions."""
+    folder = tmp_path_factory.mktemp("lanes")
+    (folder / "well.yaml").write_text(WELL)
+    return lambda d: emitted(folder, cache, d)
+
+
+@cache
+def emitted(folder: Path, cache: Path, d: int) -> Emitted:
+    file = folder / f"lanes_{d}.yaml"
+    file.write_text(BUILD.format(specs=SPECS, d=d))
+    build = load(file)
+    assert isinstance(build, Build)
+    program = rename(discretise(build, derive(bind(build))), {"d": d})
+    text = emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64).text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(cache))
+        return load_text(build.name, text)
+
+
+def inputs_of(module: Emitted, thin: int = 3, draws: int = 20, eps: float = 0.05) -> Inputs:
+    return Inputs((1.0,), tuple(float(x) for x in module.prepare(1.0, eps)), (), 0, None, eps, thin, draws)
+
+
+def chains_of(module: Emitted, inputs: Inputs, count: int, d: int) -> list[Chain]:
+    noise, batch = module.seed_streams(7, count)
+    starts = [np.random.default_rng(k).normal(size=(2, d)) for k in range(count)]
+    return [start_chain(module, inputs, (theta, r), noise[k], batch[k]) for k, (theta, r) in enumerate(starts)]
+
+
+def drawn(module: Emitted, inputs: Inputs, count: int, d: int, cores: int = 1) -> np.ndarray:
+    """Return all draws, chains first, made as lanes."""
+    chains = chains_of(module, inputs, count, d)
+    if count < 64:
+        advance_lanes(module, inputs, chains, inputs.draws)
+    else:
+        run_chains(module, inputs, chains, cores, lambda done, total: None)
+    assert [chain.done for chain in chains] == [inputs.draws] * count
+    return np.stack([np.concatenate(chain.draws, axis=1) for chain in chains])
+
+
+@pytest.mark.parametrize(("d", "thin"), [(1, 3), (1, 8), (2, 1), (2, 5), (3, 3)])
+def test_a_chain_draws_the_same_whatever_the_number_of_chains(
+    module: Callable[[int], Emitted], d: int, thin: int
+) -> None:
+    here = module(d)
+    inputs = inputs_of(here, thin)
+    many = drawn(here, inputs, 1000, d)
+    assert np.isfinite(many).all()
+    for count in (1, 2, 63, 64, 65):
+        np.testing.assert_array_equal(drawn(here, inputs, count, d), many[:count])
+    assert np.unique(many[:, -1, 0]).size == 1000
+
+
+def test_a_chain_does_not_depend_on_its_lane(module: Callable[[int], Emitted]) -> None:
+    here = module(2)
+    inputs = inputs_of(here)
+    forward, backward = chains_of(here, inputs, 64, 2), chains_of(here, inputs, 64, 2)[::-1]
+    advance_lanes(here, inputs, forward, inputs.draws)
+    advance_lanes(here, inputs, backward, inputs.draws)
+    for one, other in zip(forward, reversed(backward), strict=True):
+        np.testing.assert_array_equal(one.draws[0], other.draws[0])
+        np.testing.assert_array_equal(one.noise_state, other.noise_state)
+
+
+def test_draws_depend_on_neither_cores_nor_pieces(
+    module: Callable[[int], Emitted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = module(2)
+    inputs = inputs_of(here)
+    one = drawn(here, inputs, 130, 2, cores=1)
+    monkeypatch.setattr(chains_module, "PIECE_SECONDS", 1e-9)
+    monkeypatch.setattr("recipe_compiler.run.lanes.ROOM", 64 * 4 * 3)
+    np.testing.assert_array_equal(drawn(here, inputs, 130, 2, cores=os.cpu_count() or 2), one)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_lanes_are_the_step_written_by_hand(module: Callable[[int], Emitted], d: int) -> None:
+    """Every step of every chain, its normals those of its own generator, by the rule of Box and Muller."""
+    here = module(d)
+    inputs = inputs_of(here, thin=5, draws=4)
+    found = drawn(here, inputs, 3, d)
+    for k, chain in enumerate(chains_of(here, inputs, 3, d)):
+        theta, r = chain.blocks
+        steps = max(8 // d, 1 + d % 2)
+        for draw in range(4):
+            for turn in range(5):
+                if turn % steps == 0:
+                    rows = d * min(steps, 5 - turn)
+                    normals = iter(box_muller(chain.noise_state, rows + rows % 2))
+                noise = np.array([next(normals) for _ in range(d)])
+                theta, r = (
+                    theta + 0.05 * r,
+                    r - 0.05 * (theta**3 + theta + r) + np.sqrt(2 * 0.05) * noise,
+                )
+            np.testing.assert_allclose(found[k, draw], np.concatenate([theta, r]), rtol=1e-9, atol=1e-11)
+
+
+def box_muller(state: np.ndarray, count: int) -> list[float]:
+    """Return normals of one xoshiro256++ generator, whose state moves on."""
+    word, s = 2**64 - 1, [int(x) for x in state]
+
+    def bits() -> int:
+        total = (s[0] + s[3]) & word
+        found = (((total << 23) | (total >> 41)) + s[0]) & word
+        t = (s[1] << 17) & word
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = ((s[3] << 45) | (s[3] >> 19)) & word
+        return found
+
+    normals: list[float] = []
+    while len(normals) < count:
+        a, b = bits(), bits()
+        radius = np.sqrt(-2.0 * np.log(((a >> 12) + 0.5) / 2**52))
+        angle = ((b >> 12) / 2**52 - 0.5) * np.pi / 2
+        x, y = (-1) ** (b & 1) * np.cos(angle), np.sin(angle)
+        normals += [radius * y, radius * x] if b & 2 else [radius * x, radius * y]
+    state[:] = s
+    return normals
+
+
+def test_a_diverging_chain_stops_and_its_neighbours_go_on(module: Callable[[int], Emitted]) -> None:
+    here = module(2)
+    inputs = inputs_of(here)
+    chains, free = chains_of(here, inputs, 70, 2), chains_of(here, inputs, 70, 2)
+    chains[5].blocks[0][:] = 1e200
+    chains[66].blocks[0][:] = 40.0  # some steps later
+    run_chains(here, inputs, chains, 2, lambda done, total: None)
+    run_chains(here, inputs, free, 2, lambda done, total: None)
+    assert [k for k, chain in enumerate(chains) if chain.diverging] == [5, 66]
+    assert chains[5].done == 0
+    assert np.isfinite(chains[66].draws[0][: chains[66].done]).all()
+    for k in set(range(70)) - {5, 66}:
+        assert chains[k].done == inputs.draws
+        np.testing.assert_array_equal(chains[k].draws[0], free[k].draws[0])
+
+
+def test_falling_step_sizes_are_those_of_every_draw(module: Callable[[int], Emitted]) -> None:
+    here = module(2)
+    inputs = inputs_of(here)
+    sizes = [0.05 if draw < 10 else 0.01 for draw in range(20)]
+    falling = replace(inputs, of_draw=lambda draw: inputs_of(here, eps=sizes[draw]))
+    whole = drawn(here, falling, 3, 2)
+    np.testing.assert_array_equal(whole[:, :10], drawn(here, inputs, 3, 2)[:, :10])
+    assert not np.any(whole[:, 11:] == drawn(here, inputs, 3, 2)[:, 11:])
+
+
+def test_chains_that_do_not_stand_at_the_same_draw_are_refused(module: Callable[[int], Emitted]) -> None:
+    here = module(2)
+    inputs = inputs_of(here)
+    chains = chains_of(here, inputs, 2, 2)
+    chains[1].done = 3
+    with pytest.raises(ValueError, match="same draw"):
+        advance_lanes(here, inputs, chains, 1)
