@@ -128,7 +128,7 @@ def _indented(word: str, text: str) -> Iterator[str]:
 def show_faults(faults: Iterable[Fault]) -> None:
     """Print every fault with its place, the line of the document and a caret under its column, and its hint."""
     for fault in faults:
-        complain(f"{fault.where}  {fault.entry}  {fault.problem}".rstrip())
+        complain(f"{fault.where}  {fault.entry}  {fault.problem}".strip())
         for line in excerpt(fault.where):
             complain(line)
         if fault.hint:
@@ -163,6 +163,8 @@ def show_summary(summary: "Summary", columns: tuple[str, ...]) -> None:
             values = [_number(name, value) for name, value in zip(columns, row.values, strict=True)]
             table.add_row(Text(plain(row.name)), *values)
         out.print(table)
+    for note in summary.notes:
+        out.print(Text(plain(note)), soft_wrap=True)
     for warning in summary.warnings:
         out.print(Text(plain(f"warning: {warning}"), "yellow"), soft_wrap=True)
 

@@ -17,7 +17,9 @@ class Place:
     column: int = 0
 
     def __str__(self) -> str:
-        """Return `file:line:column`, leaving out what is not known."""
+        """Return `file:line:column`, leaving out what is not known; nothing without a file."""
+        if not self.file:
+            return ""
         numbers = [str(n) for n in (self.line, self.column) if n]
         return ":".join([self.file, *numbers])
 
@@ -35,7 +37,7 @@ class Fault:
 
     def __str__(self) -> str:
         """Return the fault on one line, its hint on a second."""
-        line = f"{self.where}  {self.entry}  {self.problem}"
+        line = f"{self.where}  {self.entry}  {self.problem}".strip()
         return f"{line}\n    hint: {self.hint}" if self.hint else line
 
 

@@ -6,9 +6,11 @@ Dynamics  --derive-->      Derivation                grad H, Gamma, drift, for e
 document  --check-->       Report                    three-valued findings
 Build     --discretise-->  Program                   one step, in index notation
 Program   --lower-->       Kernel                    loops
+Kernel    --schedule-->    Kernel                    loops in the shape their sizes allow
 Kernel    --emit-->        Module                    one standalone text
 Module    --read back-->   the same Module           or a CompilerError and no file
 Module    --write-->       a file
+Build     --estimate-->    Build                     what a run has to know of the data first, as values
 Module    --sample-->      Draws
 """
 
@@ -21,17 +23,25 @@ from recipe_compiler.emit.names import renames
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
+from recipe_compiler.run.evaluate import Point
+from recipe_compiler.run.gradients import gradients
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.sample import known_values, prepare_inputs
+from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.write import write_whole
-from recipe_compiler.scheme.discretise import discretise, pinned_sizes
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report, Verdict
 from recipe_compiler.verify.readback import check_shipped, read_back
 from recipe_compiler.verify.report import check
 
-__all__ = ["check", "compile_build", "derive", "load", "write_module"]
+__all__ = ["check", "compile_build", "derive", "estimate", "load", "write_module"]
 
 
 def compile_build(build: Build, report: Report | None = None, *, allow_undecided: bool = False) -> Module:
@@ -50,18 +60,53 @@ def compile_build(build: Build, report: Report | None = None, *, allow_undecided
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
     program = discretise(build, derivation)
-    pinned = pinned_sizes(build, program)
     names = renames(program)
+    identity = digest(build)
+    for small in small_sizes(build):
+        general = rename(discretise(build, derivation, small), names)
+        plain = lower(general)
+        for kernel in dict.fromkeys((plain, schedule(general, plain))):
+            module = emit_module(build.name, general, kernel, "Read back at small sizes.", identity)
+            read_back(module, derivation, names, pinned_sizes(build, general))
     program = rename(program, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
-    identity = digest(build)
-    general = emit_module(build.name, program, lower(program), "Read back at small sizes.", identity)
-    read_back(general, derivation, names, pinned)
     shipped = rename(program, sizes)
+    kernel = schedule(shipped, lower(shipped))
+    if kernel.chunked:  # a chunk has any length: the text for every size, read back above, is as fast
+        shipped, kernel = program, schedule(program, lower(program))
     top = header(build, derivation, shipped, report, identity, names)
-    module = emit_module(build.name, shipped, lower(shipped), top, identity)
+    module = emit_module(build.name, shipped, kernel, top, identity)
     check_shipped(module, sizes)
     return module
+
+
+def estimate(
+    build: Build, report: Report, settings: RunSettings, data: Data, *, allow_undecided: bool = False
+) -> Build:
+    """Return the build with the values that are estimated before a run; the same build where there are none.
+
+    They are computed with the gradient of the target alone, in a module of its own, compiled and read back.
+
+    Args:
+        build: what is to be run.
+        report: the verdicts about it.
+        settings: for the size of a batch and the seed.
+        data: the fields of the target.
+        allow_undecided: as of `compile_build`.
+
+    Raises:
+        VerificationError, CompilerError: as of `compile_build`.
+        RunError: no mode was found.
+    """
+    if not estimates(build):
+        return build
+    alone = without_estimates(build)
+    module = compile_build(alone, report, allow_undecided=allow_undecided)
+    emitted = load_text(module.name, module.text)
+    inputs = prepare_inputs(emitted, alone, settings, data, 0)
+    sizes = resolve_sizes(alone, data)
+    of_target = gradients(module, emitted, inputs, sizes)
+    return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
 
 
 def write_module(module: Module, folder: Path) -> Path:

@@ -288,6 +288,7 @@ def recheck(certificate: Any) -> list[tuple[str, str]]:  # each claim with how i
         found.append((claim["id"], says))
     return found
 def main(files: list[str]) -> int:
+    if not files: print("usage: python recheck.py FILE...", file=sys.stderr)
     worst = 0 if files else 2
     for file in files:
         try: lines, kind = [": ".join(pair) for pair in recheck(json.loads(Path(file).read_text(encoding="utf-8")))], 0
@@ -296,5 +297,4 @@ def main(files: list[str]) -> int:
         print(*(f"{file}  {line}" for line in lines), sep="\n")
         worst = max(worst, kind)
     return worst
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": sys.exit(main(sys.argv[1:]))

@@ -75,6 +75,8 @@ def _state(program: Program) -> Iterator[str]:
 def _target(build: Build) -> Iterator[str]:
     potential = build.dynamics.potential
     target = build.target
+    if target.gradient is not None:
+        yield f"grad {potential} is computed by {target.gradient}, which the chain is given"
     if target.potential is not None:
         yield f"{potential} = {text(target.potential)}"
     if target.log_likelihood is not None:
@@ -109,16 +111,29 @@ def _step(build: Build, program: Program) -> Iterator[str]:
         yield "Euler-Maruyama: every block from the old state at once; weak order 1"
     else:
         yield f"sequential Euler: {', then '.join(build.order)}; the noise covariance is that of the old state; order 1"
+    if program.narrow:
+        yield "the data are stored in float32; arithmetic is in float64"
     if program.variant == "full":
         yield "grad U over all data; noise N(0, 2 eps D)"
         return
-    batch = "with" if program.replacement else "without"
-    yield f"grad U from a minibatch drawn {batch} replacement, its sum scaled by N/n, the prior not"
+    yield f"grad U from {_batch(build)}, its sum scaled by N/n, the prior not"
+    if build.control is not None:
+        mode, at_mode = build.control
+        yield f"control variates: the sum is of differences to the gradients at {mode}, where grad U is {at_mode};"
+        yield "both are found once, before a run"
     if not any(noise.B_hat for noise in program.noises):
         yield "noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds"
         yield "is not subtracted and the draws are too wide by it"
-    else:
-        yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
+        return
+    yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
+    if build.estimated is not None:
+        yield f"{build.estimated} is estimated from the data at the mode, before a run"
+
+
+def _batch(build: Build) -> str:
+    if build.contiguous:
+        return "a minibatch of consecutive rows (row 0 follows the last) of data in random order"
+    return f"a minibatch drawn {'with' if build.replacement else 'without'} replacement"
 
 
 def _claims(report: Report) -> Iterator[str]:

@@ -1,13 +1,20 @@
 """The emitted module: header, kernel, chain, support, put together as one text."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recipe_compiler.emit.print_body import WIDTH
 from recipe_compiler.emit.print_chain import print_run, run_arguments
-from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, print_prepare, print_procedure
-from recipe_compiler.emit.support.text import support_imports, support_text
+from recipe_compiler.emit.print_chunks import print_sweep
+from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
+from recipe_compiler.emit.print_generator import print_whole
+from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
+from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, SCALARS, SMALL, print_prepare, print_procedure
+from recipe_compiler.emit.print_streams import print_seed_streams
+from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.lower_generator import lower_generator
 from recipe_compiler.program.program import Program
 
 FORMAT = 1
@@ -37,17 +44,17 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         header: the module's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    called = _called(program, kernel)
-    math, *others = support_imports(called)
-    imports = "\n".join((math, "", *others))
-    top = f'"""{header}"""\n\n{imports}\n\n'
-    sections = (
-        top + "\n".join(_facts(program, kernel, digest)),
-        *("\n".join(lines) for lines in _kernel(program, kernel)),
-        "\n".join(print_run(program, kernel)),
-        SUPPORT + "\n\n\n" + support_text(called, given=("_FASTMATH",)).strip("\n"),
-    )
-    return Module(name, "\n\n\n".join(sections) + "\n", program, kernel)
+    code = "\n\n\n".join("\n".join(lines) for lines in _functions(program, kernel))
+    support = support_text(set(re.findall(r"\b(_\w+)\(", code)), given=("_FASTMATH",))
+    facts = "\n".join(_facts(program, kernel, digest))
+    body = "\n\n\n".join((facts, code, SUPPORT, support))
+    return Module(name, f'"""{header}"""\n\n{_imports(code + support)}\n\n{body}', program, kernel)
+
+
+def _imports(code: str) -> str:
+    """Return the lines that import what a module uses, of Python's own library first."""
+    own = "import math\n\n" if "math." in code else ""
+    return own + "import numpy as np\nfrom numba import njit"
 
 
 def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
@@ -55,6 +62,8 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield f"SPEC_DIGEST = {_quoted(digest)}"
     yield f"VARIANT = {_quoted(program.variant)}"
     yield f"REPLACEMENT = {program.replacement}"
+    if program.contiguous:
+        yield "CONTIGUOUS = True"
     blocks = tuple(f"({_quoted(b.name)}, {_size(b.shape.sizes)})" for b in program.blocks)
     yield from _tuple("BLOCKS", blocks)
     yield from _names("SIZES", symbolic_sizes(program))
@@ -62,6 +71,13 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield from _names("CONSTANTS", tuple(array.name for array in kernel.prepare.outputs))
     yield from _names("DATA", tuple(d.name for d in program.data))
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
+    if has_lanes(kernel):
+        yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
+    yield from _names(
+        "MOMENTS", tuple(moment.says for moment in program.generator.moments) if program.generator else ()
+    )
+    if program.gradient and program.gradient.code:
+        yield f"GRADIENT = {_quoted(program.gradient.code)}"
     yield f"POTENTIAL_BLOCK = {_quoted(program.gradient.block.name if program.gradient else '')}"
     yield ""
     yield '_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums'
@@ -95,17 +111,34 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _kernel(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
+def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
+    """Yield the functions of a module, apart from its support code."""
     if kernel.gradient is not None:
-        yield print_procedure(kernel.gradient, REDUCTION)
-    yield print_procedure(kernel.step, LOOP)
+        many = SMALL if kernel.gradient.inlined else REDUCTION
+        yield print_procedure(kernel.gradient, SCALARS if kernel.gradient.returns else many)
+    yield print_procedure(kernel.step, SCALARS if kernel.registers else LOOP)
+    if kernel.chunked:
+        yield print_sweep(program, kernel)
+    if has_lanes(kernel):
+        yield print_step_lanes(program, kernel)
     yield print_prepare(kernel.prepare, symbolic_sizes(program))
+    yield print_run(program, kernel)
+    if has_lanes(kernel):
+        yield print_run_lanes(program, kernel)
+    yield print_seed_streams(program, kernel)
+    yield from _diagnostics(program, kernel)
 
 
-def _called(program: Program, kernel: Kernel) -> tuple[str, ...]:
-    """Return the support functions that the module calls."""
-    text = "\n".join(line for lines in _kernel(program, kernel) for line in lines)
-    text += "\n".join(print_run(program, kernel))
-    known = ("_sigmoid", "_softplus", "_fill_normals", "_fill_indices", "_shuffle_indices")
-    used = [name for name in (*known, "_noise_scale", "_noise_factor") if f"{name}(" in text]
-    return (*used, "seed_streams")
+def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
+    """Yield what tells of a run: the generator, and the forecast of one with minibatches."""
+    lowered = lower_generator(program)
+    if lowered is None:
+        return
+    sizes = symbolic_sizes(program)
+    if lowered.prepare.outputs:
+        yield print_prepare(lowered.prepare, sizes)
+    yield print_whole(lowered.gradient)
+    yield print_whole(lowered.generator)
+    if has_forecast(program, kernel):
+        yield print_one_step(program, kernel)
+        yield print_forecast(program, kernel, lowered, sizes)

@@ -9,8 +9,11 @@ from recipe_compiler.program.program import Program
 OWN = frozenset((
     "math", "np", "njit", "gradient", "step", "prepare", "run", "seed_streams", "eps", "thin", "batch",
     "batch_size", "row", "kept", "entry", "finite", "clipped", "total", "weight", "noise_state", "batch_state",
-    "permutation", "FORMAT", "SPEC_DIGEST", "VARIANT", "REPLACEMENT", "BLOCKS", "SIZES", "PARAMETERS", "CONSTANTS",
-    "DATA", "ARGUMENTS", "POTENTIAL_BLOCK",
+    "permutation", "done", "s0", "s1", "s2", "s3", "sweep", "entries", "first", "last", "step_lanes",
+    "run_lanes", "lanes", "lanes_noise", "lanes_draws", "lane", "turn", "draw", "FORMAT", "SPEC_DIGEST", "VARIANT",
+    "REPLACEMENT", "BLOCKS", "SIZES", "PARAMETERS", "CONSTANTS", "DATA", "ARGUMENTS",
+    "LANES_ARGUMENTS", "GRADIENT", "POTENTIAL_BLOCK", "MOMENTS", "generator", "prepare_generator", "full_gradient",
+    "one_step", "forecast", "noise_kept", "after_step", "grad_at",
 ))
 # fmt: on
 """Names that every emitted module has for itself."""
@@ -22,6 +25,7 @@ def renames(program: Program) -> dict[str, str]:
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
     made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_draws",)}
+    made |= {moment.name for moment in program.generator.moments} if program.generator else set[str]()
     found: dict[str, str] = {}
     for name in names:
         new = name

@@ -1,6 +1,7 @@
 """Statements as lines of Python, in the layout of the project's formatter."""
 
 from collections.abc import Iterable, Iterator
+from math import prod
 
 from recipe_compiler.emit.print_scalar import print_scalar, print_terms
 from recipe_compiler.formula.shapes import Size
@@ -11,6 +12,7 @@ from recipe_compiler.program.loops import (
     Factor,
     For,
     ForBatch,
+    ForBlocks,
     Increment,
     Invert,
     Invoke,
@@ -18,6 +20,8 @@ from recipe_compiler.program.loops import (
     Scalar,
     Scale,
     Statement,
+    Take,
+    View,
     reads_variable,
 )
 
@@ -37,14 +41,26 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from assignment(f"{pad}{print_scalar(target)} = ", value, indent)
         case Increment(target, value):
             yield from assignment(f"{pad}{print_scalar(target)} += ", value, indent)
-        case For(index, count, body):
-            yield f"{pad}for {index} in range({count}):"
+        case For(index, count, body, beyond):
+            yield f"{pad}for {index} in range({_turns(count, beyond)}):"
             yield from print_body(body, indent + 4)
-        case ForBatch(index, position, body):
-            yield f"{pad}for {position} in range(batch_size):"
+        case ForBlocks(start, count, block, body):
+            whole = str(count) if block == 1 else f"{count} - {count} % {block}"
+            whole = str(count - count % block) if isinstance(count, int) else whole
+            turns = f"np.uint64({whole})" if block == 1 else f"np.uint64(0), np.uint64({whole}), np.uint64({block})"
+            yield f"{pad}for {start} in range({turns}):"
+            yield from print_body(body, indent + 4)
+        case Take(target, source, places):
+            place = " + ".join(f"np.uint64({one})" if isinstance(one, int) else one for one in places if one != 0)
+            yield f"{pad}{target} = " + (place if source is None else f"{source}[{place}]")
+        case ForBatch(index, position, body, beyond):
+            yield f"{pad}for {position} in range({_turns('batch_size', beyond)}):"
             if any(reads_variable(statement, index) for statement in body):
                 yield f"{pad}    {index} = batch[{position}]"
             yield from print_body(body, indent + 4)
+        case View(name, source, start, sizes):
+            shape = f".reshape(({', '.join(map(str, sizes))}))" if len(sizes) > 1 else ""
+            yield f"{pad}{name} = {source}[{start}:{start + prod(sizes)}]{shape}"
         case Comment(words):
             yield from _comment(words, pad)
         case Invert(target, source):
@@ -63,8 +79,12 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield f"{pad}if {name} < 0.0:"
             yield f"{pad}    {name} = 0.0"
             yield f"{pad}    {counter}[0] += 1"
-        case Invoke(procedure, arguments):
-            yield from call(f"{pad}{procedure}", arguments, indent)
+        case Invoke(procedure, arguments, targets):
+            yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _turns(count: Size, beyond: int) -> str:
+    return f"{count} - {count} % {beyond}, {count}" if beyond else str(count)
 
 
 def _grid(names: tuple[tuple[str, ...], ...]) -> str:
@@ -116,7 +136,7 @@ def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
     found: set[Size] = set()
     for statement in body:
         match statement:
-            case For(_, count, inner):
+            case For(_, count, inner) | ForBlocks(_, count, _, inner):
                 found |= {count, *sizes_in(inner)}
             case ForBatch(_, _, inner):
                 found |= {"batch_size", *sizes_in(inner)}

@@ -1,14 +1,17 @@
 """The loop of a chain: draws what a step needs, calls `step`, keeps every thin-th state."""
 
 from collections.abc import Iterator
+from textwrap import wrap
 
-from recipe_compiler.emit.print_body import call
+from recipe_compiler.emit.print_body import WIDTH, call
+from recipe_compiler.emit.print_chunks import print_chunks_run
 from recipe_compiler.emit.print_procedure import shape_text, size_lines
+from recipe_compiler.emit.print_registers import print_registers_run
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
-from recipe_compiler.program.lower_noise import CLIPPED
+from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
 RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
@@ -17,8 +20,10 @@ RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy",
 def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the names of the arguments of `run`, in order."""
     minibatch = program.variant == "minibatch"
-    batches = ("batch_state",) if program.replacement else ("batch_state", "permutation")
+    alone = program.replacement or program.contiguous
+    batches = ("batch_state",) if alone else ("batch_state", "permutation")
     return (
+        *(("gradient",) if program.gradient and program.gradient.code else ()),
         *(block.name for block in program.blocks),
         *(parameter.name for parameter in program.parameters),
         *(array.name for array in kernel.prepare.outputs),
@@ -35,7 +40,6 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
 
 def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `run`."""
-    step = kernel.step
     first = f"{program.blocks[0].name}_draws"
     yield RUN
     yield from call("def run", run_arguments(program, kernel), 0, ":")
@@ -43,7 +47,17 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield ""
     yield "    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer"
     yield "    draws are kept than asked for, the last of them its last finite state."
+    yield ""
+    yield from (f"    {line}" for line in wrap(kernel.shape, WIDTH - 4))
     yield '    """'
+    if kernel.registers:
+        yield from print_registers_run(program, kernel, first)
+    else:
+        yield from (print_chunks_run if kernel.chunked else _arrays_run)(program, kernel, first)
+
+
+def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
+    step = kernel.step
     work = tuple(array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
     wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
     sources = (
@@ -77,7 +91,9 @@ def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
     pad = " " * 12
     if program.variant == "minibatch":
         rows = f"{program.data[0].name}.shape[0]"
-        if program.replacement:
+        if program.contiguous:
+            yield f"{pad}_block_indices(batch_state, {rows}, batch)"
+        elif program.replacement:
             yield f"{pad}_fill_indices(batch_state, {rows}, batch)"
         else:
             yield f"{pad}_shuffle_indices(batch_state, permutation, batch)"

@@ -12,22 +12,40 @@ LOOP = '@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="n
 """Decorator of `step`: the chain holds it, which saves compiling it apart, and no sum of it is reordered."""
 REDUCTION = '@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)'
 """Decorator of functions whose sums may be reordered, so that they vectorise."""
+SMALL = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)'
+"""Decorator of short functions whose sums may be reordered: the call would take as long as a part of them."""
+SCALARS = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)'
+"""Decorator of functions of scalars: without the call they share their registers with the loop around."""
 
 
 def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
-    """Yield the lines of a jitted procedure."""
-    arrays = (*procedure.outputs, *procedure.inputs, *procedure.work)
+    """Yield the lines of a jitted procedure: one that returns its outputs does not take them."""
+    arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
     yield decorator
     yield from call(f"def {procedure.name}", tuple(array.name for array in arrays), 0, ":")
-    yield from _docstring(procedure.says)
+    first, *others = procedure.says
+    yield from docstring((f"{'Return' if procedure.returns else 'Write'} {first}", *others))
     yield from size_lines(arrays, used_sizes(procedure), 4)
     yield from print_body(procedure.body, 4)
+    if procedure.returns:
+        yield from returned(tuple(array.name for array in procedure.outputs))
+
+
+def returned(names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the line that returns scalars, over several lines where they are too long for one."""
+    line = f"    return {', '.join(names)}"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    yield "    return ("
+    yield from (f"        {name}," for name in names)
+    yield "    )"
 
 
 def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]:
     """Yield the lines of `prepare`: plain Python, run once before the chain starts."""
-    yield from call("def prepare", (*(array.name for array in procedure.inputs), *sizes), 0, ":")
-    yield from _docstring(procedure.says)
+    yield from call(f"def {procedure.name}", (*(array.name for array in procedure.inputs), *sizes), 0, ":")
+    yield from docstring(procedure.says)
     known = tuple(array for array in procedure.inputs if array.sizes)
     needed = used_sizes(procedure) | _array_sizes((*procedure.outputs, *procedure.work))
     yield from size_lines(known, needed - set(sizes), 4)
@@ -67,7 +85,8 @@ def _array_sizes(arrays: Iterable[Array]) -> frozenset[str]:
     return frozenset(part for name in names for part in name.split("+"))
 
 
-def _docstring(says: tuple[str, ...]) -> Iterator[str]:
+def docstring(says: tuple[str, ...]) -> Iterator[str]:
+    """Yield the lines of a function's docstring, each sentence on lines of its own."""
     lines = [part for line in says for part in wrap(line, WIDTH - 8, break_long_words=False, break_on_hyphens=False)]
     if len(lines) == 1:
         yield f'    """{lines[0]}"""'

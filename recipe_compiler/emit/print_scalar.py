@@ -15,6 +15,7 @@ FUNCTIONS = {
     "expm1": "math.expm1",
     "sqrt": "math.sqrt",
     "abs": "abs",
+    "sign": "_sign",
     "sin": "math.sin",
     "cos": "math.cos",
     "tan": "math.tan",
@@ -29,6 +30,7 @@ FUNCTIONS = {
     "loggamma": "math.lgamma",
     "minimum": "min",
     "maximum": "max",
+    "float64": "np.float64",
 }
 """Elementwise functions of the language, and what computes them in an emitted module."""
 
@@ -99,9 +101,7 @@ def print_terms(value: Plus) -> list[tuple[bool, str]]:
         negative, magnitude = _sign(term)
         part, level = _print(magnitude)
         found.append((negative, f"({part})" if negative and level == SUM else part))
-    # a sum that can start without a minus does
-    first = next((place for place, (negative, _) in enumerate(found) if not negative), 0)
-    return [found[first], *found[:first], *found[first + 1 :]]
+    return found
 
 
 def _sum(value: Plus) -> str:

@@ -18,10 +18,17 @@ def times(coefficient: Fraction, parts: tuple[Scalar, ...]) -> Scalar:
 
 
 def plus(terms: tuple[Scalar, ...]) -> Scalar:
-    """Return a sum without the empty one."""
+    """Return a sum without the empty one; one that can start without a minus does."""
     if not terms:
         return Constant(Fraction(0))
-    return terms[0] if len(terms) == 1 else Plus(terms)
+    first = next((place for place, term in enumerate(terms) if not is_negative(term)), 0)
+    return terms[0] if len(terms) == 1 else Plus((terms[first], *terms[:first], *terms[first + 1 :]))
+
+
+def is_negative(term: Scalar) -> bool:
+    """Whether a term is printed with a minus."""
+    first = term.factors[0] if isinstance(term, Times) else term
+    return isinstance(first, Constant) and first.value < 0
 
 
 def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -167,18 +167,24 @@ class Contraction:
         body = (datum.loop(body),) if datum else body
         self.define(Definition(Array(name, sizes), body, constant, of_datum=datum is not None))
 
-    def _mapped(self, atom: Applied, index: Index, rows: Rows) -> Ref:
-        """Return the entry of the array that holds a function of one datum: a loop of its own, which vectorises."""
+    def _before(self, atom: Applied, rows: Rows) -> Ref:
+        """Return where a function of one datum, or of the state alone, is kept, computed before the rows are summed.
+
+        That of a datum is an array with a loop of its own, which vectorises; that of the state is a number.
+        """
+        scope = indices(atom)
+        at = (rows.position,) if scope else ()
         name = self._known.get(atom)
         if name is None:
-            scope, variables = (index,), {index: ROW}
-            value = Call(atom.fn, tuple(self.scalar(arg, scope, variables) for arg in atom.args))
-            inner = value.args[0].name if isinstance(value.args[0], Ref) else "of_datum"
+            value = Call(atom.fn, tuple(self.scalar(arg, scope, dict.fromkeys(scope, ROW)) for arg in atom.args))
+            inner = value.args[0].name if isinstance(value.args[0], Ref) else "of_datum" if scope else "of_state"
             name = self.name(f"{atom.fn}_{inner}")
-            body = (rows.loop((Assign(Ref(name, (rows.position,)), value),)),)
-            self.define(Definition(Array(name, (rows.count,)), body, constant=False, of_datum=True))
+            assign = Assign(Ref(name, at), value)
+            array = Array(name, (rows.count,) if scope else ())
+            body = (rows.loop((assign,)) if scope else assign,)
+            self.define(Definition(array, body, constant=False, of_datum=bool(scope)))
             self._known[atom] = name
-        return Ref(name, (rows.position,))
+        return Ref(name, at)
 
     def _oriented(self, atom: Atom, bound: Index) -> Atom:
         """Sum a symmetric matrix over its last slot: its rows then are read in the order they are stored."""
@@ -255,8 +261,8 @@ class Contraction:
                 return Ref("math.pi")
             case Delta():
                 return Kronecker(at[0], at[1])
-            case Applied() if self.rows and [index.label for index in indices(atom)] == [DATUM]:
-                return self._mapped(atom, indices(atom)[0], self.rows)
+            case Applied() if self.rows and {index.label for index in indices(atom)} <= {DATUM}:
+                return self._before(atom, self.rows)
             case Applied(fn, args):
                 return Call(fn, tuple(self.scalar(arg, scope, variables) for arg in args))
             case Base(arg):

@@ -7,16 +7,33 @@ from recipe_compiler.program.loops import Array, Statement
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A function of the emitted module: writes `outputs` (and nothing else but its own locals and `work`)."""
+    """A function of the emitted module: writes `outputs` (and nothing else but its own locals and `work`).
+
+    Outputs that are arrays are arguments that it writes into; outputs that are scalars are what it returns.
+    """
 
     name: str
     says: tuple[str, ...]
-    """The equations it computes, one a line."""
+    """The equations it computes, one a line, to be put after the word `Write` or `Return`."""
     outputs: tuple[Array, ...]
     inputs: tuple[Array, ...]
     """Arrays and scalars it reads, in the order of its arguments."""
     work: tuple[Array, ...]
     body: tuple[Statement, ...]
+    inlined: bool = False
+    """Whether its caller is to hold its instructions: a call would take as long as a good part of them."""
+
+    @property
+    def returns(self) -> bool:
+        """Whether it returns its outputs, which then are scalars."""
+        return not any(array.sizes for array in self.outputs)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of its arrays and of their sizes: a new name stays clear of all."""
+        arrays = (*self.outputs, *self.inputs, *self.work)
+        sizes = (part for array in arrays for size in array.sizes for part in str(size).split("+"))
+        return frozenset(array.name for array in arrays) | frozenset(sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +45,15 @@ class Kernel:
     step: Procedure
     noises: tuple[Array, ...]
     """Standard normals that `step` takes: one array per group of blocks with correlated noise."""
+    registers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Arrays of the state and of a step that are kept in scalars: each with their names, entry by entry."""
+    chunked: tuple[str, ...] = ()
+    """Arrays that `step` takes a chunk of; it then works in place."""
+    block: int = 1
+    """Rows of the data that the gradient takes at once."""
+    shape: str = "Loops over arrays."
+    """Which shape the loops have, and why: a sentence for the reader of the module."""
+
+    def scalars(self, name: str) -> tuple[str, ...]:
+        """Return the names of the scalars that hold an array, none for one that stays an array."""
+        return dict(self.registers).get(name, ())

@@ -85,20 +85,55 @@ class Increment:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for index in range(count): body`."""
+    """`for index in range(count): body`; with `beyond`, only the turns beyond whole blocks of so many."""
 
     index: str
     count: Size
     body: tuple["Statement", ...]
+    beyond: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ForBatch:
-    """`for position in range(batch_size): index = batch[position]; body`, the rows of one minibatch."""
+    """`for position in range(batch_size): index = batch[position]; body`, the rows of one minibatch.
+
+    With `beyond`, only the rows beyond whole blocks of so many.
+    """
 
     index: str
     position: str
     body: tuple["Statement", ...]
+    beyond: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ForBlocks:
+    """`for start in range(0, count - count % block, block): body`, the starts of whole blocks, counted unsigned."""
+
+    start: str
+    count: Size
+    block: int
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """`target` is the element of `source` at the sum of unsigned `places`, or that sum where there is no source."""
+
+    target: str
+    source: str | None
+    places: tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`name = source[start : ...]` in a shape of its own: a part of an array under a name, nothing copied."""
+
+    name: str
+    source: str
+    start: int
+    sizes: tuple[int, ...]
+    """None for a scalar, which is an array of length one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +184,19 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """Call another procedure of the module; `arguments` are names of arrays and scalars."""
+    """Call another procedure of the module; `arguments` are names of arrays and scalars.
+
+    `targets` name the scalars that take what it returns; a procedure that writes into arrays returns nothing.
+    """
 
     procedure: str
     arguments: tuple[str, ...]
+    targets: tuple[str, ...] = ()
 
 
-Statement = Assign | Increment | For | ForBatch | Comment | Invert | Factor | Scale | Clip | Invoke
+Statement = (
+    Assign | Increment | For | ForBatch | ForBlocks | Take | View | Comment | Invert | Factor | Scale | Clip | Invoke
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +218,7 @@ def reads_variable(value: object, variable: str) -> bool:
             return reads_variable(base, variable)
         case Assign(target, inner) | Increment(target, inner):
             return reads_variable(target, variable) or reads_variable(inner, variable)
-        case For(_, _, body) | ForBatch(_, _, body):
+        case For(_, _, body) | ForBatch(_, _, body) | ForBlocks(_, _, _, body):
             return any(reads_variable(statement, variable) for statement in body)
         case _:
             return False
@@ -193,11 +234,15 @@ def _names(statement: Statement) -> Iterator[str]:
         case Assign(target, value) | Increment(target, value):
             yield target.name
             yield from _names_of(value)
-        case For(_, _, body):
+        case For(_, _, body) | ForBlocks(_, _, _, body):
             yield from names_in(body)
+        case Take(target, source):
+            yield from (target,) if source is None else (target, source)
         case ForBatch(_, _, body):
             yield "batch"
             yield from names_in(body)
+        case View(target, source):
+            yield from (target, source)
         case Invert(target, source):
             yield from (target, source)
         case Factor(targets, _, two_D, B_hat):
@@ -209,8 +254,9 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from (*_names_of(two_D), *_names_of(B_hat))
         case Clip(target, counter):
             yield from (target.name, counter)
-        case Invoke(_, arguments):
+        case Invoke(_, arguments, targets):
             yield from arguments
+            yield from targets
         case Comment():
             return
 
@@ -235,7 +281,7 @@ def stored_in(body: Iterable[Statement]) -> frozenset[str]:
         match statement:
             case Assign(target, _) | Increment(target, _) | Scale(target, _, _, _):
                 found.add(target.name)
-            case For(_, _, inner) | ForBatch(_, _, inner):
+            case For(_, _, inner) | ForBatch(_, _, inner) | ForBlocks(_, _, _, inner):
                 found |= stored_in(inner)
             case _:
                 pass

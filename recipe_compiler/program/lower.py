@@ -23,7 +23,8 @@ from recipe_compiler.program.loops import (
     names_in,
 )
 from recipe_compiler.program.lower_gradient import lower_gradient
-from recipe_compiler.program.lower_noise import CLIPPED, LoweredNoise, lower_noise
+from recipe_compiler.program.lower_noise import lower_noise
+from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
 from recipe_compiler.program.program import Program, Update
 from recipe_compiler.tensor.show import text
 
@@ -32,22 +33,26 @@ SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 def lower(program: Program) -> Kernel:
     """Return the procedures of a program: `prepare`, the gradient, `step`."""
-    contraction = _start(program)
-    noises = tuple(lower_noise(noise, contraction) for noise in program.noises)
+    contraction = started(program)
+    noises = tuple(lower_noise(noise, contraction, program.parameters) for noise in program.noises)
     prelude = contraction.take_changing()
     gradient = lower_gradient(program.gradient, contraction, ()) if program.gradient else None
     contraction.take_changing()
     body = (*_bodies(prelude), *_updates(program, gradient, noises, contraction))
     local = (*prelude, *contraction.take_changing())
     used = names_in(body) | (names_in(gradient.body) if gradient else frozenset[str]())
-    prepare = _prepare(program, contraction, used)
+    prepare = prepared(program, contraction, used)
     if gradient is not None:
         readable = _readable(program, prepare.outputs)
-        gradient = replace(gradient, inputs=_used(readable, names_in(gradient.body)))
+        read = (
+            frozenset(program.gradient.given) if program.gradient and program.gradient.code else names_in(gradient.body)
+        )
+        gradient = replace(gradient, inputs=_used(readable, read))
         body = _with_call(body, gradient, program)
     work = (*_work(gradient, noises), *(d.array for d in local if d.array.sizes))
     step = _step(program, noises, work, body, prepare.outputs)
-    return Kernel(prepare, gradient, step, tuple(noise.normals for noise in noises))
+    own = gradient if program.gradient and not program.gradient.code else None
+    return Kernel(prepare, own, step, tuple(array for noise in noises for array in noise.normals))
 
 
 def block_array(name: str, shape: Shape) -> Array:
@@ -55,7 +60,8 @@ def block_array(name: str, shape: Shape) -> Array:
     return Array(name, shape.sizes or (1,))
 
 
-def _start(program: Program) -> Contraction:
+def started(program: Program) -> Contraction:
+    """Return the definitions of a program before any: what is constant, symmetric, and which names are taken."""
     symmetric = frozenset(p.name for p in program.parameters if SYMMETRIC_KINDS & set(p.kinds))
     constants = frozenset(p.name for p in program.parameters)
     named = {item.name for group in (program.parameters, program.data, program.blocks) for item in group}
@@ -64,6 +70,7 @@ def _start(program: Program) -> Contraction:
     sizes |= {datum.size for datum in program.data if isinstance(datum.size, str)}
     taken = named | sizes | {update.new for update in program.updates} | {"eps", "batch", "row", "clipped", "total"}
     gradient = program.gradient
+    taken |= {part.block.name for part in gradient.parts} if gradient else set()
     single = frozenset({gradient.name}) if gradient and not gradient.block.shape.sizes else frozenset[str]()
     return Contraction(constants, symmetric, taken | ({gradient.name} if gradient else set()), singletons=single)
 
@@ -149,15 +156,14 @@ def _step(
     used = names_in(body)
     blocks = tuple(block_array(block.name, block.shape) for block in program.blocks)
     others = _used(_readable(program, constants)[len(blocks) :], used)
-    normals = tuple(noise.normals for noise in noises)
-    inputs = (*blocks, *others, *normals, Array("eps"))
-    says = (
-        f"Write one step ({program.scheme.replace('_', ' ')}) into {', '.join(a.name for a in outputs)}; draw nothing.",
-    )
+    normals = tuple(array for noise in noises for array in noise.normals)
+    code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
+    inputs = (*code, *blocks, *others, *normals, Array("eps"))
+    says = (f"one step ({program.scheme.replace('_', ' ')}): {', '.join(a.name for a in outputs)}; draw nothing.",)
     return Procedure("step", says, outputs, inputs, work, body)
 
 
-def _prepare(program: Program, contraction: Contraction, used: frozenset[str]) -> Procedure:
+def prepared(program: Program, contraction: Contraction, used: frozenset[str]) -> Procedure:
     """Return the procedure of the constants: those used by a step, and what they need."""
     needed: list[Definition] = []
     wanted = used

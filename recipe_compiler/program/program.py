@@ -12,11 +12,25 @@ from recipe_compiler.tensor.terms import Tensor
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The gradient by one block of the target: of -log prior, and of -log likelihood of datum n."""
+
+    block: Block
+    """The target's block by the name its coordinates have in these tensors; the potential's own if it is the whole."""
+    start: int
+    """The place of its first entry in the potential's block; its entries follow row by row."""
+    prior: Tensor
+    """Free indices `i` and `j`, as many as the block has axes."""
+    datum: Tensor | None
+    """Free indices `n` (the datum) and those of `prior`; None for a target without data."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gradient:
     """grad U of the target at the old state, or its minibatch estimate.
 
     Full data: `prior + sum_n datum`; minibatch: `prior + (N/n) sum_{n in batch} datum` (Ma, Chen, Fox 2015, Eq. 7:
-    the sum is scaled, the prior is not). The parts are gradients of -log prior and of -log likelihood of datum n.
+    the sum is scaled, the prior is not). Several blocks of a target stand in the potential's block end to end.
     """
 
     name: str
@@ -25,13 +39,20 @@ class Gradient:
     """The block of the state that U depends on."""
     at: str
     """Where it is evaluated: the block's name, or the name of its updated value."""
-    prior: Tensor
-    """Free index `i` (none for a scalar block)."""
-    datum: Tensor | None
-    """Free indices `n` (the datum) and `i`; None for a target without data."""
+    parts: tuple[Part, ...]
+    """By the blocks of the target, in order."""
     count: Size | None
-    """The number of data N."""
+    """The number of data N; None for a target without data."""
     minibatch: bool
+    code: str = ""
+    """The user's function that computes it, in place of parts: `my_gradient.py:grad_U`."""
+    given: tuple[str, ...] = ()
+    """What that function is given after the array it writes: the block, parameters, data, and the batch."""
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the potential's block is cut into blocks of the target."""
+        return any(part.block != self.block for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +78,28 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """L phi = f . grad phi + tr(D Hess phi) of a family of polynomials phi of the state: 0 on average over exp(-H)."""
+
+    name: str
+    """Of the array that holds L phi."""
+    says: str
+    """How phi is written: `theta[i]*r[i]`."""
+    phi: Tensor
+    """Free indices `i` and `j`, as many as the family has."""
+    value: Tensor
+    """L phi, with the same free indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """The generator of the equation that a step discretises, on polynomials; the gradient is that of all data."""
+
+    gradient: Gradient
+    moments: tuple[Moment, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One step: batch, gradient, noise, then the updates in order. Invariants are in `program/invariants.py`."""
 
@@ -72,3 +115,8 @@ class Program:
     noises: tuple[Noise, ...]
     updates: tuple[Update, ...]
     """In the order in which they are done, one for every block."""
+    generator: Generator | None = None
+    contiguous: bool = False
+    """Whether a minibatch is a block of consecutive rows."""
+    narrow: bool = False
+    """Whether the data are stored in float32."""

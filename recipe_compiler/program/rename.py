@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.program.program import Gradient, Noise, Program, Update
+from recipe_compiler.program.program import Generator, Gradient, Noise, Part, Program, Update
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -50,6 +50,7 @@ def rename(program: Program, names: Names) -> Program:
             Update(_block(update.block, names), update.new, rename_tensor(update.drift, names))
             for update in program.updates
         ),
+        generator=None if program.generator is None else _generator(program.generator, names),
     )
 
 
@@ -85,10 +86,27 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
         gradient,
         block=_block(gradient.block, names),
         at=_name(gradient.at, names),
-        prior=rename_tensor(gradient.prior, names),
-        datum=None if gradient.datum is None else rename_tensor(gradient.datum, names),
+        given=tuple(_name(name, names) for name in gradient.given),
+        parts=tuple(_part(part, names) for part in gradient.parts),
         count=None if gradient.count is None else _size(gradient.count, names),
     )
+
+
+def _part(part: Part, names: Names) -> Part:
+    datum = None if part.datum is None else rename_tensor(part.datum, names)
+    return Part(_block(part.block, names), part.start, rename_tensor(part.prior, names), datum)
+
+
+def _generator(generator: Generator, names: Names) -> Generator:
+    moments = (replace(m, says=_written(m.says, names), phi=rename_tensor(m.phi, names),
+                       value=rename_tensor(m.value, names)) for m in generator.moments)  # fmt: skip
+    return Generator(_gradient(generator.gradient, names), tuple(moments))
+
+
+def _written(says: str, names: Names) -> str:
+    """Return a product of entries with the blocks renamed."""
+    entries = (entry.partition("[") for entry in says.split("*"))
+    return "*".join(f"{_name(head, names)}{bracket}{at}" for head, bracket, at in entries)
 
 
 def _noise(noise: Noise, names: Names) -> Noise:

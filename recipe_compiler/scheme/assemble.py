@@ -19,6 +19,7 @@ class Setting:
     """Covariance of the minibatch gradient, free indices `i`, `j`; None where it is zero or the gradient exact."""
     variant: str
     replacement: bool
+    contiguous: bool
     parameters: tuple[Parameter, ...]
     data: tuple[Datum, ...]
     declared: frozenset[str]
@@ -38,6 +39,7 @@ def assemble(
         scheme=scheme,
         variant=setting.variant,
         replacement=setting.replacement,
+        contiguous=setting.contiguous,
         blocks=derivation.dynamics.declarations.blocks,
         parameters=setting.parameters,
         data=setting.data,

@@ -1,31 +1,57 @@
 """Build and derivation to Program: the scheme by its name."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Gradient, Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.assemble import Setting
+from recipe_compiler.scheme.control_variates import with_control_variates
 from recipe_compiler.scheme.euler import euler
-from recipe_compiler.scheme.posterior import target_gradient
+from recipe_compiler.scheme.moments import moments
+from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
 
 
-def discretise(build: Build, derivation: Derivation) -> Program:
+def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None = None) -> Program:
     """Return one step of the build's scheme for the bound dynamics and its target.
+
+    A target that is stacked (several blocks, or a matrix) makes a program at fixed sizes.
+
+    Args:
+        build: what to discretise.
+        derivation: of its bound dynamics.
+        sizes: of a stacked target, in place of those of the build.
 
     Raises:
         ModelError: the build asks for what no emitted step can do; names it.
     """
-    setting = _setting(build, derivation)
+    known = dict(build.sizes) if sizes is None else sizes
+    setting = _setting(build, derivation, known)
     if build.scheme == "euler":
         program = euler(derivation, setting)
     else:
         program = sequential_euler(derivation, setting, build.order)
-    return rename(program, _one_name_each(build, setting.gradient.block))
+    one_name = _one_name_each(build, setting.gradient, known)
+    generator = None
+    if not setting.gradient.code:
+        exact = _exact_gradient(build, setting.gradient.block, setting.declared, known)
+        shipped = dict(build.sizes)  # at small sizes too the polynomials are those of the module that is shipped
+        generator = moments(
+            derivation, exact, setting.declared, {**_one_name_each(build, setting.gradient, shipped), **shipped}
+        )
+    return rename(replace(program, generator=generator, narrow=_narrow(build)), one_name)
+
+
+def _narrow(build: Build) -> bool:
+    return build.data is not None and build.data.dtype == "float32"
 
 
 def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
@@ -36,13 +62,36 @@ def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
     return {old: new for old, new in found if isinstance(old, str) and isinstance(new, int)}
 
 
-def _one_name_each(build: Build, block: Block) -> dict[str, str | int]:
+def small_sizes(build: Build) -> Iterator[dict[str, int]]:
+    """Yield the sizes of a stacked target at which its step is emitted to be read back.
+
+    They are 1 and 2 in all combinations, and sizes that all differ. For any other target nothing is fixed: its text
+    reads sizes off the arrays.
+    """
+    declarations = build.target.declarations
+    if not is_stacked(build.target):
+        yield {}
+        return
+    names = stacked_sizes(declarations)
+    for numbers in product((1, 2), repeat=len(names)):
+        yield dict(zip(names, numbers, strict=True))
+    if len(names) > 1:
+        yield {name: 1 + k for k, name in enumerate(names)}
+
+
+def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int]) -> dict[str, str | int]:
     """Return what sizes of dynamics and target become, so that the block of the potential has one size.
 
-    A size that either document states as a number is that number; else the dynamics' name stands.
+    A size that either document states as a number is that number; else the dynamics' name stands. A stacked target
+    gives the block its number of coordinates.
     """
+    target = build.target
+    if is_stacked(target):
+        total = sum(length(block, sizes, target) for block in target.declarations.blocks)
+        fixed: dict[str, str | int] = {name: sizes[name] for name in stacked_sizes(target.declarations)}
+        return fixed | {size: total for size in gradient.block.shape.sizes if isinstance(size, str)}
     found: dict[str, str | int] = {}
-    for own, theirs in zip(block.shape.sizes, build.target.declarations.blocks[0].shape.sizes, strict=True):
+    for own, theirs in zip(gradient.block.shape.sizes, target.declarations.blocks[0].shape.sizes, strict=True):
         if own == theirs:
             continue
         if isinstance(theirs, str):
@@ -52,16 +101,24 @@ def _one_name_each(build: Build, block: Block) -> dict[str, str | int]:
     return found
 
 
-def _setting(build: Build, derivation: Derivation) -> Setting:
+def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> Setting:
     block = _potential_block(build, derivation)
     parameters = _parameters(build, derivation)
     data = build.target.declarations.data
     items = (*derivation.dynamics.declarations.blocks, *parameters, *data)
     declared = frozenset(item.name for item in items)
     minibatch = build.variant == "minibatch"
-    gradient = target_gradient(build.target, build.dynamics.potential or "U", block, declared, minibatch=minibatch)
+    potential = build.dynamics.potential or "U"
+    gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
+    if build.control is not None:
+        gradient = with_control_variates(gradient, *build.control)
     V = _covariance(build, derivation, block) if minibatch else None
-    return Setting(gradient, V, build.variant, build.replacement, parameters, data, declared)
+    return Setting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
+
+
+def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int]) -> Gradient:
+    """Return grad U of all data, whatever the steps take."""
+    return target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
 
 
 def _potential_block(build: Build, derivation: Derivation) -> Block:

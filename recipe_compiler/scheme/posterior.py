@@ -1,59 +1,114 @@
 """The gradient of a target, in index notation, at the block that the dynamics' potential depends on."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+
 from recipe_compiler.errors import Fault, ModelError
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import replace_atoms
-from recipe_compiler.program.program import Gradient
+from recipe_compiler.program.program import Gradient, Part
+from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.update import fresh
-from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
 
 
 def target_gradient(
-    target: Target, potential: str, block: Block, declared: frozenset[str], *, minibatch: bool
+    target: Target,
+    potential: str,
+    block: Block,
+    declared: frozenset[str],
+    sizes: Mapping[str, int],
+    *,
+    minibatch: bool,
 ) -> Gradient:
-    """Return grad U of a target in the dynamics' own names.
+    """Return grad U of a target in the dynamics' own names, block by block.
 
     U(theta) = -log_prior - sum_n log_likelihood_n; the minibatch estimate scales the sum by N/n and leaves the prior
-    alone (Ma, Chen, Fox 2015, Eq. 7). A target without data states U itself.
+    alone (Ma, Chen, Fox 2015, Eq. 7). A target without data states U itself. `sizes` are those of a stacked target.
 
     Raises:
-        ModelError: the target has more than one block, which no emitted step supports.
+        ModelError: a size of a stacked target is not known.
     """
-    if len(target.declarations.blocks) != 1:
-        names = ", ".join(b.name for b in target.declarations.blocks)
-        place = target.source.place("state")
-        raise ModelError(
-            [Fault(place, "state", f"found the blocks {names}, expected one", "stack them into one vector block")]
-        )
-    own = target.declarations.blocks[0].name
+    name = fresh(f"grad_{potential}_tilde" if minibatch else f"grad_{potential}", declared)
+    if target.gradient is not None:
+        return _by_code(target, target.gradient, name, block, minibatch=minibatch)
+    parts: list[Part] = []
+    start = 0
+    names: dict[str, str] = {}
+    for own in target.declarations.blocks:
+        names[own.name] = fresh(own.name, declared) if is_stacked(target) else block.name
+        prior, datum = _slopes(target, own)
+        parts.append(Part(replace(own, name=names[own.name]), start, prior, datum))
+        start += length(own, sizes, target) if is_stacked(target) else 0
+    if not is_stacked(target):
+        parts = [replace(parts[0], block=block)]
+    renamed = tuple(
+        replace(p, prior=_renamed(p.prior, names), datum=None if p.datum is None else _renamed(p.datum, names))
+        for p in parts
+    )
+    count = target.declarations.data[0].size if renamed[0].datum is not None else None
+    return Gradient(name, block, block.name, renamed, count, minibatch)
+
+
+def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: bool) -> Gradient:
+    """Return a gradient that the user's function writes: of U at the block, or its estimate from the rows `batch`."""
+    declared = target.declarations
+    count = declared.data[0].size if declared.data else None
+    given = (block.name, *(item.name for group in (declared.parameters, declared.data) for item in group))
+    batch = ("batch",) if minibatch else ()
+    return Gradient(name, block, block.name, (), count, minibatch, str(code), (*given, *batch))
+
+
+def is_stacked(target: Target) -> bool:
+    """Whether the blocks of a target are parts of the potential's block: several of them, or a matrix."""
+    blocks = target.declarations.blocks
+    return len(blocks) != 1 or len(blocks[0].shape.sizes) > 1
+
+
+def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:
+    """Return the symbolic sizes of the blocks of a target, which have to be fixed where it is stacked."""
+    sizes: list[Size] = [size for block in declarations.blocks for size in block.shape.sizes]
+    return tuple(dict.fromkeys(size for size in sizes if isinstance(size, str)))
+
+
+def length(block: Block, sizes: Mapping[str, int], target: Target) -> int:
+    """Return the number of coordinates of a block. Raises ModelError where a size of it is not known."""
+    for size in block.shape.sizes:
+        if isinstance(size, str) and size not in sizes:
+            problem = f"found no number for the size {size} of the target's block {block.name}, expected one"
+            hint = f"a target of several blocks, or of a matrix, is compiled at fixed sizes: `sizes: {{{size}: 3}}`"
+            raise ModelError([Fault(target.source.place("state"), "sizes", problem, hint)])
+    return prod(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
+
+
+def _slopes(target: Target, own: Block) -> tuple[Tensor, Tensor | None]:
+    """Return the gradients of -log prior and of -log likelihood of datum n by a block, fit to be computed."""
     rules = calculus(target.declarations)
     n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
-    sizes = target.declarations.blocks[0].shape.sizes
-    coordinate = Coordinate(own, tuple(Index(size, "i") for size in sizes))
+    slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
+    coordinate = Coordinate(own.name, slots)
 
-    def gradient(formula: Formula, sign: int, datum: Index | None) -> Tensor:
+    def slope(formula: Formula, sign: int, datum: Index | None) -> Tensor:
         value = convert(formula, target.declarations, datum=datum)
-        return _renamed(rules.scale(rules.diff(value, coordinate), sign), own, block.name)
+        return without_overflow(rules, rules.scale(rules.diff(value, coordinate), sign))
 
-    free = tuple(Index(size, "i") for size in sizes)
     if target.potential is not None:
-        prior, datum = gradient(target.potential, 1, None), None
-    else:
-        prior = gradient(target.log_prior, -1, None) if target.log_prior is not None else Tensor(free, ())
-        datum = gradient(target.log_likelihood, -1, n) if target.log_likelihood is not None else None
-    name = fresh(f"grad_{potential}_tilde" if minibatch else f"grad_{potential}", declared)
-    return Gradient(name, block, block.name, prior, datum, n.size if n and datum else None, minibatch)
+        return slope(target.potential, 1, None), None
+    prior = slope(target.log_prior, -1, None) if target.log_prior is not None else Tensor(slots, ())
+    return prior, slope(target.log_likelihood, -1, n) if target.log_likelihood is not None else None
 
 
-def _renamed(tensor: Tensor, old: str, new: str) -> Tensor:
+def _renamed(tensor: Tensor, names: Mapping[str, str]) -> Tensor:
     def rule(atom: Atom) -> Atom:
         match atom:
-            case Coordinate(block, at) if block == old:
-                return Coordinate(new, at)
+            case Coordinate(block, at) if block in names:
+                return Coordinate(names[block], at)
             case _:
                 return atom
 

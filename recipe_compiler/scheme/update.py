@@ -35,13 +35,15 @@ def updates(
     found: list[Update] = []
     for name in order:
         new = fresh(f"{name}_new", declared)
-        found.append(Update(blocks[name], new, _at(drifts[name], potential, gradient, done)))
+        found.append(Update(blocks[name], new, with_gradient(drifts[name], potential, gradient, done)))
         if sequential:
             done[name] = new
     return tuple(found)
 
 
-def _at(drift: Tensor, potential: str | None, gradient: str, done: Mapping[str, str]) -> Tensor:
+def with_gradient(drift: Tensor, potential: str | None, gradient: str, done: Mapping[str, str]) -> Tensor:
+    """Return a drift with grad U as the component of an array, and with the updated names of the blocks in `done`."""
+
     def rule(atom: Atom) -> Atom:
         match atom:
             case Component(name, (), (Coordinate(_, at),)) if name == potential:

@@ -1,16 +1,20 @@
 """The data section of a build: which columns of which file make which field of the target."""
 
 from pathlib import Path
+from typing import Any
 
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.model import DataFile, Target
-from recipe_compiler.spec.schema import BuildDocument
+from recipe_compiler.spec.schema import BuildDocument, DataEntry
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
-_OWN_KEYS = frozenset({"file", "standardise", "intercept"})
+_OWN_KEYS = frozenset(DataEntry.model_fields)
+_OF_A_TABLE = ("names", "standardise", "indicator", "intercept")
+"""Keys that say how columns become fields."""
 
 
 def read_data(page: Page, document: BuildDocument, target: Target, folder: Path) -> DataFile | None:
@@ -24,20 +28,64 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
     if not fields:
         page.fault(("data",), "data", "found `data` for a target without data, expected none", "remove it")
         return None
-    stated = document.data.model_extra or {}
-    for name in stated:
+    for name in (*(document.data.model_extra or {}), *document.data.arrays):
         if name not in fields:
             known = (*fields, *sorted(_OWN_KEYS))
             problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
             page.fault(("data", name), f"data.{name}", problem, nearest(name, known))
-    for name in document.data.standardise:
-        if name not in fields:
-            problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
-            page.fault(("data", "standardise"), "data.standardise", problem, nearest(name, tuple(fields)))
+    for key, names in (("standardise", document.data.standardise), ("indicator", document.data.indicator)):
+        for name in names:
+            if name not in fields:
+                problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
+                page.fault(("data", key), f"data.{key}", problem, nearest(name, tuple(fields)))
+            elif key == "indicator" and fields[name].shape.cols is None:
+                problem = f"found the indicator `{name}`, a number for each datum; expected a vector"
+                page.fault(
+                    ("data", key), f"data.{key}", problem, f"declare it in the target: {name}: {{shape: [N, K]}}"
+                )
+            elif key == "indicator" and not isinstance(_width(fields[name], document), int):
+                problem = f"found no number for the length {fields[name].shape.cols} of the indicator `{name}`"
+                page.fault(("data", key), f"data.{key}", f"{problem}, expected it under sizes")
+    stored = {key: getattr(document.data, key) for key in ("memory_map", "dtype", "shuffle", "shuffled")}
+    if document.data.arrays:
+        return _arrays(page, document.data, tuple(fields), folder, stored)
+    if document.data.file is None:
+        page.fault(("data",), "data.file", "found no `file`, expected one", "or `arrays`, a .npy file for each field")
+        return None
     columns = [(name, _columns(page, datum, document)) for name, datum in fields.items()]
+    widths = ((name, _width(fields[name], document)) for name in document.data.indicator if name in fields)
     return DataFile(
-        folder / document.data.file, tuple(columns), tuple(document.data.standardise), document.data.intercept
+        folder / document.data.file,
+        tuple(columns),
+        tuple(document.data.standardise),
+        document.data.intercept,
+        tuple((name, width) for name, width in widths if isinstance(width, int)),
+        tuple(document.data.names),
+        **stored,
     )
+
+
+def _arrays(
+    page: Page, entry: DataEntry, fields: tuple[str, ...], folder: Path, stored: dict[str, Any]
+) -> DataFile | None:
+    """Return fields that are files of their own; None where a fault was added."""
+    for key in ("file", *_OF_A_TABLE, *(entry.model_extra or {})):
+        if page.node("data", key) is not None:
+            problem = f"found `{key}` beside `arrays`, expected none: an array is a field as it is"
+            page.fault(("data", key), f"data.{key}", problem, "make it when the array is written")
+    missing = [name for name in fields if name not in entry.arrays]
+    for name in missing:
+        page.fault(("data", "arrays"), "data.arrays", f"found no array for `{name}`, expected one", "name a .npy file")
+    if missing:
+        return None
+    arrays = tuple((name, folder / entry.arrays[name]) for name in fields)
+    return DataFile(arrays[0][1], tuple((name, ()) for name in fields), arrays=arrays, **stored)
+
+
+def _width(datum: Datum, document: BuildDocument) -> Size | None:
+    """Return the length of one datum of a field, a number where the build fixes it; None of a number."""
+    width = datum.shape.cols
+    return document.sizes.get(width, width) if isinstance(width, str) else width
 
 
 def _columns(page: Page, datum: Datum, document: BuildDocument) -> tuple[str, ...]:
@@ -54,8 +102,11 @@ def _columns(page: Page, datum: Datum, document: BuildDocument) -> tuple[str, ..
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         page.fault(path, label, f"found the column `{twice[0]}` twice, expected each once")
-    width = datum.shape.cols
-    wanted = document.sizes.get(width, width) if isinstance(width, str) else width
+    width, wanted = datum.shape.cols, _width(datum, document)
+    if document.data is not None and datum.name in document.data.indicator:
+        if len(columns) > 1:
+            page.fault(path, label, f"found {len(columns)} columns for the indicator `{datum.name}`, expected one")
+        return columns
     extra = 1 if width is not None and document.data is not None and document.data.intercept else 0
     count = len(columns) + extra
     if width is None and len(columns) != 1:

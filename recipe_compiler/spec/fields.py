@@ -71,12 +71,15 @@ def _rational(value: Raw) -> Fraction:
     return refuse(value, "a finite number such as 0.02 or 1e-3") if number is None else number
 
 
-def _step(value: Raw) -> float:
-    try:
-        step = float(_rational(value))
-    except OverflowError:
-        step = 0.0
-    return step if step > 0.0 else refuse(value, "a step size > 0, finite")
+def _positive(expected: str) -> Callable[[Raw], float]:
+    def read(value: Raw) -> float:
+        try:
+            number = float(_rational(value))
+        except OverflowError:
+            number = 0.0
+        return number if number > 0.0 else refuse(value, expected)
+
+    return read
 
 
 def _truth(value: Raw) -> bool:
@@ -96,7 +99,14 @@ Name = Annotated[str, BeforeValidator(_name), WithJsonSchema(_NAME_SCHEMA)]
 FilePath = Annotated[str, BeforeValidator(_text("the name of a file")), WithJsonSchema({"type": "string"})]
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
 StepSize = Annotated[
-    float, BeforeValidator(_step), WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "description": "eps"})
+    float,
+    BeforeValidator(_positive("a step size > 0, finite")),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "description": "eps"}),
+]
+Positive = Annotated[
+    float,
+    BeforeValidator(_positive("a number > 0, finite")),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
 ]
 
 

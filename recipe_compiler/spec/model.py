@@ -64,8 +64,32 @@ class Dynamics:
 
 
 @dataclass(frozen=True, slots=True)
+class Transform:
+    """A bounded block that is sampled in an unbounded variable (`spec/transform.py`)."""
+
+    block: Block
+    """As declared: draws are of it."""
+    via: str
+    """`log` or `logit`."""
+    inner: str
+    """The name of the unbounded block that stands in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A function of a Python file. Only `recipe run` runs it, and only if it is allowed to."""
+
+    file: Path
+    function: str
+
+    def __str__(self) -> str:
+        """Name it without its folder: `my_gradient.py:grad_U`."""
+        return f"{self.file.name}:{self.function}"
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
-    """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential` alone."""
+    """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential`, or code for grad U, alone."""
 
     name: str
     declarations: Declarations
@@ -73,9 +97,15 @@ class Target:
     log_prior: Formula | None = None
     log_likelihood: Formula | None = None
     """Of ONE datum."""
+    gradient: Code | None = None
+    """What computes grad U where no formula states U: nothing about it is proved."""
     title: str = ""
     references: tuple[str, ...] = ()
     source: Source = field(default=Source("", "{}"), compare=False)
+    transforms: tuple[Transform, ...] = ()
+    """Blocks whose unbounded variables the formulas are about."""
+    declared: "Target | None" = None
+    """The target before these transforms; None without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +126,34 @@ class DataFile:
     """Field of the target to the columns of the file that make it."""
     standardise: tuple[str, ...] = ()
     intercept: bool = False
+    indicators: tuple[tuple[str, int], ...] = ()
+    """Fields that hold a one at the place that their one column counts, and how many places they have."""
+    names: tuple[str, ...] = ()
+    """Names of the columns of a plain array, in order."""
+    memory_map: bool = False
+    """Whether the fields are mapped from files, written once, instead of loaded."""
+    dtype: str = "float64"
+    """In what the data are stored, `float64` or `float32`; arithmetic is in float64."""
+    shuffle: int | None = None
+    """Seed of the random order that the rows are put in; None: as in the file."""
+    shuffled: bool = False
+    """Whether the build says that the file's rows stand in random order."""
+    arrays: tuple[tuple[str, Path], ...] = ()
+    """Field of the target to the `.npy` file that is this field as a whole; `file` is then the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How the step size falls along a chain, from `step_size` at its start (`run/schedule.py`)."""
+
+    name: str = "constant"
+    """`constant`, `power` or `cyclic`."""
+    b: float = 1.0
+    """Of `power`: the number of steps after which it falls."""
+    c: float = 0.0
+    """Of `power`: how fast it falls."""
+    period: int = 1
+    """Of `cyclic`: the steps of a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +167,7 @@ class RunSettings:
     chains: int = 4
     seed: int = 0
     batch_size: int | None = None
+    schedule: Schedule = Schedule()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +197,9 @@ class Build:
     init: tuple[tuple[str, Formula], ...]
     run: RunSettings
     source: Source = field(default=Source("", "{}"), compare=False)
+    contiguous: bool = False
+    """Whether a minibatch is a block of consecutive rows, the first row following the last."""
+    control: tuple[str, str] | None = None
+    """Of a gradient with control variates: the parameters that hold the mode and the sum of its data's gradients."""
+    estimated: str | None = None
+    """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""

@@ -1,12 +1,11 @@
 """Builds from YAML: dynamics, target, what is bound, the values, the scheme and the run."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.binding import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
@@ -17,8 +16,17 @@ from recipe_compiler.spec.build_checks import (
     check_target_fits,
     check_unique_names,
     known_sizes,
+    potential_blocks,
 )
 from recipe_compiler.spec.build_data import read_data
+from recipe_compiler.spec.build_minibatch import (
+    check_estimates,
+    check_minibatch,
+    control_parameters,
+    estimated_noise,
+    no_noise,
+    read_schedule,
+)
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.faults import Faults, nearest
@@ -57,11 +65,16 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     bind = read_bindings(page, tuple(document.bind), dynamics, scope)
     check_domains(page, dynamics, target, dict(bind))
-    V = _gradient_noise(page, document, dynamics, scope)
+    noise = estimated_noise(page, document, dynamics, scope) if potential_blocks(dynamics) else None
+    V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
+    control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
     values = _values(page, document, dynamics, target, parameters, folder)
     data = read_data(page, document, target, folder)
     check_run(page, document, target)
+    check_minibatch(page, document)
+    check_estimates(page, document, target)
+    schedule = read_schedule(page, document)
     if len(faults.found) > before or V is None:
         return None
     return Build(
@@ -69,7 +82,7 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
         dynamics=dynamics,
         target=target,
         bind=bind,
-        parameters=parameters,
+        parameters=(*parameters, *control, *(() if noise is None else noise[1:])),
         values=values,
         scheme=document.scheme.name,
         order=tuple(document.scheme.order),
@@ -79,8 +92,11 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
         sizes=tuple(document.sizes.items()),
         data=data,
         init=init,
-        run=RunSettings(**document.run.model_dump()),
+        run=RunSettings(**document.run.model_dump(exclude={"schedule"}), schedule=schedule),
         source=source_of(root, file),
+        contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
+        control=(control[0].name, control[1].name) if control else None,
+        estimated=None if noise is None else noise[1].name,
     )
 
 
@@ -152,9 +168,9 @@ def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, sco
     shape = Shape(rows, rows)
     path = ("gradient_noise", "V")
     if page.node(*path) is None:
-        return Number(Fraction(0)) if shape == SCALAR else Filled(0, shape)
+        return no_noise(shape)
     V = page.formula("gradient_noise.V", scope, shape, *path)
-    if V is not None and document.variant == "full" and V not in (Number(Fraction(0)), Filled(0, shape)):
+    if V is not None and document.variant == "full" and no_noise(shape) != V:
         page.fault(
             path, ".".join(path), "found gradient noise of a full gradient, expected 0", "use variant: minibatch"
         )

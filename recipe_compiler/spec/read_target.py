@@ -1,6 +1,7 @@
 """Targets from YAML: a potential, or a log prior and the log likelihood of one datum."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elaborate import Scope
@@ -17,9 +18,11 @@ from recipe_compiler.spec.declarations import (
 )
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.model import Code, Target
+from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
+from recipe_compiler.spec.transform import read_transforms, unbounded
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
@@ -39,7 +42,8 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declarations = with_defaults(page, with_domains(page, declarations))
     declarations = replace(declarations, assume=read_assumptions(page, declarations))
     _check_parts(page, document)
-    _check_unsupported(page, document)
+    code = _code(page, document, file)
+    transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)
@@ -47,7 +51,8 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
         return None
     titles = document.title, tuple(document.references)
     source = source_of(root, file)
-    return Target(document.name, declarations, potential, log_prior, log_likelihood, *titles, source)
+    target = Target(document.name, declarations, potential, log_prior, log_likelihood, code, *titles, source)
+    return faults.catch(lambda: unbounded(target, transforms))
 
 
 def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:
@@ -77,31 +82,33 @@ def _energy(page: Page, declarations: Declarations, name: str, *, with_data: boo
 def _check_parts(page: Page, document: TargetDocument) -> None:
     """Add a fault where the parts that state the density do not fit together."""
     likelihood, data = document.log_likelihood is not None, bool(document.data)
-    if document.potential is not None:
-        for name in ("log_prior", "log_likelihood", "data"):
+    alone = "gradient" if document.gradient is not None else "potential"
+    others = (
+        ("potential", "log_prior", "log_likelihood") if alone == "gradient" else ("log_prior", "log_likelihood", "data")
+    )
+    if document.gradient is not None or document.potential is not None:
+        for name in others:
             if page.node(name) is not None:
-                hint = "state the potential alone, or log_prior and log_likelihood"
-                page.fault((name,), name, f"found `{name}` beside `potential`, expected one or the other", hint)
-    elif document.gradient is None and not likelihood:
+                hint = f"state the {alone} alone, or log_prior and log_likelihood"
+                page.fault((name,), name, f"found `{name}` beside `{alone}`, expected one or the other", hint)
+    elif not likelihood:
         hint = "write log_likelihood (of one datum) and data, or potential"
         page.fault((), "potential", "found neither a potential nor a log_likelihood, expected one", hint)
-    if likelihood and not data:
+    if likelihood and not data and document.gradient is None:
         hint = "declare data, or write a potential"
         page.fault(("log_likelihood",), "log_likelihood", "found no `data`, expected the fields of one datum", hint)
 
 
-def _check_unsupported(page: Page, document: TargetDocument) -> None:
-    """Refuse by name what no formula of this language states yet in an emitted module."""
-    if document.gradient is not None:
-        problem = (
-            "found a gradient given as a function of a Python module; formulas alone are differentiated and proved"
-        )
-        page.fault(("gradient",), "gradient", problem, "state the target as log_prior and log_likelihood, or potential")
-    for name, block in document.state.items():
-        if block.transform is not None:
-            path = ("state", name, "transform")
-            problem = (
-                f"found the transform `{block.transform}`; blocks are sampled in the variable they are declared in"
-            )
-            hint = "use dynamics whose block has the same domain, or write the target in the unbounded variable, its"
-            page.fault(path, ".".join(path), problem, f"{hint} Jacobian included")
+def _code(page: Page, document: TargetDocument, file: str) -> Code | None:
+    """Return the function that a target names as its gradient. It is not looked at: it is code."""
+    if document.gradient is None:
+        return None
+    name, colon, function = document.gradient.rpartition(":")
+    path = Path(file).parent / name
+    if not colon or not name.endswith(".py") or not function.isidentifier():
+        problem = f"found `{shown(document.gradient)}`, expected a function of a Python file: my_gradient.py:grad_U"
+        page.fault(("gradient",), "gradient", problem, "names of files are relative to the target's own")
+    elif "\0" in name or not path.is_file():
+        hint = "names are relative to the target's own file"
+        page.fault(("gradient",), "gradient", f"found no file `{shown(name)}`, expected one", hint)
+    return Code(path, function)

@@ -21,6 +21,7 @@ from recipe_compiler.spec.fields import (
     Name,
     Numbers,
     OneOrMore,
+    Positive,
     Seed,
     ShapeField,
     SizeNumber,
@@ -128,7 +129,7 @@ class TargetDocument(Document):
     potential: FormulaText | None = None
     log_prior: FormulaText | None = None
     log_likelihood: FormulaText | None = None
-    gradient: Text | None = None
+    gradient: Annotated[Text | None, Field(description="my_gradient.py:grad_U, code that is not proved")] = None
 
 
 class BuildParameterEntry(Part):
@@ -149,23 +150,53 @@ class SchemeEntry(Part):
 class GradientNoiseEntry(Part):
     """Covariance of the minibatch gradient."""
 
-    V: FormulaText = "0"
+    V: Annotated[FormulaText, Field(description="a formula, or `estimate`: from the data, before the run")] = "0"
+    form: Annotated[Literal["dense", "diagonal"], Field(description="of an estimated V")] = "dense"
 
 
 class MinibatchEntry(Part):
-    """How a minibatch is drawn."""
+    """How a minibatch is drawn, and what is estimated from it."""
 
     replacement: Annotated[Truth, Field(description="draw data with replacement; false: all of a batch differ")] = False
+    blocks: Annotated[
+        Literal["contiguous"] | None, Field(description="consecutive rows of shuffled data, from a random one on")
+    ] = None
+    control_variates: Annotated[
+        Literal["mode"] | None, Field(description="differences to the gradients at the mode, which are summed once")
+    ] = None
 
 
 class DataEntry(BaseModel):
-    """The data file; every other key is a field of the target with the columns that make it."""
+    """The data; every other key is a field of the target with the columns of `file` that make it."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    file: FilePath
+    file: Annotated[FilePath | None, Field(description="a table: .csv, .npy or .parquet, relative to this file")] = None
+    arrays: Annotated[
+        dict[Name, FilePath], Field(description="in place of `file`: field to the .npy file that is the whole field")
+    ] = {}
+    names: Annotated[list[Text], Field(description="of all columns of a plain .npy array, in order")] = []
+    memory_map: Annotated[Truth, Field(description="map the data, converted once, instead of loading them")] = False
+    dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
+    shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
+    shuffled: Annotated[Truth, Field(description="the rows of the file stand in random order")] = False
     standardise: Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})] = []
+    indicator: Annotated[
+        list[Name],
+        OneOrMore,
+        WithJsonSchema({"type": ["string", "array"]}),
+        Field(description="fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros"),
+    ] = []
     intercept: Truth = False
+
+
+class ScheduleEntry(Part):
+    """How the step size falls along a chain: constant; (1 + t/b)**-c; or cycles of (1 + cos(pi t/period))/2."""
+
+    name: Literal["constant", "power", "cyclic"]
+    b: Annotated[Positive | None, Field(description="of power: steps, > 0")] = None
+    c: Annotated[Positive | None, Field(description="of power: 0 < c <= 1")] = None
+    period: Annotated[Count | None, Field(description="of cyclic: steps of a cycle")] = None
 
 
 class RunEntry(Part):
@@ -178,6 +209,7 @@ class RunEntry(Part):
     chains: Chains = 4
     seed: Seed = 0
     batch_size: Count | None = None
+    schedule: ScheduleEntry = ScheduleEntry(name="constant")
 
 
 class BuildDocument(Document):

@@ -75,6 +75,10 @@ def _on_circles(document: Dynamics | Target) -> bool:
     return bool(on_circles(document.declarations))
 
 
+def _is_stated(target: Target) -> bool:
+    return target.gradient is None
+
+
 def _always(document: Dynamics | Target | Build) -> bool:
     del document
     return True
@@ -109,9 +113,9 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
 )
 
 TARGETS: tuple[Claim[Target, Target], ...] = (
-    Claim(*DEFINED, defined, _always),
+    Claim(*DEFINED, defined, _is_stated),
     Claim(*GRADIENT, gradient, _always),
-    Claim(*PERIODIC, target_periodic, _on_circles),
+    Claim(*PERIODIC, target_periodic, lambda target: _on_circles(target) and _is_stated(target)),
     Claim(*NORMALISABLE_TARGET, normalisable_target, _always, alone=True),
 )
 

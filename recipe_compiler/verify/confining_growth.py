@@ -19,6 +19,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
+from recipe_compiler.verify.confining_exponents import bounding
 from recipe_compiler.verify.confining_factors import BOUNDED_FUNCTIONS
 
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
@@ -133,12 +134,14 @@ def grown(
         found[block.name] = confined
     used = {term for confined in found.values() for term in confined.terms}
     for term in left:
-        bound = None if term in used else degrees(c, declarations, term.factors)
-        if term not in used and (
-            bound is None or sum(s / found[b].degree for b, s in bound.items() if b in found) >= 1
-        ):
+        if term not in used and not all(_is_dominated(c, declarations, part, found) for part in bounding(c, term)):
             return f"{text(c.collect([term], ()))} is not dominated"
     return found
+
+
+def _is_dominated(c: Calculus, declarations: Declarations, term: Term, by: Mapping[str, Confinement]) -> bool:
+    bound = degrees(c, declarations, term.factors)
+    return bound is not None and sum(s / by[b].degree for b, s in bound.items() if b in by) < 1
 
 
 def growth_below(c: Calculus, declarations: Declarations, group: tuple[Block, ...], tensor: Tensor) -> Fraction | None:
@@ -190,8 +193,8 @@ def _definite_degree(c: Calculus, block: Block, term: Term) -> Fraction | None:
         at = [slot for slot in slots(atom) if isinstance(slot, Index)]
         if not own or exponent <= 0 or not factor_is_nonnegative(c.rules, factor) or len(at) != len(block.shape.sizes):
             return None
-        if seen & set(at):
-            return None
+        if seen & set(at) or len(set(at)) < len(at):
+            return None  # a diagonal, sum_i z[i, i]**e, says nothing of the rest of a matrix
         seen |= set(at)
         total += exponent
     return total if total > 0 and indices(term.factors) <= seen else None

@@ -60,7 +60,7 @@ def fails(declarations: Declarations, needed: Iterable[Condition], sizes: Sizes)
             for entry in entries:
                 try:
                     value = evaluate(entry, at.leaf)
-                except NoValueError:
+                except (NoValueError, KeyError):  # data have no value at a point of the declarations
                     continue
                 if is_certainly(value, -1) or (condition.boundary and value == 0):
                     says = f"what must be positive for {condition.end}"

@@ -18,6 +18,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.tidy import is_zero
+from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Undecided
 from recipe_compiler.verify.exact_budget import budget_at
@@ -59,7 +60,26 @@ def noise_budget(build: Build, bound: Dynamics) -> Finding:
         return Finding(*NOISE_BUDGET, True, Undecided((reason,)), where=where)
     if not budget.blocks:
         return Finding(*NOISE_BUDGET, True, Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
+    if build.estimated is not None:
+        return Finding(*NOISE_BUDGET, True, _left_to_the_run(budget, build.estimated), where=where)
     return Finding(*NOISE_BUDGET, True, _decided(budget, build, bound), where=where)
+
+
+def _left_to_the_run(budget: Budget, name: str) -> Decision:
+    """Return the decision where V is known only when a run begins: it stands on a condition that the run enforces.
+
+    `prepare` computes sqrt(eps (2D - eps B_hat)) before the first step and refuses an eps at which that is not real;
+    where D or B_hat depends on the state, no step size is refused, and nothing is decided here.
+    """
+    blocks = frozenset(block.name for block in budget.declarations.blocks)
+    formulas = [*(x for row in budget.D for x in row), *budget.W]
+    uses = [dependence(formula) for formula in formulas]
+    if any(blocks & set(use.blocks) or use.functions for use in uses):
+        return Undecided((f"{name} is estimated before a run, and D or Q depends on the state: no eps_max follows",))
+    given = (
+        f"eps <= eps_max of the {name} that is estimated: the emitted module refuses any other before its first step",
+    )
+    return Proved("the emitted module's own check, before its first step", given)
 
 
 def _decided(budget: Budget, build: Build, bound: Dynamics) -> Decision:

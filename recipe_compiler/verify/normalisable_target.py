@@ -30,6 +30,7 @@ from recipe_compiler.verify.normalisable import METHOD, normalisable
 from recipe_compiler.verify.premises import smoothness
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import LARGEST, Sizes, smallest_sizes
+from recipe_compiler.verify.target import of_code
 
 FINITE = " has a finite integral"
 
@@ -52,6 +53,9 @@ def normalisable_target(target: Target) -> Finding:
     Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
     """
     target = target.declared or target
+    if target.gradient is not None:
+        reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
+        return Finding(*NORMALISABLE_TARGET, True, reason, where=target.source.place("gradient"))
     declarations = target.declarations
     if target.potential is not None and not declarations.data:
         return _of_potential(target, target.potential)
@@ -142,6 +146,9 @@ def _of_build(build: Build, bound: Dynamics) -> Finding:
     if other:
         reason = f"assumed, and not what the target shows: {'; '.join(other)}"
         return Finding(of_dynamics.id, of_dynamics.says, True, Undecided((reason,)), where=of_dynamics.where)
+    if build.target.gradient is not None:
+        own = of_dynamics.decision
+        return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
     posterior = of_target(normalisable_target, sharpened_target(build))
     match posterior.decision:
         case Proved(by, given, data):

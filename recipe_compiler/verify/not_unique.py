@@ -16,7 +16,7 @@ from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.matrices import TooLargeError
 from recipe_compiler.algebra.symbols import coordinates
 from recipe_compiler.algebra.system import System, system
-from recipe_compiler.algebra.witness import witness
+from recipe_compiler.algebra.witness import points, witness
 from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.formula.declaration import Parameter
@@ -213,7 +213,9 @@ def _energy(instance: _Instance, case: Case, at: AtValues | None) -> Other | Non
 
 
 def _linear(instance: _Instance, case: Case) -> Other | None:
-    """Return the refutation by a combination of coordinates that never changes."""
+    """Return the refutation by a combination of coordinates that never changes, at a size that is allowed."""
+    if next(points(instance.dynamics.declarations, instance.sizes), None) is None:
+        return None
     circles = _circles(instance)
     for v in linear_invariants(instance.scalars):
         if any(v[k] for k in circles):

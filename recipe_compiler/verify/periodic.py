@@ -25,7 +25,9 @@ from recipe_compiler.formula.expression import (
     Entry,
     Formula,
     FunctionAt,
+    GradTilde,
     Multiply,
+    Next,
     Number,
     Pi,
     Role,
@@ -53,9 +55,13 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
 
 
 def periodic(case: Case) -> Finding:
-    """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle."""
+    """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle.
+
+    The next value of such a block has to be so up to whole turns.
+    """
     dynamics = case.dynamics
-    return _finding(_Stated(tuple(_stated(dynamics)), dynamics.declarations, case.sizes), case.place("H"))
+    stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, case.sizes, dynamics.claims.update or ())
+    return _finding(stated, case.place("H"))
 
 
 def target_periodic(target: Target) -> Finding:
@@ -72,6 +78,7 @@ class _Stated:
     formulas: tuple[Formula, ...]
     declarations: Declarations
     sizes: tuple[Sizes, ...]
+    update: tuple[tuple[str, Formula], ...] = ()
 
 
 def _stated(dynamics: Dynamics) -> list[Formula]:
@@ -99,9 +106,21 @@ def _finding(stated: _Stated, where: Place | None) -> Finding:
                 open_.append(f"not shown: {text(formula)} is periodic in {block.name}: {found}")
             else:
                 by = "structure; normal form once around the circle"
+        open_ += _open_of_update(stated.update, block.name, given, whole=whole)
     reasons = tuple(sorted(given))
     decision: Decision = Undecided(tuple(open_), given=reasons) if open_ else Proved(by, reasons)
     return Finding(*PERIODIC, True, decision, where=where)
+
+
+def _open_of_update(
+    update: tuple[tuple[str, Formula], ...], name: str, given: set[str], *, whole: bool
+) -> Iterator[str]:
+    """Yield which next values are not shown to be periodic in a block: its own may make whole turns more."""
+    for updated, formula in update:
+        terms = formula.terms if isinstance(formula, Add) else (formula,)
+        left = [term for term in terms if not (updated == name and _whole(term, name))]
+        if any(_outside(term, name, given) is not None or not (whole or _free(term, name)) for term in left):
+            yield f"not shown: the update of {updated} is periodic in {name}"
 
 
 def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, Sizes] | str:
@@ -125,24 +144,30 @@ def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, S
 
 def _steps(formula: Formula, block: Block, setting: Setting) -> Iterator[Expr]:
     """Yield what every entry of a formula changes by once around the circle of one coordinate."""
-    low, high = (rows(edge, setting)[0][0] for edge in block.domain.bounds or (Number(Fraction(0)), TURN))
     for row in rows(formula, setting):
         for entry in row:
-            abstract = {
-                call: sympy.Dummy(real=True) for call in entry.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)
-            }
-            plain = cast(Expr, entry.xreplace(abstract))
-            back = {name: call for call, name in abstract.items()}
-            for x in coordinates(block, setting.sizes):
-                moved = cast(Expr, sympy.expand_mul(plain.xreplace({x: x + high - low})))
-                yield cast(Expr, (moved - plain).xreplace(back))
+            yield from once_around(entry, block, setting)
+
+
+def once_around(entry: Expr, block: Block, setting: Setting) -> Iterator[Expr]:
+    """Yield what an expression changes by once around the circle of each coordinate, abstract functions left as is."""
+    low, high = (rows(edge, setting)[0][0] for edge in block.domain.bounds or (Number(Fraction(0)), TURN))
+    abstract = {call: sympy.Dummy(real=True) for call in entry.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)}
+    plain = cast(Expr, entry.xreplace(abstract))
+    back = {name: call for call, name in abstract.items()}
+    for x in coordinates(block, setting.sizes):
+        moved = cast(Expr, sympy.expand_mul(plain.xreplace({x: x + high - low})))
+        yield cast(Expr, (moved - plain).xreplace(back))
 
 
 def _outside(formula: Formula, name: str, given: set[str]) -> Formula | None:
     """Return an occurrence of a block that is not shown to be periodic, noting what is assumed of functions."""
     match formula:
-        case Symbol(same, _, Role.BLOCK) if same == name:
+        case Symbol(same, _, Role.BLOCK) | Next(same) if same == name:
             return formula
+        case GradTilde(function):
+            given.add(f"{function} is periodic in {name}")
+            return None
         case FunctionAt(function, of, _):
             if name in of:
                 given.add(f"{function} is periodic in {name}")
@@ -172,8 +197,10 @@ def _whole(term: Formula, name: str) -> bool:
 
 def _free(formula: Formula, name: str) -> bool:
     match formula:
-        case Symbol(same, _, Role.BLOCK):
+        case Symbol(same, _, Role.BLOCK) | Next(same):
             return same != name
+        case GradTilde():
+            return False
         case FunctionAt(_, of, _):
             return name not in of
         case _:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.algebra.symbols import component, coordinate, label, length, positions
+from recipe_compiler.algebra.symbols import component, coordinate, coordinates, label, length, positions
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.shapes import Shape
@@ -147,7 +147,7 @@ class Names:
         """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
         match atom:
             case Coordinate(name, at):
-                return self._valued(coordinate(self._block(name), integers(at)))
+                return self._valued(self._coordinate(name, integers(at)))
             case Component(name, at, ()) if self.program.gradient and name == self.program.gradient.name:
                 return self.gradient()[integers(at)[0] if at else 0]
             case Component(name, at, ()):
@@ -157,8 +157,15 @@ class Names:
             case _:
                 return None
 
-    def _block(self, name: str) -> Block:
-        return next(block for block in self.program.blocks if block.name == name)
+    def _coordinate(self, name: str, at: tuple[int, ...]) -> Scalar:
+        """Return a coordinate of the state; one of a target's block that is a part of the potential's stands there."""
+        gradient = self.program.gradient
+        if gradient is not None and gradient.stacked:
+            for part in gradient.parts:
+                if part.block.name == name:
+                    place = part.start + positions(part.block.shape, self.sizes).index(at)
+                    return coordinates(gradient.block, self.sizes)[place]
+        return coordinate(next(block for block in self.program.blocks if block.name == name), at)
 
 
 def rational_of(name: str) -> Scalar:

@@ -32,6 +32,7 @@ def _tensors(program: Program) -> Iterator[Tensor]:
         for matrix in (noise.two_D, noise.B_hat or ()):
             yield from (entry for row in matrix for entry in row)
     if program.gradient is not None:
-        yield program.gradient.prior
-        if program.gradient.datum is not None:
-            yield program.gradient.datum
+        for part in program.gradient.parts:
+            yield part.prior
+            if part.datum is not None:
+                yield part.datum

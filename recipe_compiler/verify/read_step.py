@@ -10,6 +10,7 @@ from recipe_compiler.algebra.symbols import label, positions
 from recipe_compiler.emit.module import Module, symbolic_sizes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Noise
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
@@ -67,14 +68,46 @@ def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence
         given[array.name], left = np.array(left[:count], object), left[count:]
     for block in module.program.blocks:
         given[block.name] = np.array(names.block(block), object)
-    for array in (*module.kernel.step.outputs, *module.kernel.step.work):
+    step = module.kernel.step
+    given = held(module, given)
+    for array in (*(() if step.returns else step.outputs), *step.work):
         given[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
-    for array in module.kernel.step.inputs:
+    for array in step.inputs:
         given.setdefault(array.name, np.full((1,), None, object))
-    reader.call("step", given)
-    moved = [entry for array in module.kernel.step.outputs for entry in np.asarray(given[array.name]).ravel()]
+    returned = reader.call("step", given)
+    moved = written(step, given, returned)
+    _check_asked(module, reader, given, dict(zip((array.name for array in step.outputs), moved, strict=False)))
     start = [entry for block in module.program.blocks for entry in names.block(block)]
     return [new - old for new, old in zip(moved, start, strict=True)]
+
+
+def _check_asked(module: Module, reader: Reader, given: Mapping[str, object], new: Mapping[str, Scalar]) -> None:
+    """Check that a gradient of scalars, which is not entered, was asked at the state that the Program says."""
+    gradient = module.program.gradient
+    if gradient is None or not reader.asked:
+        return
+    old_names, names = module.kernel.scalars(gradient.block.name), module.kernel.scalars(gradient.at)
+    moves = dict(zip(old_names, names, strict=True))
+    for name, value in reader.asked.items():
+        stated = new[moves[name]] if moves.get(name) in new else given.get(name)
+        if not np.array_equal(np.asarray(value, object), np.asarray(stated, object)):
+            raise CompilerError(f"the emitted step asks for the gradient at another {name} than its Program")
+
+
+def held(module: Module, given: Mapping[str, object]) -> dict[str, object]:
+    """Return the arguments of a procedure, with the entries of arrays that it takes as scalars under their names."""
+    found = dict(given)
+    for name, scalars in module.kernel.registers:
+        if name in given:
+            found |= dict(zip(scalars, np.asarray(given[name]).ravel(), strict=True))
+    return found
+
+
+def written(procedure: Procedure, given: Mapping[str, object], returned: object) -> list[Scalar]:
+    """Return the entries of what a procedure computes: those it returned, or those of the arrays it wrote into."""
+    if procedure.returns:
+        return list(returned) if isinstance(returned, tuple) else [returned]
+    return [entry for array in procedure.outputs for entry in np.asarray(given[array.name]).ravel()]
 
 
 def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:

@@ -16,18 +16,32 @@ from recipe_compiler.algebra.system import residual, system
 from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.print_lanes import has_lanes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Gradient, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+from recipe_compiler.verify.read_chunks import read_sweep
+from recipe_compiler.verify.read_generator import (
+    derived_moments,
+    polynomials,
+    read_full_gradient,
+    read_moments,
+    stated_moments,
+)
 from recipe_compiler.verify.read_gradient import BATCH, batches, read_gradient, stated_gradient
+from recipe_compiler.verify.read_lanes import check_lanes
 from recipe_compiler.verify.read_names import EPS, Names, Sizes
 from recipe_compiler.verify.read_point import changes_at_point
 from recipe_compiler.verify.read_sizes import smallest_sizes
 from recipe_compiler.verify.read_step import Increment, read_increment, stated_increment
 from recipe_compiler.verify.undefined import check_names
 
+BEYOND = 5
+"""Rows read beyond a whole block: more than the four that are summed at once."""
+STRIDE = 5
+"""The rows of the batch that is read in blocks are this far apart, so that no row has the number of its place."""
 DIGITS = 60
 """Digits in which numbers with roots and exponentials are compared at a point."""
 
@@ -50,11 +64,16 @@ def read_back(
     checked: list[Sizes] = []
     for sizes in sizes_to_read(module.program):
         here = Names(module.program, {**sizes, **(pinned or {})})
-        read, stated = read_increment(module, here), stated_increment(here)
-        _same_moments(read, stated, here)
+        if module.kernel.chunked:
+            read = _same_sweep(module, here)
+        else:
+            read = read_increment(module, here)
+            _same_moments(read, stated_increment(here), here)
+            _same_gradient(module, here)
         _first_order(read, here, derivation, names)
-        _same_gradient(module, here)
+        _same_generator(module, here, derivation, names)
         checked.append(sizes)
+    _same_blocks(module, {**checked[-1], **(pinned or {})})
     return tuple(checked)
 
 
@@ -66,12 +85,27 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
     """
     check_names(module.text)
     free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
-    known = free | dict(sizes) | _count(module.program)
+    known = free | (dict(sizes) if not module.kernel.chunked else {}) | _count(module.program)
     here = Names(module.program, known, at_point=True)
+    if module.kernel.chunked:  # one more, for a remainder after the last full chunk
+        _same_sweep(module, Names(module.program, {name: size + 1 for name, size in free.items()}))
+    else:
+        _same_at_point(module, here, known)
+    if has_lanes(module.kernel):
+        check_lanes(module, here)
+    if (generator := module.program.generator) is not None:
+        read = read_moments(module, here)
+        for place, value in stated_moments(generator, here).items():
+            _equal(read[place], value, f"entry {place} of the generator at a point", here)
+        _same_full_gradient(module, generator.gradient, here)
+
+
+def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
     for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
         _equal(read, stated, f"the change of z_{a} at a point", here)
-    if module.program.gradient is not None:
+    if module.program.gradient is not None and not module.program.gradient.code:
         _compare_batch(module, module.program.gradient, here, tuple(range(BATCH, 0, -1)))
+        _same_blocks(module, known)
 
 
 def sizes_to_read(program: Program) -> Iterator[Sizes]:
@@ -96,6 +130,15 @@ def _count(program: Program) -> dict[str, int]:
     """Return the number of data of the small data set that gradients are read on."""
     counts = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
     return counts | {"batch_size": BATCH}
+
+
+def _same_sweep(module: Module, here: Names) -> Increment:
+    """Compare a step that is taken chunk by chunk with its Program, and return it as it was read."""
+    sweep = read_sweep(module, here)
+    _same_moments(sweep.increment, stated_increment(here), here)
+    for k, (read, stated) in enumerate(sweep.gradients):
+        _equal(read, stated, f"entry {k} of the gradient", here)
+    return sweep.increment
 
 
 def _same_moments(read: Increment, stated: Increment, here: Names) -> None:
@@ -126,6 +169,28 @@ def _first_order(read: Increment, here: Names, derivation: Derivation, names: Ma
     drift = tuple(_relabelled(entry.xreplace(known), back).xreplace(abstract) for entry in f)
     D = tuple(tuple(_relabelled(entry.xreplace(known), back) / 2 for entry in row) for row in two_D)
     _equal(residual(there, drift, D), sp.Integer(0), "the Fokker-Planck residual of the step's first order", here)
+
+
+def _same_generator(module: Module, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Compare L phi as the emitted generator computes it with the second engine's, from D, Q and H."""
+    generator = module.program.generator
+    if generator is None:
+        return
+    read = read_moments(module, here)
+    back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
+    known, abstract = here.inverses_written_out(), _potential_gradient(derivation, here)
+    phis = {place: _relabelled(phi, back) for place, phi in polynomials(generator, here).items()}
+    for place, value in derived_moments(derivation, phis, here.sizes).items():
+        found = _relabelled((sp.Integer(0) + read[place]).xreplace(known), back).xreplace(abstract)
+        _equal(found, value, f"L({phis[place]})", here)
+    _same_full_gradient(module, generator.gradient, here)
+
+
+def _same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
+    rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
+    stated = stated_gradient(gradient, here, rows, sp.Integer(1))
+    for k, (entry, value) in enumerate(zip(read_full_gradient(module, here), stated, strict=True)):
+        _equal(entry, value, f"entry {k} of the gradient of all data", here)
 
 
 def _at_zero(value: Scalar) -> Scalar:
@@ -177,18 +242,35 @@ def _derived(derivation: Derivation, here: Names, names: Mapping[str, str]) -> t
 
 def _same_gradient(module: Module, here: Names) -> None:
     gradient = module.program.gradient
-    if gradient is None:
+    if gradient is None or gradient.code:
         return
-    if not gradient.minibatch or gradient.datum is None or gradient.count is None:
+    if not gradient.minibatch or gradient.count is None:
         _compare_batch(module, gradient, here, ())
         return
     count = length(gradient.count, here.sizes)
-    every = batches(count, BATCH, replacement=module.program.replacement)
+    every = batches(module.program, count, BATCH)
     read = [_compare_batch(module, gradient, here, batch) for batch in every]
     full = stated_gradient(gradient, here, range(count), sp.Integer(1))
     for k, entry in enumerate(full):
         mean = sp.Add(*(values[k] for values in read)) / len(every)
         _equal(mean, entry, f"the mean over all {len(every)} batches of entry {k} of the gradient", here)
+
+
+def _same_blocks(module: Module, sizes: Sizes) -> None:
+    """Compare a gradient that takes its rows in blocks at a point, with a whole block and rows beyond it."""
+    gradient = module.program.gradient
+    if gradient is None or module.kernel.block == 1:
+        return
+    rows = module.kernel.block + BEYOND
+    many = {str(datum.size): rows + 1 for datum in module.program.data if isinstance(datum.size, str)}
+    here = Names(module.program, {**sizes, **many, "batch_size": rows}, at_point=True)
+    batch = tuple((STRIDE * k + 2) % (rows + 1) for k in range(rows))
+    taken = batch if gradient.minibatch else tuple(range(rows + 1))
+    read = read_gradient(module, here, batch)
+    ends = sorted({0, len(read) // 2, len(read) - 1})  # all entries are one loop's; every one reads all rows
+    scale = sp.Rational(rows + 1, len(taken))
+    for k, stated in zip(ends, stated_gradient(gradient, here, taken, scale, ends), strict=True):
+        _equal(read[k], stated, f"entry {k} of the gradient of {len(taken)} rows", here)
 
 
 def _compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...]) -> list[Scalar]:

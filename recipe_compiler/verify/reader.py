@@ -17,61 +17,15 @@ import sympy as sp
 from recipe_compiler.algebra.matrices import inverse
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.verify.read_factors import NoiseFactor, constant_factor, state_factor, symbolic
+from recipe_compiler.verify.read_functions import SCALAR_CALLS
+from recipe_compiler.verify.read_views import part_of, reshaped
 
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
 
-BUDGET = 200_000
-"""Statements and expressions after which reading stops: kernels are read at sizes of at most 3."""
-
-
-def _sigmoid(x: Scalar) -> Scalar:
-    return 1 / (1 + sp.exp(-x))
-
-
-def _softplus(x: Scalar) -> Scalar:
-    return sp.log(1 + sp.exp(x))
-
-
-def _log1p(x: Scalar) -> Scalar:
-    return sp.log(1 + x)
-
-
-def _expm1(x: Scalar) -> Scalar:
-    return sp.exp(x) - 1
-
-
-SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
-    "math.sqrt": sp.sqrt,
-    "math.exp": sp.exp,
-    "math.log": sp.log,
-    "math.log1p": _log1p,
-    "math.expm1": _expm1,
-    "math.sin": sp.sin,
-    "math.cos": sp.cos,
-    "math.tan": sp.tan,
-    "math.tanh": sp.tanh,
-    "math.atan": sp.atan,
-    "math.cosh": sp.cosh,
-    "math.sinh": sp.sinh,
-    "math.erf": sp.erf,
-    "math.gamma": sp.gamma,
-    "math.lgamma": sp.loggamma,
-    "_sigmoid": _sigmoid,
-    "_softplus": _softplus,
-    "abs": sp.Abs,
-    "min": sp.Min,
-    "max": sp.Max,
-}
-"""The exact meaning of every scalar function that a kernel may call."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseFactor:
-    """A factor L the kernel asked for: its entries are symbols, and L L^T = covariance is what they stand for."""
-
-    entries: np.ndarray
-    covariance: sp.Matrix
+BUDGET = 2_000_000
+"""Statements and expressions after which reading stops: a block of rows of some hundred features is within it."""
 
 
 @dataclass(slots=True)
@@ -80,13 +34,17 @@ class Reader:
 
     text: str
     opaque: dict[str, list[Scalar]] = field(default_factory=dict)
-    """Functions not to be entered, with the values they write into their first argument."""
+    """Functions not to be entered, with the values they write into their first argument, or return."""
     invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
     """What the inverse of a matrix is: entries computed, or symbols that stand for them."""
     factor: Callable[[sp.Matrix], np.ndarray] | None = None
     """What a factor of the noise is; None: a matrix of symbols, kept in `factors`."""
+    fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
+    """Functions of random streams, with what is done with their arguments instead."""
     functions: dict[str, ast.FunctionDef] = field(init=False)
     factors: list[NoiseFactor] = field(default_factory=list)
+    asked: dict[str, Value] = field(default_factory=dict)
+    """What a function that returns and is not entered was given last, by the names of its arguments."""
     spent: int = 0
 
     def __post_init__(self) -> None:
@@ -159,7 +117,10 @@ class Reader:
                 for one, part in zip(targets, value, strict=True):
                     self._store(one, part, scope)
             case ast.Subscript(value=array, slice=place):
-                self._value(array, scope)[self._value(place, scope)] = value
+                try:
+                    self._value(array, scope)[self._value(place, scope)] = value
+                except IndexError as error:
+                    raise CompilerError(f"the emitted kernel writes outside an array: {ast.unparse(target)}") from error
             case _:
                 raise _unreadable(target)
 
@@ -185,6 +146,10 @@ class Reader:
                 return self._value(yes if same else no, scope)
             case ast.Attribute() | ast.Subscript():
                 return self._place(node, scope)
+            case ast.Slice(lower=lower, upper=ast.expr() as upper, step=None):
+                return slice(0 if lower is None else self._value(lower, scope), self._value(upper, scope))
+            case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=[shape], keywords=[]):
+                return reshaped(self._value(array, scope), self._value(shape, scope), node)
             case ast.Call(func=function, args=arguments, keywords=[]):
                 return self._call(ast.unparse(function), [self._value(item, scope) for item in arguments], node)
             case _:
@@ -196,12 +161,21 @@ class Reader:
                 return sp.pi
             case ast.Attribute(value=value, attr="shape"):
                 return self._value(value, scope).shape
+            case ast.Subscript(
+                value=ast.Name(id=name),
+                slice=ast.Slice(lower=ast.Constant(value=int(start)), upper=ast.Constant(value=int(end)), step=None),
+            ):
+                return part_of(_known(name, scope), start, end, node)
             case ast.Subscript(value=value, slice=place):
                 return self._element(self._value(value, scope), self._value(place, scope), node)
             case _:
                 raise _unreadable(node)
 
     def _element(self, array: Value, place: Value, node: ast.expr) -> Value:
+        if isinstance(place, slice):
+            if not 0 <= place.start <= place.stop <= len(array):
+                raise CompilerError(f"the emitted kernel cuts outside an array: {ast.unparse(node)}")
+            return array[place]
         places = place if isinstance(place, tuple) else (place,)
         if not all(isinstance(k, int) and k >= 0 for k in places):
             raise _unreadable(node)
@@ -214,11 +188,17 @@ class Reader:
         return value
 
     def _call(self, name: str, arguments: list[Value], node: ast.expr) -> Value:
-        if name in SCALAR_CALLS:
-            return SCALAR_CALLS[name](*arguments)
         match name:
+            case "min" if all(isinstance(argument, int) for argument in arguments):
+                return min(arguments)
+            case _ if name in SCALAR_CALLS:
+                return SCALAR_CALLS[name](*arguments)
+            case _ if name in self.fills:
+                return self.fills[name](arguments)
             case "range":
                 return range(*arguments)
+            case "np.uint64":
+                return _count(arguments[0], node)
             case "np.empty":
                 return np.full(arguments[0], None, object)
             case "np.linalg.inv":
@@ -227,28 +207,32 @@ class Reader:
                 two_D, B_hat, eps, _ = arguments
                 return sp.sqrt(eps * (two_D - eps * B_hat))
             case "_noise_factor":
-                return self._noise_factor(*arguments[:3])
+                two_D, B_hat, eps, _ = arguments
+                return constant_factor(two_D, B_hat, eps, self._factor)
+            case "_noise_root" | "_noise_root_2":
+                return state_factor(arguments, self._factor)
             case _ if name in self.opaque:
-                arguments[0][:] = self.opaque[name]
-                return None
+                return self._opaque(name, arguments)
             case _ if name in self.functions:
                 names = [argument.arg for argument in self.functions[name].args.args]
                 return self.call(name, dict(zip(names, arguments, strict=True)))
             case _:
                 raise _unreadable(node)
 
-    def _noise_factor(self, two_D: list[Value], B_hat: list[Value] | None, eps: Scalar) -> list[np.ndarray]:
-        doubled = np.block(two_D)
-        excess = doubled * 0 if B_hat is None else np.block(B_hat)
-        covariance = sp.Matrix(eps * (doubled - eps * excess))
-        entries = self._symbols(covariance) if self.factor is None else self.factor(covariance)
-        ends = np.cumsum([row[0].shape[0] for row in two_D])
-        return np.split(entries, ends[:-1])
+    def _opaque(self, name: str, arguments: list[Value]) -> Value:
+        """Give what a function that is not entered gives: returned where it returns, else in its first argument."""
+        values = self.opaque[name]
+        function = self.functions.get(name)  # None: an argument, which writes into its first one
+        if function is not None and isinstance(function.body[-1], ast.Return):
+            self.asked = dict(zip((argument.arg for argument in function.args.args), arguments, strict=True))
+            return values[0] if len(values) == 1 else tuple(values)
+        arguments[0][:] = values
+        return None
 
-    def _symbols(self, covariance: sp.Matrix) -> np.ndarray:
-        number, size = len(self.factors), covariance.rows
-        names = [[sp.Symbol(f"L{number}[{i},{j}]", real=True) for j in range(size)] for i in range(size)]
-        self.factors.append(NoiseFactor(np.array(names, object), covariance))
+    def _factor(self, covariance: sp.Matrix) -> np.ndarray:
+        if self.factor is not None:
+            return self.factor(covariance)
+        self.factors.append(symbolic(len(self.factors), covariance))
         return self.factors[-1].entries
 
 
@@ -270,6 +254,12 @@ def _exact(text: str | None) -> Scalar:
     return sp.Rational(ratio.numerator, ratio.denominator)
 
 
+def _count(value: Value, node: ast.expr) -> int:
+    if isinstance(value, int) and value >= 0:
+        return value
+    raise _unreadable(node)
+
+
 def _known(name: str, scope: dict[str, Value]) -> Value:
     if name not in scope:
         raise CompilerError(f"the emitted kernel uses {name}, which is not among its arguments")
@@ -288,6 +278,8 @@ def _binary(op: ast.operator, left: Value, right: Value, node: ast.expr) -> Valu
             return left / sp.Integer(right) if isinstance(right, int) else left / right
         case ast.Pow():
             return left**right
+        case ast.Mod() if isinstance(left, int) and isinstance(right, int):
+            return left % right
         case _:
             raise _unreadable(node)
 

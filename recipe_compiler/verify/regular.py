@@ -3,11 +3,13 @@
 Where an entry of D or Q jumps or has a root of a zero, the drift has a singular term that no step resolves. Where
 nT (D + Q) = 0 on a surface with normal n, noise and drift are tangent to it (D >= 0 has no slope across its zeros), so
 that chains do not cross: started on one side they sample that side only. (SGRHMC with K = sqrt(3/2 sqrt|U + 1/2|):
-for E = r**2/2 + U - log K, L E = (1 - r**2) K**2, so that zeros of K are never reached.)
+for E = r**2/2 + U - log K, L E = (1 - r**2) K**2, so that zeros of K are never reached.) A Q of full rank does not help
+a D that degenerates: what it adds to the drift may be tangent, or nothing. Chains have to be shown to cross there.
 """
 
 from dataclasses import replace
 
+from recipe_compiler.algebra.brackets import never_zero
 from recipe_compiler.algebra.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.matrices import Rows, TooLargeError, add, determinant
@@ -18,8 +20,12 @@ from recipe_compiler.algebra.regularity import (
     nonsingular,
     spots,
 )
+from recipe_compiler.derive.brackets import circulation
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, FunctionAt, MatMul, Multiply, Transpose
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.terms import SizeNumber
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.kinks import lipschitz
@@ -35,7 +41,7 @@ from recipe_compiler.verify.regular_lines import (
     roughness,
     without_constants,
 )
-from recipe_compiler.verify.regular_rank import Pivot, Place, constant_rank, places
+from recipe_compiler.verify.regular_rank import Pivot, Place, Rank, constant_rank, places
 from recipe_compiler.verify.regular_surfaces import crossed, factors, is_linear, wall
 
 LARGEST = 4
@@ -78,17 +84,18 @@ def _finding(case: Case, of: Represented | None, reasons: frozenset[str]) -> Fin
             return Finding(*REGULAR, True, decision, sizes or "all", where=case.place(place.name, place.matrix))
         given |= set(decision.given)
         tried += decision.tried if isinstance(decision, Undecided) else ()
+    noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(case, place))
     rank = constant_rank(entries, lambda place: _pivot(case, place))
-    whole = _without_zeros(case, "D + Q", _whole(case)) if rank.open else None
+    whole = _without_zeros(case, *_whole(case, noise)) if noise.open or rank.open else None
     if of is None and len(rank.zero) < len(case.names):
         tried.append(UNKNOWN)
-    elif rank.open and whole is None:
-        split = wall(case)
+    elif (noise.open or rank.open) and whole is None:
+        split = wall(case, degenerate=True)
         if split is not None:
-            decision = Refuted("exact zero", split.witness, rank.open)
+            decision = Refuted("exact zero", split.witness, rank.open or noise.open)
             return Finding(*REGULAR, True, decision, tuple(split.sizes.items()) or "all", where=where)
-        tried.append(f"not shown: {rank.open} degenerates nowhere that splits the state space")
-    pivots = [whole] if whole is not None else rank.pivots
+        tried.append(f"not shown: {rank.open or noise.open} degenerates nowhere that splits the state space")
+    pivots = [whole] if whole is not None else [*noise.pivots, *rank.pivots]
     given |= {reason for pivot in pivots for reason in pivot.given}
     tried += [case.contradiction] if case.contradiction else []
     reasons = frozenset(given)
@@ -113,7 +120,11 @@ def _of_place(case: Case, place: Place, of: Represented | None) -> Decision:
         found = place.matrix == "Q" and of is not None and of.recovered
         return Undecided((f"{place.name}, which was found: {rough.by}",), given=given) if found else rough
     for root in (roots_of(line) or ()) if of is not None else ():
-        if line is not None and is_crossed(case, line, root) is False and is_certainly_inside(case, root, line.block):
+        if (
+            line is not None
+            and is_crossed(case, line, root, case.sizes[0]) is False
+            and is_certainly_inside(case, root, line.block)
+        ):
             bent = bool(spots(line.f, line.x, line.block, line.constants))
             row = f"the row of {line.x} in D and Q vanishes"
             says = (
@@ -148,13 +159,27 @@ def _pivot(case: Case, place: Place) -> Pivot | None:
     line = line_of(case, formula)
     line = None if line is None else without_constants(line)
     zeros = roots_of(line)
-    if line is None or zeros is None or not all(is_crossed(case, line, zero) for zero in zeros):
+    if line is None or zeros is None or not all(is_crossed(case, line, z, at) for at in case.sizes for z in zeros):
         return None if declarations.sizes else _on_crossed_surfaces(case, place, entries)
-    at = declarations.blocks.index(line.block)
-    if zeros and declarations.sizes and not all(is_alike(case, p.formula) for p in places(case) if p.row == at):
-        return None  # what crosses them at the smallest size may vanish at another
+    if zeros and declarations.sizes and not _alike_at_every_size(case, line.block):
+        return None  # what crosses them at the sizes looked at may vanish at another
     listed = ", ".join(zero.text for zero in zeros) or "none"
     return Pivot(f"zeros of {place.name} isolated, crossed", data=((f"zeros of {place.name} in {line.x}", listed),))
+
+
+def _alike_at_every_size(case: Case, block: Block) -> bool:
+    """Whether the current of Q in a block that is not zero at a small size is not zero at larger ones.
+
+    It is a sum that holds the smaller one where further coordinates are 0, if sizes as numbers multiply all of it.
+    """
+    blocks = case.dynamics.declarations.blocks
+    row = blocks.index(block)
+    if case.derivation is None or not all(is_alike(case, p.formula) for p in places(case) if p.row == row):
+        return False
+    current = circulation(case.derivation)[row]
+    numbers = {frozenset(f for f in term.factors if isinstance(f[0], SizeNumber)) for term in current.terms}
+    outer = sum(isinstance(atom, SizeNumber) for term in current.terms for atom, _ in term.factors)
+    return len(numbers) <= 1 and sum(isinstance(atom, SizeNumber) for atom in everywhere(current)) == outer
 
 
 def _on_crossed_surfaces(case: Case, place: Place, entries: Rows) -> Pivot | None:
@@ -162,8 +187,8 @@ def _on_crossed_surfaces(case: Case, place: Place, entries: Rows) -> Pivot | Non
     if len(entries) != 1 or not entries[0][0].is_polynomial(*case.system({}).z):
         return None
     z = case.system({}).z
-    listed = tuple(factors(entries[0][0], z))
-    if not all(is_linear(g, z) and crossed(case, g, {}) for g in listed):
+    constant, listed = factors(entries[0][0], z)
+    if not never_zero(constant) or not all(is_linear(g, z) and crossed(case, g, {}) for g in listed):
         return None
     data = tuple((f"a surface on which {place.name} vanishes", f"{g} = 0") for g in listed)
     return Pivot(f"zeros of {place.name} on surfaces, crossed", data=data)
@@ -198,9 +223,10 @@ def _without_zeros(case: Case, name: str, matrix: Rows) -> Pivot | None:
     return Pivot(f"{name} without zeros by {found.by}", found.given, tuple((f"{name}: {n}", v) for n, v in found.data))
 
 
-def _whole(case: Case) -> Rows:
-    """Return D + Q where the document fixes its sizes; nothing where it does not."""
+def _whole(case: Case, noise: Rank) -> tuple[str, Rows]:
+    """Return D + Q, or D where it may degenerate, if the document fixes its sizes; nothing where it does not."""
+    name = "D" if noise.open else "D + Q"
     if case.dynamics.declarations.sizes or case.whole.D is None or case.whole.Q is None:
-        return ()
+        return name, ()
     system = case.system({})
-    return add((system.D, system.Q))
+    return name, system.D if noise.open else add((system.D, system.Q))

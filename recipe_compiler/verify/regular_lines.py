@@ -35,7 +35,8 @@ from recipe_compiler.verdict import Decision, Proved, Refuted
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.premises import depends_on_state, restricts_state
 from recipe_compiler.verify.regular_rank import Place
-from recipe_compiler.verify.regular_surfaces import is_dense, restricted
+from recipe_compiler.verify.regular_surfaces import crossing, is_dense, restricted
+from recipe_compiler.verify.sizes import Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,29 +145,44 @@ def _numerator(f: Expr) -> Expr:
             return f
 
 
-def is_crossed(case: Case, line: Line, root: Root) -> bool | None:
-    """Whether an entry of the row of the coordinate is not zero on the surface; False if all vanish; None: unknown."""
-    system = case.system(case.sizes[0])
+def is_crossed(case: Case, line: Line, root: Root, sizes: Sizes) -> bool | None:
+    """Whether chains cross the surface at some sizes; False if the row of the coordinate in D and Q vanishes there; None: unknown.
+
+    They do where the noise in the coordinate, or the current of Q, is not zero on a dense part of the surface.
+    """
+    system = case.system(sizes)
     k = system.z.index(line.x)
+    if any(_is_dense_at(e, line, root, system.z) for e in crossing(line.x, system)):
+        return True
     unknown = False
     for entry in (*system.D[k], *system.Q[k]):
         if entry == 0:
             continue
         if entry.free_symbols - {line.x} - set(line.constants):
-            if root.low == root.high:
-                on = restricted(entry, line.x, sympy.Rational(root.low.numerator, root.low.denominator))
-                if on != 0 and is_dense(on, system.z):
-                    return True
             unknown = True
             continue
         found = order(off_kinks(entry), line.x, root, line.constants) or order(entry, line.x, root, line.constants)
-        if found is None:
+        if found is None or found.power <= 0:
             unknown = True
-        elif found.power <= 0:
-            return True
         elif entry == system.D[k][k] and found.power == 1 and not found.even:
             unknown = True  # D changes its sign there: that is another claim's to refute
     return None if unknown else False
+
+
+def _is_dense_at(e: Expr, line: Line, root: Root, z: tuple[Symbol, ...]) -> bool:
+    """Whether an expression is a polynomial in the other coordinates that is not zero on a surface."""
+    if root.low == root.high and is_dense(
+        restricted(e, line.x, sympy.Rational(root.low.numerator, root.low.denominator)), z
+    ):
+        return True
+    others = [x for x in z if x != line.x]
+    try:
+        coefficients = sympy.Poly(e, *others).coeffs() if others else [e]
+    except sympy.PolynomialError:
+        return False
+    known = {line.x, *line.constants}
+    orders = (order(off_kinks(c), line.x, root, line.constants) for c in coefficients if c.free_symbols <= known)
+    return any(found is not None and found.power <= 0 for found in orders)
 
 
 def is_certainly_inside(case: Case, root: Root, block: Block) -> bool:

@@ -1,26 +1,32 @@
-"""Surfaces {g = 0} on which D and Q degenerate, at fixed sizes: do chains cross them?
+"""Surfaces {g = 0} on which D degenerates, or D and Q do, at fixed sizes: do chains cross them?
 
 With v = (D + Q).T grad g, the generator gives L g = exp(H) div(exp(-H) v), and the quadratic variation of g grows at
-the rate 2 grad g . v. Let v = g w and grad g . v = g**2 u, with w and u smooth. Then div v = grad g . w + g div w and
-grad g . w = g u, so that log|g| has bounded drift and noise wherever z is bounded (Ito), and g never becomes 0. If g
-is linear, a smooth v that vanishes on {g = 0} is such a multiple, and so is grad g . v if its slope vanishes there too
-(Hadamard). Conversely chains cross where v is not zero on a dense part of {g = 0}.
+the rate 2 G, G = grad g . v = grad g . D grad g. If L g = g w and G = g**2 u, with w and u smooth, log|g| has bounded
+drift and noise wherever z is bounded (Ito), and g never becomes 0. If g is linear, what is smooth and vanishes on
+{g = 0} is such a multiple, that of g**2 if its slope vanishes there too (Hadamard).
+
+Conversely chains cross where G, or b . grad g with b = -Q grad H + div Q, is not zero on a dense part of {g = 0}. Noise
+does it where G > 0. Where G = 0 on all of the surface, D grad g and its slope vanish there (D >= 0 is smooth), so that
+L g = b . grad g; times exp(-H) it is the flux through the surface, which sums to 0, so that it has both signs. That v
+is not zero is not enough: v may be tangent, and some Q do nothing at all (a constant skew matrix times exp(H)).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.brackets import never_zero
+from recipe_compiler.algebra.brackets import circulation, never_zero
+from recipe_compiler.algebra.cells import off_kinks
 from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.matrices import Rows, TooLargeError, add, total, transpose
+from recipe_compiler.algebra.matrices import TooLargeError, add, total, transpose
+from recipe_compiler.algebra.slopes import slope
 from recipe_compiler.algebra.symbols import coordinates
 from recipe_compiler.algebra.system import System, gradient
 from recipe_compiler.algebra.witness import points
@@ -51,18 +57,18 @@ class Wall:
     @property
     def witness(self) -> tuple[tuple[str, str], ...]:
         """The surface, in words."""
-        return (("surface", f"{self.g} = 0"), ("(D + Q).T n on it, with its normal n", "0: no chain crosses"))
+        return (("surface", f"{self.g} = 0"), ("noise and drift across it, on it", "0: no chain crosses"))
 
 
-def wall(case: Case) -> Wall | None:
-    """Return a surface that splits the state space; None if none was found."""
+def wall(case: Case, *, degenerate: bool = False) -> Wall | None:
+    """Return a surface that splits the state space, one that D or D + Q singles out if asked; None if none is found."""
     whole = case.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     if restricts_state(whole.declarations) or smoothness(formulas, whole.declarations).open:
         return None
     for sizes in case.sizes:
         try:
-            found = _wall_at(case, sizes)
+            found = _wall_at(case, sizes, degenerate=degenerate)
         except (NotScalarisableError, TooLargeError, NoInstanceError, NoNormalFormError, sympy.PolynomialError):
             continue
         if found is not None:
@@ -70,18 +76,19 @@ def wall(case: Case) -> Wall | None:
     return None
 
 
-def _wall_at(case: Case, sizes: Sizes) -> Expr | None:
+def _wall_at(case: Case, sizes: Sizes, *, degenerate: bool) -> Expr | None:
     s = case.system(sizes)
     if len(s.z) > LARGEST_DIMENSION:
         return None
     blocks = {x: block for block in case.whole.declarations.blocks for x in coordinates(block, sizes)}
-    A = transpose(add((s.D, s.Q)))
     for g in _candidates(s):
-        v = _pushed(A, gradient(g, s.z))
-        linear = is_linear(g, s.z)
         free = all(blocks[x].domain.name in _FREE for x in s.z if x in g.free_symbols)
-        fits = _fits(g, s.z, blocks, linear=linear) and _is_wall(g, v, s, linear=linear)
-        if fits and _both_sides(case, g, sizes, free=free):
+        if not _fits(g, s.z, blocks, linear=is_linear(g, s.z)):
+            continue
+        through = across(g, s)
+        if degenerate and not _is_singled_out(g, through, s):
+            continue
+        if _is_wall(g, through, s) and _both_sides(case, g, sizes, free=free):
             return g
     return None
 
@@ -135,18 +142,60 @@ def _fits(g: Expr, z: tuple[Symbol, ...], blocks: dict[Symbol, Block], *, linear
     return True
 
 
-def _pushed(A: Rows, n: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    return tuple(total([a * x for a, x in zip(row, n, strict=True)]) for row in A)
+@dataclass(frozen=True, slots=True)
+class Across:
+    """v = (D + Q).T grad g, the noise grad g . D grad g and the drift L g of a function g."""
+
+    v: tuple[Expr, ...]
+    noise: Expr
+    drift: Expr
 
 
-def _is_wall(g: Expr, v: tuple[Expr, ...], s: System, *, linear: bool) -> bool:
-    """Whether v = g w and grad g . v = g**2 u with smooth w and u."""
-    across = total([n * x for n, x in zip(gradient(g, s.z), v, strict=True)])
-    if linear:
+def across(g: Expr, s: System) -> Across:
+    """Return what of noise and drift goes through the surfaces on which g is constant."""
+    n = gradient(g, s.z)
+    v = tuple(total([a * x for a, x in zip(row, n, strict=True)]) for row in transpose(add((s.D, s.Q))))
+    noise = total([x * y for x, y in zip(n, v, strict=True)])
+    slopes = [slope(off_kinks(x), at) for x, at in zip(v, s.z, strict=True)]
+    force = [-x * h for x, h in zip(v, gradient(s.H, s.z), strict=True)]
+    return Across(v, noise, total([*slopes, *force]))
+
+
+def crossing(g: Expr, s: System) -> tuple[Expr, ...]:
+    """Return the noise in g and the current of Q through its surfaces; not what an abstract function occurs in."""
+    n = gradient(g, s.z)
+    current = total([x * b for x, b in zip(n, circulation(s), strict=True)])
+    return tuple(e for e in (across(g, s).noise, current) if not is_abstract(e))
+
+
+def _is_singled_out(g: Expr, through: Across, s: System) -> bool:
+    """Whether D, or D + Q, degenerates on the surface only: there is noise across others, or v is a multiple of g."""
+    if not _vanishes(through.noise):
+        return True
+    if is_linear(g, s.z):
         x, at = solved(g, s.z)
-        slope = sympy.diff(across, x)
-        return all(_vanishes(restricted(e, x, at)) for e in (*v, slope))
-    return all(_is_multiple(e, g) for e in v) and _is_multiple(across, g**2)
+        return all(_vanishes(restricted(e, x, at)) for e in through.v)
+    return all(_is_multiple(e, g) for e in through.v)
+
+
+def _is_wall(g: Expr, through: Across, s: System) -> bool:
+    """Whether L g = g w and grad g . D grad g = g**2 u with smooth w and u."""
+    if is_linear(g, s.z):
+        x, at = solved(g, s.z)
+        bare = [_bare(e) for e in (through.noise, slope(through.noise, x), through.drift)]
+        return all(_vanishes(restricted(e, x, at)) for e in bare)
+    return _is_multiple(through.drift, g) and _is_multiple(through.noise, g**2)
+
+
+def is_abstract(e: Expr) -> bool:
+    """Whether an abstract function occurs in an expression: what it is on a surface is not known."""
+    return bool(e.atoms(sympy.Derivative, sympy.Subs, AppliedUndef))
+
+
+def _bare(e: Expr) -> Expr:
+    """Return an expression with a symbol for every abstract function: it vanishes if this one does."""
+    unknown = {x: sympy.Dummy(real=True) for x in e.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)}
+    return cast(Expr, e.xreplace(unknown))
 
 
 def solved(g: Expr, z: tuple[Symbol, ...]) -> tuple[Symbol, Expr]:
@@ -190,11 +239,10 @@ def _both_sides(case: Case, g: Expr, sizes: Sizes, *, free: bool) -> bool:
 
 
 def crossed(case: Case, g: Expr, sizes: Sizes) -> bool:
-    """Whether chains cross {g = 0}, g linear, whatever the parameters: v is not zero on a dense part of it."""
+    """Whether chains cross {g = 0}, g linear, whatever the parameters: noise or current is not 0 on a dense part."""
     s = case.system(sizes)
     x, at = solved(g, s.z)
-    v = _pushed(transpose(add((s.D, s.Q))), gradient(g, s.z))
-    return any(is_dense(restricted(e, x, at), s.z) for e in v)
+    return any(is_dense(restricted(e, x, at), s.z) for e in crossing(g, s))
 
 
 def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
@@ -206,9 +254,13 @@ def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
     return any(never_zero(c) for c in polynomial.coeffs())
 
 
-def factors(e: Expr, z: tuple[Symbol, ...]) -> Iterator[Expr]:
-    """Yield the factors of an expression that depend on the state, their powers left out."""
+def factors(e: Expr, z: tuple[Symbol, ...]) -> tuple[Expr, tuple[Expr, ...]]:
+    """Return the factor of an expression that is constant, and those that depend on the state without their powers."""
+    constant: Expr = sympy.Integer(1)
+    found: list[Expr] = []
     for factor in sympy.Mul.make_args(cast(Expr, sympy.factor(e))):
-        base = factor.base if isinstance(factor, sympy.Pow) and bool(factor.exp.is_positive) else factor
-        if base.free_symbols & set(z):
-            yield base
+        if not factor.free_symbols & set(z):
+            constant *= factor
+            continue
+        found.append(factor.base if isinstance(factor, sympy.Pow) and bool(factor.exp.is_positive) else factor)
+    return constant, tuple(found)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.verdict import Decision, Finding, Proved, Undecided
 from recipe_compiler.verify.premises import smoothness
 
@@ -22,10 +22,20 @@ def defined(target: Target) -> Finding:
 
 
 def gradient(target: Target) -> Finding:
-    """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole."""
+    """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
+
+    Of a gradient that is code it is assumed.
+    """
+    if target.gradient is not None:
+        return Finding(*GRADIENT, True, Proved("assumption", (of_code(target.gradient),)), where=_place(target))
     premises = smoothness(_formulas(target), target.declarations)
     left = tuple(f"not shown: {what}" for what in premises.open)
     return Finding(*GRADIENT, True, _decision(left, premises.given), where=_place(target))
+
+
+def of_code(code: Code) -> str:
+    """Return what is assumed of a gradient that is code."""
+    return f"grad U is as {code} computes it, U being smooth"
 
 
 def _formulas(target: Target) -> Iterator[Formula]:
@@ -41,4 +51,4 @@ def _decision(left: tuple[str, ...], given: frozenset[str]) -> Decision:
 
 def _place(target: Target) -> Place | None:
     places = dict(target.source.places)
-    return next((places[e] for e in ("log_likelihood", "potential", "log_prior") if e in places), None)
+    return next((places[e] for e in ("log_likelihood", "potential", "log_prior", "gradient") if e in places), None)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recipe_compiler.emit.print_scalar import print_scalar
 from recipe_compiler.errors import ModelError
+from recipe_compiler.program.combine import plus
 from recipe_compiler.program.loops import Call, Constant, Kronecker, Plus, Raise, Ref, Scalar, Times
 
 VALUES = {"a": Fraction(3, 2), "b": Fraction(-5, 4), "c": Fraction(7)}
@@ -65,7 +66,7 @@ def test_the_text_means_the_expression(value: Scalar) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (Plus((Times((Constant(Fraction(-1)), Ref("a"))), Ref("b"))), "b - a"),
+        (plus((Times((Constant(Fraction(-1)), Ref("a"))), Ref("b"))), "b - a"),
         (Times((Ref("N"), Raise(Ref("n"), Fraction(-1)), Ref("g", ("i",)))), "N * g[i] / n"),
         (Times((Constant(Fraction(1, 3)), Ref("a"))), "a / 3.0"),
         (Raise(Plus((Ref("a"), Ref("b"))), Fraction(1, 2)), "math.sqrt(a + b)"),

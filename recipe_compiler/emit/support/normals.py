@@ -48,24 +48,45 @@ def _normal_at_edge(layer, x, u, v):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_normals(state, out):
-    """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(np.uint64(out.size)):
-        draw = math.nan
-        while draw != draw:
-            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            layer = bits & np.uint64(255)
-            place = bits >> 12
-            x = np.float64(place) * _WIDTHS[layer]
-            x = -x if bits & np.uint64(256) else x
-            draw = x
-            if place >= _BOUNDS[layer]:
-                draw = math.inf
-                while draw == math.inf:
-                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-                    u = np.float64(bits >> 11) * 2.0**-53
-                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
-        out[k] = draw
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3

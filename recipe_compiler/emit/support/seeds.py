@@ -1,18 +1,37 @@
-"""Seeds of the random streams of every chain."""
+"""Seeds of the random streams of every chain.
 
-# Emitted files carry this code without annotations.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false
+`SeedSequence(seed).spawn(chains)` gives every chain its own seed, whatever their number, and `.spawn(2)` splits it into
+one for the noise (0) and one for minibatches (1). Two streams of xoshiro256++ share no state but by chance: of n
+streams of length m, some two overlap with probability n**2 m / 2**256 at most.
+"""
+
+# Emitted files carry this code without annotations, and call it.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
 
 import numpy as np
 
 
-def seed_streams(seed, chains):
-    """Return the states of the noise and batch streams, uint64 [chains, 4] each; no two streams are the same.
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
 
-    `SeedSequence(seed).spawn(chains)` gives every chain its own seed, whatever their number, and `.spawn(2)` splits it.
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
     """
-    states = np.empty((2, chains, 4), np.uint64)
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
-        for stream, grandchild in enumerate(child.spawn(2)):
-            states[stream, chain] = grandchild.generate_state(4, np.uint64)
-    return states[0], states[1]
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+def _seed_counters(seed, chains):
+    """Return the states of the Philox noise of every chain, uint64 [chains, 3]: one key, the chain, no call so far."""
+    states = np.zeros((chains, 3), np.uint64)
+    states[:, 0] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    states[:, 1] = np.arange(chains)
+    return states
+
+
+def _seed_generators(seed, chains):
+    """Return a numpy.random.Generator for the noise of every chain."""
+    return [np.random.default_rng(child.spawn(2)[0]) for child in np.random.SeedSequence(seed).spawn(chains)]

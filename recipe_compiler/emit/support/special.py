@@ -4,6 +4,8 @@
 # pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
 # pyright: reportPrivateUsage=false
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -60,6 +62,12 @@ def _softplus(x):
     p = p * z + 0.4000000000001465
     p = p * z + 0.6666666666666666
     return (x if x > 0.0 else 0.0) + (2.0 * s + s * z * p)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _sign(x):
+    """Return -1, 0 or 1 with the sign of x; NaN counts as 1."""
+    return 0.0 if x == 0.0 else math.copysign(1.0, x)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

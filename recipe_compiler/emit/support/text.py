@@ -8,11 +8,11 @@ from importlib.resources import files
 
 from recipe_compiler.errors import CompilerError
 
-_MODULES = ("flags", "special", "bits", "normals", "indices", "noise", "seeds")
+_MODULES = (
+    "flags", "special", "bits", "normals", "box_muller", "lanes", "philox", "generators", "indices",
+    "blocks_of_rows", "noise", "roots", "seeds", "forecast",
+)  # fmt: skip
 """Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
-
-_IMPORTS = (("math", "import math"), ("np", "import numpy as np"), ("njit", "from numba import njit"))
-"""Every import a support module makes from outside, by the name it binds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,6 @@ def support_text(names: Collection[str], given: Collection[str] = ()) -> str:
         text += ("" if not text else "\n" if close else "\n\n") + definition.text + "\n"
         after_constant = not definition.is_function
     return text
-
-
-def support_imports(names: Collection[str]) -> tuple[str, ...]:
-    """Return the import lines that `support_text(names)` needs, in order: of math, numpy and numba only."""
-    used = {name for definition in _needed(names) for name in definition.uses}
-    return tuple(line for name, line in _IMPORTS if name in used)
 
 
 def _needed(names: Collection[str]) -> tuple[_Definition, ...]:

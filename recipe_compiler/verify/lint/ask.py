@@ -169,6 +169,10 @@ def _mapped(name: str, what: str, dynamics: Dynamics) -> Given:
     block = next((block for block in declarations.blocks if draw and block.name == draw.group(1)), None)
     if block is not None:
         return Given(name, "normals", None, (), block)
+    if draw is not None:
+        blocks = ", ".join(block.name for block in declarations.blocks)
+        problem = f"found `{what}`, expected normal(BLOCK) with a block of the state ({blocks})"
+        raise ModelError([Fault(Place(""), f"--map {name}", problem)])
     if declarations.find(what) is None:
         special = {"eps": "eps", "rng": "generator", STATE: STATE}.get(what)
         if special is not None:
@@ -221,7 +225,7 @@ def _unknown(argument: Argument, source: Source, dynamics: Dynamics, faults: Fau
     problem = f"found the argument `{argument.name}`, expected one of {', '.join(known)}"
     hint = (
         nearest(argument.name, known)
-        or f"say what it is: --map {argument.name}=FORMULA, one of these names or a formula"
+        or f"say what it is: --map {argument.name}=WHAT, one of these names, a formula, or normal(BLOCK) for a draw"
     )
     faults.meaningless_at(source.place(source.line), f"{source.step}({argument.name})", problem, hint)
 

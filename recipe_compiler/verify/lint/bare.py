@@ -36,6 +36,8 @@ def bare_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dyna
     state = [n for n in values if n in source.changed] if source.returned is None else values[: source.returned]
     if not state:
         hint = "its first arguments are the state; it returns as many values, or changes them in place"
+        if left:
+            hint += "; without --against, --map says of one that it is a scalar, vector or matrix"
         problem = "found no argument that the step changes, expected the state"
         raise ModelError([Fault(source.place(source.line), source.step, problem, hint)])
     blocks = tuple(Block(name, shapes.get(name, Shape("d"))) for name in state)

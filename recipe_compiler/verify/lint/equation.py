@@ -82,7 +82,9 @@ def finite_steps(read: Read) -> str:
         for power, part in sorted(by_powers(moments.step, 2 * unit).items()):
             left = residual(problem.z, part, problem.H)
             if power > unit and not is_zero(left):
-                what = f"moments of the step: the eps^({power / unit - 1}) part of their residual does not vanish"
+                order = power / unit - 1
+                written = str(order) if order.denominator == 1 else f"({order})"
+                what = f"moments of the step: the eps^{written} part of their residual does not vanish"
                 return f"{what}: {_brief(problem, left)}"
     except UNREAD:
         pass

@@ -13,6 +13,7 @@ from recipe_compiler.verify.lint.kept import NotAffineError, kept
 from recipe_compiler.verify.lint.moments import is_moved
 from recipe_compiler.verify.lint.read import NORMAL, TWO, Problem, Read, Seen, not_zero, refuted, with_needs
 from recipe_compiler.verify.lint.series import EXACT
+from recipe_compiler.verify.periodic import on_circles, once_around
 
 
 def stationary(read: Read) -> Seen:
@@ -42,12 +43,25 @@ def _stationary(read: Read) -> Seen:
         if slow:
             why = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
             return Seen(problem.at, reason=why)
+        turned = _not_periodic(problem, parts[unit])
+        if turned:
+            return Seen(problem.at, reason=f"not shown: H and the limiting equation are periodic in {turned}")
         return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
     by = f"wrong at every step size (eps^0): exact witness{read.says}"
     unknown = "the residual of the limiting equation did not reduce to zero, no witness found"
     return refuted(problem, [("the residual of the limiting equation", left)], by) or Seen(
         problem.at, reason=unknown, residual=formula(left)
     )
+
+
+def _not_periodic(problem: Problem, part: Part) -> str:
+    """Return a block on a circle around which H or the limiting equation does not come back to itself."""
+    setting = problem.case.setting(problem.sizes)
+    entries = (problem.H, *part.mean, *(x for row in part.covariance for x in row))
+    for block in on_circles(problem.case.dynamics.declarations):
+        if not all(is_zero(change) for e in entries for change in once_around(e, block, setting)):
+            return block.name
+    return ""
 
 
 def _moved_later(read: Read, part: Part) -> list[str]:

@@ -1,0 +1,95 @@
+"""Many chains at once: 64 chains side by side as the lanes of loops that become vector code.
+
+Entry k of the state of lane l is at 64 k + l of one flat array, and so are its normals; word w of its random state is
+at 64 w + l. All steps of 64 chains are done before the next 64: what they need stays in the nearest cache.
+"""
+
+from collections.abc import Iterator
+
+from recipe_compiler.emit.print_body import call
+from recipe_compiler.emit.print_procedure import LOOP
+from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.program import Program
+
+LANES = 64
+RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
+
+
+def has_lanes(kernel: Kernel) -> bool:
+    """Whether a module can run its chains as lanes: its step is one of scalars, and counts nothing."""
+    return bool(kernel.registers) and not kernel.step.work
+
+
+def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the arguments of `run_lanes`, in order."""
+    return ("lanes", *_given(program, kernel), "eps", "thin", "noise_state", "kept", "lanes_draws")
+
+
+def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `step_lanes`."""
+    state, normals = _state(program, kernel), _normals(kernel)
+    noise = ("lanes_noise",) if normals else ()
+    yield LOOP
+    yield from call("def step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 0, ":")
+    yield f'    """Advance {LANES} chains by one step, in place; draw nothing."""'
+    yield f"    for lane in range(np.uint64({LANES})):"
+    for array, names in (("lanes", state), *(("lanes_noise", normals) for _ in noise)):
+        yield from (f"        {name} = {array}[{_place(k)}]" for k, name in enumerate(names))
+    inputs = tuple(array.name for array in kernel.step.inputs)
+    yield from call(f"        {', '.join(state)} = step", inputs, 8)
+    yield from (f"        lanes[{_place(k)}] = {name}" for k, name in enumerate(state))
+
+
+def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `run_lanes`."""
+    state, count = _state(program, kernel), len(_normals(kernel))
+    yield RUN
+    yield from call("def run_lanes", lanes_arguments(program, kernel), 0, ":")
+    yield f'    """Advance {LANES} chains and keep every thin-th state of each in a row of lanes_draws.'
+    yield ""
+    yield f"    Entry k of the state of lane l is lanes[{LANES} * k + l], in a row of lanes_draws too; word w of its"
+    yield f"    random state is noise_state[{LANES} * w + l]. Each kept[l] counts its draws before it left the finite"
+    yield "    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
+    yield '    """'
+    # the normals of some steps are drawn at once: rows of lanes come in pairs, and longer loops cost less
+    steps = max(8 // count, 1 + count % 2) if count else 1
+    if count:
+        yield f"    lanes_noise = _empty_rows({count * steps})"
+    yield "    kept[:] = 0"
+    yield "    for draw in range(lanes_draws.shape[0]):"
+    yield f"        for {'turn' if steps > 1 else '_'} in range(thin):"
+    noise: tuple[str, ...] = ("lanes_noise",) if count else ()
+    if steps > 1:
+        yield f"            if turn % {steps} == 0:"
+        drawn = f"lanes_noise[: {LANES * count} * min({steps}, thin - turn)]"
+        yield f"                _fill_normals_lanes(noise_state, {drawn})"
+        noise = (f"lanes_noise[{LANES * count} * (turn % {steps}) :]",)
+    elif count:
+        yield "            _fill_normals_lanes(noise_state, lanes_noise)"
+    yield from call("            step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 12)
+    yield f"        for lane in range(np.uint64({LANES})):"
+    yield "            finite = kept[lane] == draw"
+    for k in range(len(state)):
+        yield f"            finite &= abs(lanes[{_place(k)}]) <= 1.7976931348623157e308"
+    yield "            kept[lane] += finite"
+    yield f"        for entry in range({LANES * len(state)}):"
+    yield "            lanes_draws[draw, entry] = lanes[entry]"
+
+
+def _place(k: int) -> str:
+    return f"np.uint64({LANES * k}) + lane" if k else "lane"
+
+
+def _given(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the parameters and constants that a step reads."""
+    read = {array.name for array in kernel.step.inputs}
+    names = (*(p.name for p in program.parameters), *(array.name for array in kernel.prepare.outputs))
+    return tuple(name for name in names if name in read)
+
+
+def _state(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    return tuple(name for block in program.blocks for name in kernel.scalars(block.name))
+
+
+def _normals(kernel: Kernel) -> tuple[str, ...]:
+    return tuple(name for array in kernel.noises for name in kernel.scalars(array.name))

@@ -1,0 +1,136 @@
+"""What a chain with minibatch gradients samples, before it runs: the emitted step itself, made linear.
+
+Around the state z* where the step stands still on average, z+ - z* = M (z - z*) + noise, and the covariance S of the
+chain solves S = M S M^T + N. M, the noise that is drawn and that of the gradient are read off the step: central
+differences, unit normals, and batches of one row. N depends on the state, so that it is averaged over N(z*, S): at the
+2n points z* +- sqrt(n) L_k with S = L L^T, which is exact where N is quadratic in the state.
+"""
+
+# Emitted files carry this code without annotations, and call it.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
+
+import numpy as np
+
+_FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
+
+
+def _jacobian(function, z):
+    """Return d function/dz by central differences."""
+    widths = 1e-5 * (1.0 + np.abs(z))
+    columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
+    return np.array(columns).T
+
+
+def _standstill(change, z):
+    """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
+    with np.errstate(all="ignore"):
+        for _ in range(100):
+            slopes = _jacobian(change, z)
+            try:
+                move = -np.linalg.solve(slopes, change(z))
+            except np.linalg.LinAlgError:
+                break
+            if np.abs(move).max() <= 1e-7 * (1.0 + np.abs(z).max()):
+                return z + move, slopes
+            share = 1.0
+            while share > 1e-6:
+                left = np.linalg.solve(slopes, change(z + share * move))
+                if np.linalg.norm(left) <= (1.0 - 0.25 * share) * np.linalg.norm(move):
+                    break
+                share *= 0.5
+            if not share > 1e-6:
+                break
+            z = z + share * move
+    raise ValueError("there is no state where the step stands still on average")
+
+
+def _stationary(M, N):
+    """Return S = M S M^T + N = sum_k M^k N (M^T)^k, twice as many terms at every turn."""
+    found, power = N, M
+    while np.abs(power).max() > 1e-12:
+        found = found + power @ found @ power.T
+        power = power @ power
+    return found
+
+
+def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
+    """Return a state z* and covariances: of exp(-H), of the chain with exact gradients, of the chain.
+
+    take(z, batch, normals) is the state after one step, slope(theta) the gradient of all data; z[block] is theta.
+    noise says what is made of the noise of the gradient: "as it is"; "subtracted", V at z* being known; or "control
+    variates", where only what it differs from z* by counts. ValueError where no chain stays around z*.
+    """
+    every, quiet = np.arange(rows, dtype=np.uint64), np.zeros(normals)
+
+    def change(at):
+        return take(at, every, quiet) - at
+
+    z, slopes = _standstill(change, z)
+    curvature = _jacobian(slope, z[block])
+    curvature = (curvature + curvature.T) / 2.0
+    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
+        raise ValueError("the posterior has no mode where the step stands still on average")
+    M = np.eye(z.size) + slopes
+    if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
+        raise ValueError("the chain is unstable: the step size is too large")
+    order = np.random.default_rng(0).permutation(rows)
+    drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
+
+    def of_rows(at, chosen):
+        return np.array([take(at, every[row : row + 1], quiet) for row in chosen])
+
+    def of_gradient(values):
+        """Return the covariance of the mean of a batch from values of single rows, drawn from among all."""
+        return np.atleast_2d(np.cov(values.T)) * ((rows - 1.0) / rows * drawn)
+
+    def of_normals(at):
+        start = take(at, every[:1], quiet)
+        factor = np.array([take(at, every[:1], unit) - start for unit in np.eye(normals)]).reshape(normals, z.size)
+        return factor.T @ factor
+
+    known = order[:_FORECAST_ROWS]
+    middle = of_rows(z, known)
+    if known.size == rows and not np.allclose(middle.mean(axis=0), take(z, every, quiet), rtol=1e-6, atol=1e-9):
+        raise ValueError("the step is not linear in the gradient")
+    own, V = of_normals(z), of_gradient(middle)
+    subtracted = V if noise == "subtracted" else 0.0 * V
+    if np.linalg.eigvalsh(own - subtracted)[0] < -1e-9 * np.abs(own).max():
+        raise ValueError("2D - eps B_hat is not positive semidefinite")
+    exact = _stationary(M, own)
+    size = min(known.size, max(_FORECAST_ROWS // (2 * z.size), 32))
+    root = _root(exact).sum(axis=0)
+    steady = np.allclose(of_normals(z + root), own, rtol=1e-6, atol=1e-9 * np.abs(own).max())
+
+    def around(points):
+        """Return the covariance of the noise of a step, over states around z*."""
+        total = np.zeros_like(own)
+        for k, away in enumerate(points):
+            chosen = (k * size + np.arange(size)) % known.size
+            found = of_rows(z + away, known[chosen])
+            total += of_gradient(found - middle[chosen] if noise == "control variates" else found)
+            total += (own if steady else of_normals(z + away)) - subtracted
+        return total / len(points)
+
+    start = own - subtracted + (0.0 * V if noise == "control variates" else V)
+    chain = _settled(M, _stationary(M, start), around, 1e4 * np.abs(exact).max())
+    return z, np.linalg.inv(curvature), exact[block, block], chain[block, block]
+
+
+def _root(S):
+    """Return the symmetric root of a covariance."""
+    values, vectors = np.linalg.eigh(S)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def _settled(M, start, around, most):
+    """Return S = M S M^T + N, with N the mean over N(z*, S) of what `around` says, from a first guess of S."""
+    old = start
+    for _ in range(30):
+        spread = np.sqrt(len(old)) * _root(old)
+        new = _stationary(M, around(np.concatenate((spread, -spread))))
+        if np.abs(new - old).max() <= 1e-3 * np.abs(new).max():
+            return new
+        if not np.abs(new).max() < most:
+            break
+        old = new
+    raise ValueError("the noise of the gradient grows without bound: the step size is too large")

@@ -1,0 +1,17 @@
+"""Normals of a numpy.random.Generator, for comparison with other programs: slower, and easy to check."""
+
+# The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
+# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
+# pyright: reportPrivateUsage=false, reportUnusedFunction=false
+
+import numpy as np
+from numba import njit
+
+from recipe_compiler.emit.support.flags import _FASTMATH
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_numpy(generator, out):
+    """Fill `out` with the next N(0, 1) draws of a numpy.random.Generator, the same that numpy itself gives."""
+    for k in range(np.uint64(out.size)):
+        out[k] = generator.standard_normal()

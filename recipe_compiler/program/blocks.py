@@ -1,0 +1,233 @@
+"""Pass: rows are read in blocks, so that what is computed from them is summed while they are in the cache.
+
+What a row goes through is cut where loops within the row and expressions of its scalars alternate. Each part is done
+for all rows of a block before the next part: the expressions become vector instructions, and the sums over rows at the
+end take four rows at once. What passes from part to part is kept in an array as long as a block. The rows beyond the
+last whole block go one by one, as before.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recipe_compiler.program.combine import plus
+from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.fuse import Fused, position_of
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    For,
+    ForBatch,
+    ForBlocks,
+    Increment,
+    Ref,
+    Scalar,
+    Statement,
+    Take,
+    names_in,
+    reads_variable,
+)
+from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
+
+BLOCK = 32
+"""Rows of a block: enough for vector instructions, and 100 features of them fit the fastest cache."""
+AT_ONCE = 4
+"""Rows that are added to a sum at once: the sum is read and written once for all of them."""
+
+Part = tuple[Statement, ...]
+
+
+def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
+    """Return a procedure that reads its rows in blocks, None where rows are used in another way than by number.
+
+    Args:
+        procedure: with arrays as its outputs.
+        fused: the same with one loop over its rows.
+    """
+    loop = fused.loop
+    if isinstance(loop, ForBatch) and any(loop.position in ref.at for ref in refs(loop.body)):
+        return None
+    parts = tuple(_parts(loop.body))
+    names = _Names.of(procedure, fused)
+    passed = _passed(parts, fused.local)
+    block: list[Statement] = []
+    for place, part in enumerate(parts):
+        sums = place == len(parts) - 1 and _is_sum(part, fused.local)
+        block.append((_at_once if sums else _each)(part, passed, names))
+    whole = ForBlocks(names.start, names.count, BLOCK, tuple(block))
+    held = tuple(Array(array.name, (BLOCK, *array.sizes)) for array in passed.values())
+    kept = tuple(array for array in fused.local if array.sizes and array.name not in passed)
+    rest = replace(loop, beyond=BLOCK)
+    rest = replace(rest, body=tuple(with_refs(s, lambda ref: names.alone(ref, passed)) for s in rest.body))
+    alone = tuple(Array(names.single[name], array.sizes) for name, array in passed.items() if array.sizes)
+    return replace(
+        procedure,
+        body=(*fused.before, whole, rest, *fused.after),
+        work=(*fused.work, *kept, *held, *alone),
+    )
+
+
+class _Names:
+    """The names that the blocks need, clear of all others."""
+
+    def __init__(self, taken: set[str], loop: For | ForBatch, passed: tuple[str, ...]) -> None:
+        self._taken = taken
+        self.batch = "batch" if isinstance(loop, ForBatch) else None
+        self.count = "batch_size" if isinstance(loop, ForBatch) else loop.count
+        self.start = self.fresh("start")
+        self.turn = self.fresh("k")
+        self.first = self.fresh("first")
+        self.rows = tuple(self.fresh(f"{ROW}_{k}") for k in range(AT_ONCE))
+        self.single = {name: self.fresh(f"{name}_alone") for name in passed}
+        self._numbered: dict[tuple[str, int], str] = {}
+
+    @classmethod
+    def of(cls, procedure: Procedure, fused: Fused) -> "_Names":
+        """Return the names for a procedure."""
+        body = (*fused.before, fused.loop, *fused.after)
+        taken = {*procedure.names, *names_in(body)} | {str(place) for r in refs(body) for place in r.at}
+        return cls(
+            taken | {position_of(fused.loop)}, fused.loop, tuple(_passed(tuple(_parts(fused.loop.body)), fused.local))
+        )
+
+    def fresh(self, wanted: str) -> str:
+        """Return a name that is not taken yet, and take it."""
+        while wanted in self._taken:
+            wanted += "_"
+        self._taken.add(wanted)
+        return wanted
+
+    def numbered(self, name: str, k: int) -> str:
+        """Return the name of the k-th of the rows that are added at once."""
+        if (name, k) not in self._numbered:
+            self._numbered[name, k] = self.fresh(f"{name}_{k}")
+        return self._numbered[name, k]
+
+    def alone(self, ref: Ref, passed: dict[str, Array]) -> Ref:
+        """Return what stands for an element of a row of a block where the row is alone: its name must be another."""
+        return Ref(self.single[ref.name], ref.at) if ref.name in passed else ref
+
+
+def _parts(body: Part) -> Iterator[Part]:
+    """Yield the runs of statements that are loops within a row, or set up or store what these sum, and the others."""
+    run: list[Statement] = []
+    for place, statement in enumerate(body):
+        if run and _loops(body, place) != _loops(body, place - 1):
+            yield tuple(run)
+            run = []
+        run.append(statement)
+    if run:
+        yield tuple(run)
+
+
+def _loops(body: Part, place: int) -> bool:
+    """Whether a statement is a loop within the row, begins its sum, or stores it."""
+    match body[place]:
+        case For():
+            return True
+        case Assign(target) if place + 1 < len(body):
+            match body[place + 1]:
+                case For() as inner if any(ref == target for ref in targets(inner.body)):
+                    return True
+                case _:
+                    pass
+        case _:
+            pass
+    match body[place - 1 : place + 1]:
+        case (For(_, _, inner), Assign(_, Ref() as value)):
+            return any(ref == value for ref in targets(inner))
+        case _:
+            return False
+
+
+def _passed(parts: tuple[Part, ...], local: tuple[Array, ...]) -> dict[str, Array]:
+    """Return what one part of a row's statements hands on to another: scalars and small arrays."""
+    sizes = {array.name: array.sizes for array in local}
+    written = {ref.name for part in parts for ref in targets(part) if not ref.at or ref.name in sizes}
+    found: dict[str, Array] = {}
+    for name in (ref.name for part in parts for ref in targets(part)):
+        users = [part for part in parts if any(ref.name == name for ref in refs(part))]
+        if name in written and len(users) > 1 and not all(_begins(part, name) for part in users):
+            found[name] = Array(name, sizes.get(name, ()))
+    return found
+
+
+def _begins(part: Part, name: str) -> bool:
+    """Whether a part writes a scalar before it reads it."""
+    first = next(statement for statement in part if any(ref.name == name for ref in refs((statement,))))
+    match first:
+        case Assign(target, _):
+            return target == Ref(name) and sum(ref.name == name for ref in refs((first,))) == 1
+        case _:
+            return False
+
+
+def _is_sum(part: Part, local: tuple[Array, ...]) -> bool:
+    """Whether a part does nothing but add to arrays that do not belong to the row, numbers of the row their weights."""
+    own = {array.name for array in local}
+    if any(ref.at for ref in refs(part) if ref.name in own):
+        return False
+    return all(isinstance(statement, For) and _adds(statement, own) for statement in part)
+
+
+def _adds(loop: For, own: set[str]) -> bool:
+    return all(
+        _adds(inner, own)
+        if isinstance(inner, For)
+        else isinstance(inner, Increment) and bool(inner.target.at) and inner.target.name not in own
+        for inner in loop.body
+    )
+
+
+def _each(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
+    """Return the loop that does a part for every row of a block."""
+
+    def at_turn(ref: Ref) -> Ref:
+        return Ref(ref.name, (names.turn, *ref.at)) if ref.name in passed else ref
+
+    body = tuple(with_refs(statement, at_turn) for statement in part)
+    take = (Take(ROW, names.batch, (names.start, names.turn)),) if _reads_row(part) else ()
+    return ForBlocks(names.turn, BLOCK, 1, (*take, *(_unsigned(statement) for statement in body)))
+
+
+def _unsigned(statement: Statement) -> Statement:
+    """Return a loop within a row with an unsigned count: an index that may be negative costs a test at every turn."""
+    match statement:
+        case For(index, count, body):
+            return ForBlocks(index, count, 1, tuple(_unsigned(inner) for inner in body))
+        case _:
+            return statement
+
+
+def _reads_row(part: Part) -> bool:
+    return any(reads_variable(statement, ROW) for statement in part)
+
+
+def _at_once(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
+    """Return the loop that adds the rows of a block, four at once."""
+    read = dict.fromkeys(ref.name for ref in refs(part) if ref.name in passed)
+    rows = names.rows if _reads_row(part) else ()
+    taken = [Take(row, names.batch, (names.start, names.first, k)) for k, row in enumerate(rows)]
+    taken += [Take(names.numbered(name, k), name, (names.first, k)) for name in read for k in range(AT_ONCE)]
+    return ForBlocks(names.first, BLOCK, AT_ONCE, (*taken, *(_unsigned(_four(s, passed, names)) for s in part)))
+
+
+def _four(statement: Statement, passed: dict[str, Array], names: _Names) -> Statement:
+    match statement:
+        case For():
+            return replace(statement, body=tuple(_four(inner, passed, names) for inner in statement.body))
+        case Increment(target, value):
+            return Increment(target, plus(tuple(_of_row(value, k, passed, names) for k in range(AT_ONCE))))
+        case _:
+            return statement
+
+
+def _of_row(value: Scalar, k: int, passed: dict[str, Array], names: _Names) -> Scalar:
+    """Return what the k-th of four rows adds."""
+
+    def numbered(ref: Ref) -> Ref:
+        if ref.name in passed:
+            return Ref(names.numbered(ref.name, k))
+        return Ref(ref.name, tuple(names.rows[k] if place == ROW else place for place in ref.at))
+
+    return value_with_refs(value, numbered)

@@ -1,0 +1,113 @@
+"""Pass: loops over the same rows of the data become one, and what belongs to one row needs no array over them.
+
+A loop over rows moves down past statements that it neither feeds nor is fed by, to the next loop over the same rows;
+both are one where each turn of the second reads, of what the first writes, what its own turn wrote. Every row then
+goes through the same statements in the same order as before.
+"""
+
+from dataclasses import dataclass, replace
+
+from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import Array, Assign, For, ForBatch, Ref, Statement
+from recipe_compiler.program.traverse import refs, targets, with_refs
+
+RowLoop = For | ForBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A procedure with one loop over the rows: what comes before it, itself, what comes after."""
+
+    before: tuple[Statement, ...]
+    loop: RowLoop
+    after: tuple[Statement, ...]
+    local: tuple[Array, ...]
+    """Scalars and small arrays that belong to one row: written and read within a turn of the loop."""
+    work: tuple[Array, ...]
+    """The work arrays that are left."""
+
+
+def fuse(procedure: Procedure) -> Fused | None:
+    """Return a procedure with its loops over rows joined into one, None where it has none or they cannot be one."""
+    body: list[Statement] = []
+    open_: RowLoop | None = None
+    for statement in procedure.body:
+        rows = _over_rows(statement)
+        if rows is None:
+            if open_ is not None and _touch(open_, statement):
+                body.append(open_)
+                open_ = None
+            body.append(statement)
+        elif open_ is not None and _same_rows(open_, rows) and _row_by_row(open_, rows):
+            open_ = replace(open_, body=(*open_.body, *rows.body))
+        else:
+            body += [open_] if open_ is not None else []
+            open_ = rows
+    body += [open_] if open_ is not None else []
+    loops = [(place, loop) for place, statement in enumerate(body) if (loop := _over_rows(statement)) is not None]
+    return _localised(procedure, tuple(body), *loops[0]) if len(loops) == 1 else None
+
+
+def _over_rows(statement: Statement) -> RowLoop | None:
+    match statement:
+        case ForBatch():
+            return statement
+        case For(index) if index == ROW:
+            return statement
+        case _:
+            return None
+
+
+def _same_rows(one: RowLoop, other: RowLoop) -> bool:
+    return replace(one, body=()) == replace(other, body=())
+
+
+def position_of(loop: RowLoop) -> str:
+    """Return the variable that counts the rows of a loop."""
+    return loop.position if isinstance(loop, ForBatch) else loop.index
+
+
+def _names(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
+    written = frozenset(ref.name for ref in targets((statement,)))
+    return written, frozenset(ref.name for ref in refs((statement,)))
+
+
+def _touch(loop: RowLoop, statement: Statement) -> bool:
+    """Whether a statement reads or writes what a loop writes, or writes what it reads."""
+    written, read = _names(loop)
+    written_, read_ = _names(statement)
+    return bool(written & (written_ | read_) or written_ & read)
+
+
+def _row_by_row(first: RowLoop, second: RowLoop) -> bool:
+    """Whether a turn of the second loop needs of the first no more than the same turn, and disturbs no later one."""
+    written, read = _names(first)
+    written_, read_ = _names(second)
+    shared = (written & read_) | (written_ & read)
+    at_row = (position_of(first),)
+    elsewhere = {ref.name for ref in refs((first, second)) if ref.at[:1] != at_row}
+    renewed = {name for name in shared & elsewhere if _renews(first, name) and _renews(second, name)}
+    return not (shared & elsewhere) - renewed
+
+
+def _renews(loop: RowLoop, name: str) -> bool:
+    """Whether a scalar is written anew in every turn before it is read."""
+    return any(isinstance(s, Assign) and s.target == Ref(name) for s in loop.body)
+
+
+def _localised(procedure: Procedure, body: tuple[Statement, ...], place: int, loop: RowLoop) -> Fused:
+    """Drop the row from what is written and read at the row of its own turn alone."""
+    at_row = (position_of(loop),)
+    outside = {ref.name for ref in refs((*body[:place], *body[place + 1 :]))}
+    astray = {ref.name for ref in refs((loop,)) if ref.at[:1] != at_row} | outside
+    arrays = tuple(array for array in procedure.work if array.name not in astray)
+    names = {array.name for array in arrays}
+
+    def without_row(ref: Ref) -> Ref:
+        return Ref(ref.name, ref.at[1:]) if ref.name in names else ref
+
+    inside = replace(loop, body=tuple(with_refs(inner, without_row) for inner in loop.body))
+    local = tuple(Array(array.name, array.sizes[1:]) for array in arrays)
+    left = tuple(array for array in procedure.work if array not in arrays)
+    return Fused(body[:place], inside, body[place + 1 :], local, left)

@@ -1,0 +1,268 @@
+"""Covariances that are written as sums of Gram matrices `c P M P^T`: their factors need no decomposition.
+
+`K @ K.T` has the factor K, `s*A` with a constant A the factor sqrt(s) chol(A), `c*I + u @ u.T` the factors sqrt(c) I
+and u side by side. A term is cut in the middle: at one summed index, or at its constant factors. What is to the left
+of the cut must be what is to the right of it, mirrored.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
+from recipe_compiler.tensor.rules import Rules
+from recipe_compiler.tensor.signs import factor_is_nonnegative, is_nonnegative
+from recipe_compiler.tensor.terms import Atom, Component, Delta, Index, Slot, Tensor, Term
+
+Factors = tuple[Factor, ...]
+PERMUTED = 3
+"""The most indices summed inside one side of a cut: all their orders are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a covariance: `scale * left M left^T`."""
+
+    scale: Tensor
+    """A number that is nonnegative by its form, without free indices."""
+    left: Factors
+    """The entries of P, whose row is the covariance's own index i."""
+    index: Index | None
+    """The column of P; i itself where P is diagonal, None where it is one column."""
+    inner: Tensor | None = None
+    """M, constant, with free indices `i` and `j`; None for the identity."""
+    excess: Tensor | None = None
+    """What stands in the place of M in B_hat; with it M is that of 2D alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A covariance as a sum: a diagonal with the free index `i`, if there is one, and products."""
+
+    diagonal: Tensor | None
+    products: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A term as `scale * left inner right`, right being left mirrored."""
+
+    scale: Factors
+    left: Factors
+    index: Index | None
+    inner: Factors | None
+    """Constant factors with the free indices `i` and `j` of M; None for the identity."""
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Gram:
+    """What is known of the names in a covariance."""
+
+    size: Size
+    """Its number of rows."""
+    rules: Rules
+    semidefinite: frozenset[str]
+    """Constant matrices that are declared positive semidefinite."""
+    is_constant: Callable[[Atom], bool]
+
+    def parts(self, two_D: Tensor, B_hat: Tensor | None) -> Parts | None:
+        """Return 2D - eps B_hat as parts that each are positive semidefinite by their form, None where it is not so.
+
+        With `inner` and `excess`, whether their difference is positive semidefinite is for the factor of it to find.
+        """
+        single = self._single(two_D, B_hat)
+        if single is not None:
+            return Parts(None, (single,))
+        return None if B_hat is not None else self._sum(two_D)
+
+    @property
+    def _row(self) -> Index:
+        return Index(self.size, "i")
+
+    @property
+    def _col(self) -> Index:
+        return Index(self.size, "j")
+
+    def _single(self, two_D: Tensor, B_hat: Tensor | None) -> Part | None:
+        """Return `s P (M - eps E) P^T` where all terms have the same s and P, and M and E are constant."""
+        found: list[list[tuple[Fraction, _Cut]]] = []
+        for tensor in (two_D, B_hat or Tensor((), ())):
+            cuts = [self._at_constants(term) or self._at_index(term) for term in tensor.terms]
+            known = [(term.coefficient, cut) for term, cut in zip(tensor.terms, cuts, strict=True) if cut is not None]
+            if len(known) < len(cuts):
+                return None
+            found.append(known)
+        every = [cut for group in found for _, cut in group]
+        first = every[0]
+        scale = Tensor((), (Term(ONE, first.scale),))
+        if not all(self._alike(first, cut) for cut in every) or not is_nonnegative(self.rules, scale):
+            return None
+        if B_hat is None and all(cut.inner is None for cut in every):
+            return None  # one Gram matrix, whose factor is P itself
+        if first.index is None:
+            return None
+        free = (Index(first.size, "i"), Index(first.size, "j"))
+        inner, excess = (
+            Tensor(free, tuple(Term(c, cut.inner or ((Delta(*free), ONE),)) for c, cut in group)) for group in found
+        )
+        return Part(scale, first.left, first.index, inner, None if B_hat is None else excess)
+
+    def _alike(self, one: _Cut, other: _Cut) -> bool:
+        if (one.size, one.index is None) != (other.size, other.index is None):
+            return False
+        turned: dict[Index, Slot] = {}
+        if one.index is not None and other.index is not None:
+            if (one.index == self._row) != (other.index == self._row):
+                return False
+            turned = {other.index: one.index}
+        return self._same(one.scale, other.scale, {}, ()) and self._same(
+            one.left, other.left, turned, (self._row, *((one.index,) if one.index else ()))
+        )
+
+    def _sum(self, two_D: Tensor) -> Parts | None:
+        """Return the terms one by one, those with the same P together, None unless every one is nonnegative."""
+        diagonal: list[Term] = []
+        products: list[Part] = []
+        for term in two_D.terms:
+            on_diagonal = self._on_diagonal(term)
+            if on_diagonal is not None:
+                diagonal.append(on_diagonal)
+                continue
+            part = self._product(term)
+            if part is None:
+                return None
+            same = next((k for k, old in enumerate(products) if self._joins(old, part)), None)
+            if same is None:
+                products.append(part)
+            else:
+                old = products[same]
+                scale = Tensor((), (*old.scale.terms, *part.scale.terms))
+                products[same] = replace(old, scale=scale)
+        variance = Tensor((self._row,), tuple(diagonal)) if diagonal else None
+        signed = [part.scale for part in products] + ([variance] if variance else [])
+        return Parts(variance, tuple(products)) if all(is_nonnegative(self.rules, t) for t in signed) else None
+
+    def _joins(self, old: Part, new: Part) -> bool:
+        if old.inner is not None or new.inner is not None or old.index != new.index:
+            return False
+        return self._same(old.left, new.left, {}, (self._row, *((old.index,) if old.index else ())))
+
+    def _on_diagonal(self, term: Term) -> Term | None:
+        """Return v of a term `delta_ij v_i`."""
+        pair = {self._row, self._col}
+        rest = tuple(f for f in term.factors if not (isinstance(f[0], Delta) and {f[0].left, f[0].right} == pair))
+        if len(rest) == len(term.factors):
+            return None
+        turned: dict[Index, Slot] = {self._col: self._row}
+        return Term(term.coefficient, tuple((moved(atom, turned), power) for atom, power in rest))
+
+    def _product(self, term: Term) -> Part | None:
+        cut = self._at_constants(term)
+        if cut is not None:
+            match cut.inner:
+                case ((Component(name), power),) if power == 1 and name in self.semidefinite:
+                    free = (Index(cut.size, "i"), Index(cut.size, "j"))
+                    inner = Tensor(free, (Term(ONE, cut.inner),))
+                    return Part(_scaled(term.coefficient, cut.scale), cut.left, cut.index, inner)
+                case _:
+                    pass
+        cut = self._at_index(term)
+        return None if cut is None else Part(_scaled(term.coefficient, cut.scale), cut.left, cut.index)
+
+    def _at_constants(self, term: Term) -> _Cut | None:
+        """Cut a term at its constant factors: `s u_i A_ij u_j`, or `K_ik V_kl K_lj`."""
+        scale, core = self._apart(term.factors)
+        fixed = tuple(f for f in core if self.is_constant(f[0]))
+        pieces = list(_pieces([f for f in core if f not in fixed], ()))
+        left = tuple(f for piece in pieces if self._row in indices(piece) for f in piece)
+        right = tuple(f for piece in pieces if self._col in indices(piece) for f in piece)
+        if not fixed or self._col in indices(left) or len(left) + len(right) != sum(map(len, pieces)):
+            return None
+        ends = [_end(side, own, fixed) for side, own in ((left, self._row), (right, self._col))]
+        first, last = ends
+        if first is None or last is None or first.size != last.size:
+            return None
+        if indices(fixed) & (indices(left) | indices(right)) - {first, last}:
+            return None
+        turned: dict[Index, Slot] = {self._col: self._row, last: first}
+        if not self._same(left, right, turned, (self._row, first)):
+            return None
+        own: dict[Index, Slot] = {first: Index(first.size, "i"), last: Index(first.size, "j")}
+        inner = tuple((moved(atom, own), power) for atom, power in fixed)
+        return _Cut(scale, left, first, inner, first.size)
+
+    def _at_index(self, term: Term) -> _Cut | None:
+        """Cut a term at one summed index, `K_ik w_k K_jk`, or where nothing joins its sides, `u_i u_j`."""
+        scale, core = self._apart(term.factors)
+        bound = sorted(indices(core) - {self._row, self._col}, key=lambda index: index.label)
+        for index in (None, *bound):
+            at = () if index is None else (index,)
+            pieces = list(_pieces(core, at))
+            left = tuple(f for piece in pieces if self._row in indices(piece) for f in piece)
+            right = tuple(f for piece in pieces if self._col in indices(piece) for f in piece)
+            weights = tuple(f for f in core if f not in left and f not in right)
+            apart = self._col not in indices(left) and all(factor_is_nonnegative(self.rules, f) for f in weights)
+            if not apart or any(indices((f,)) - set(at) for f in weights):
+                continue
+            if self._same(left, right, {self._col: self._row}, (self._row, *at)):
+                halves = tuple((atom, power / 2) for atom, power in weights)
+                return _Cut(scale, (*left, *halves), index, None, 1 if index is None else index.size)
+        return None
+
+    def _apart(self, factors: Factors) -> tuple[Factors, Factors]:
+        """Return the factors that neither i nor j reaches, which are a number, and the others."""
+        free = {self._row, self._col}
+        scale = tuple(f for piece in _pieces(factors, ()) if not indices(piece) & free for f in piece)
+        return scale, tuple(f for f in factors if f not in scale)
+
+    def _same(
+        self, one: Sequence[Factor], other: Sequence[Factor], turned: dict[Index, Slot], own: Iterable[Index]
+    ) -> bool:
+        """Whether two products are the same once `turned` is done to the other, by some naming of summed indices."""
+        kept = set(own)
+        ours = sorted(indices(one) - kept, key=lambda index: index.label)
+        theirs = sorted(indices(other) - kept - set(turned), key=lambda index: index.label)
+        if len(ours) != len(theirs) or len(ours) > PERMUTED:
+            return False
+        wanted = self._counted(one, {})
+        for order in permutations(ours):
+            names: dict[Index, Slot] = dict(zip(theirs, order, strict=True))
+            if wanted == self._counted(other, turned | names):
+                return True
+        return False
+
+    def _counted(self, factors: Iterable[Factor], moves: dict[Index, Slot]) -> Counter[Factor]:
+        found: list[Factor] = []
+        for atom, power in factors:
+            turned = moved(atom, moves)
+            if isinstance(turned, Component) and turned.name in self.rules.symmetric and len(turned.at) == 2:
+                turned = replace(turned, at=tuple(sorted(turned.at, key=repr)))
+            found.append((turned, power))
+        return Counter(found)
+
+
+def _scaled(coefficient: Fraction, factors: Factors) -> Tensor:
+    return Tensor((), (Term(coefficient, factors),))
+
+
+def _end(side: Factors, own: Index, fixed: Factors) -> Index | None:
+    """Return the index by which a side of a cut meets the constants: its own where nothing is on that side."""
+    meets = (indices(side) | {own}) & indices(fixed)
+    return next(iter(meets)) if len(meets) == 1 else None
+
+
+def _pieces(factors: Iterable[Factor], cut: Iterable[Index]) -> Iterator[Factors]:
+    """Yield the factors that shared indices join, those in `cut` apart; the order within a piece stays."""
+    away = set(cut)
+    groups: list[tuple[set[Index], list[Factor]]] = []
+    for factor in factors:
+        own = indices((factor,)) - away
+        touching = [group for group in groups if group[0] & own]
+        groups = [group for group in groups if group not in touching]
+        merged = own.union(*(group[0] for group in touching))
+        groups.append((merged, [*(f for group in touching for f in group[1]), factor]))
+    yield from (tuple(group) for _, group in groups)

@@ -1,0 +1,89 @@
+"""What the noise of a group of blocks is lowered to, and the arrays that all ways of lowering it share."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import nested, plus
+from recipe_compiler.program.contraction import Contraction
+from recipe_compiler.program.definition import Definition
+from recipe_compiler.program.loops import Array, Assign, Constant, Ref, Scalar, Statement, Times
+from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
+
+CLIPPED = "clipped"
+"""The counter of covariances that were not PSD at a state."""
+
+Grid = tuple[tuple[Tensor, ...], ...]
+"""A matrix of tensors, one for each pair of blocks, with free indices `i` and `j`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredNoise:
+    """The standard normals of a group of blocks, and what each block adds to its update."""
+
+    normals: tuple[Array, ...]
+    increments: tuple[tuple[str, Scalar], ...]
+    """Block to the increment at its loop variable."""
+    inside: tuple[tuple[str, tuple[Statement, ...]], ...] = ()
+    """Block to the statements that go before its increment, inside its loop."""
+    clips: bool = False
+
+
+def covariance(two_D: Scalar, B_hat: Scalar) -> Scalar:
+    """Return `eps (2D - eps B_hat)`."""
+    eps = Ref("eps")
+    if B_hat == Constant(Fraction(0)):
+        return Times((eps, two_D))
+    return Times((eps, plus((two_D, Times((Constant(Fraction(-1)), eps, B_hat))))))
+
+
+def joined(sizes: tuple[Size, ...]) -> Size:
+    """Return the length of vectors joined end to end; symbolic sizes are added in the emitted text."""
+    fixed = [size for size in sizes if isinstance(size, int)]
+    return sum(fixed) if len(fixed) == len(sizes) else "+".join(str(size) for size in sizes)
+
+
+def length(block: Block) -> Size:
+    """Return the number of coordinates of a block."""
+    return block.shape.sizes[0] if block.shape.sizes else 1
+
+
+def assemble(
+    word: str, blocks: tuple[Block, ...], matrix: Grid, contraction: Contraction
+) -> tuple[tuple[str, ...], ...]:
+    """Define one constant array per pair of blocks and return their names."""
+    rows: list[tuple[str, ...]] = []
+    for row_block, row in zip(blocks, matrix, strict=True):
+        names: list[str] = []
+        for col_block, entry in zip(blocks, row, strict=True):
+            name = contraction.name(f"{word}_{row_block.name}{'_' + col_block.name if len(blocks) > 1 else ''}")
+            free, at, variables = _places(row_block, col_block, contraction)
+            value = contraction.scalar(entry, free, variables)
+            body = nested(tuple((index, variables[index]) for index in free), (Assign(Ref(name, at), value),))
+            array = Array(name, (length(row_block), length(col_block)))
+            contraction.define(Definition(array, body, constant=True, of_datum=False))
+            names.append(name)
+        rows.append(tuple(names))
+    return tuple(rows)
+
+
+def _places(
+    row: Block, col: Block, contraction: Contraction
+) -> tuple[tuple[Index, ...], tuple[str | int, ...], dict[Index, str]]:
+    """Return the free indices of an entry, where it stands in its array, and the loop variables."""
+    free = tuple(Index(size, label) for block, label in ((row, "i"), (col, "j")) for size in block.shape.sizes)
+    variables = contraction.variables(free)
+    at = (variables[free[0]] if row.shape.sizes else 0, variables[free[-1]] if col.shape.sizes else 0)
+    return free, at, variables
+
+
+def row_product(block: Block, factor: str, normals: str, width: Size, contraction: Contraction) -> Scalar:
+    """Return `sum_k L_ik noise_k` at the block's loop variable."""
+    loops = contraction.loops(block.shape.sizes)
+    row: Slot = loops[0][0] if loops else 0
+    k = Index(width, "_noise")
+    one = Fraction(1)
+    term = Term(one, ((Component(factor, (row, k)), one), (Component(normals, (k,)), one)))
+    scope = tuple(index for index, _ in loops)
+    return contraction.scalar(Tensor(scope, (term,)), scope, dict(loops))

@@ -1,0 +1,96 @@
+"""Pass: arrays that are only touched at literal positions become scalars, which the compiler keeps in registers.
+
+`theta[0]` becomes `theta_0`. A procedure whose outputs are scalars returns them; one that calls it takes them as a
+tuple. Every name stands for the element it stood for, so what is computed does not change.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.loops import Array, Invoke, Ref, Statement, names_in
+from recipe_compiler.program.traverse import with_refs
+
+Held = Mapping[str, Mapping[tuple[int, ...], str]]
+"""Array to the scalars that hold its entries, by position, in order."""
+
+
+def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kernel:
+    """Return the kernel with `arrays` kept in scalars, in `gradient` and `step`; their sizes are literal.
+
+    The loops over them are written out already (`unroll`), so that every position is a number. A scalar is called
+    after its position (`theta_0`), or after `entry` where every array has one entry alone (`theta_i`).
+    """
+    taken = set(_names(kernel))
+    held = {
+        array.name: {at: _fresh(array.name, (entry,) if entry else at, taken) for at in positions(array)}
+        for array in arrays
+    }
+    gradient = None if kernel.gradient is None else _procedure(kernel.gradient, kernel.gradient, held)
+    kept = tuple((name, tuple(scalars.values())) for name, scalars in held.items())
+    return replace(kernel, gradient=gradient, step=_procedure(kernel.step, kernel.gradient, held), registers=kept)
+
+
+def locally(body: tuple[Statement, ...], arrays: Iterable[Array], taken: Iterable[str]) -> tuple[Statement, ...]:
+    """Return the body of a procedure with arrays of its own in scalars; the loops over them are written out already."""
+    names = {*taken, *names_in(body)}
+    held = {array.name: {at: _fresh(array.name, at, names) for at in positions(array)} for array in arrays}
+    return tuple(with_refs(statement, lambda ref: _ref(ref, held)) for statement in body)
+
+
+def positions(array: Array) -> Iterator[tuple[int, ...]]:
+    """Yield the positions of an array of literal sizes, in the order it is stored."""
+    yield from product(*(range(size) for size in array.sizes if isinstance(size, int)))
+
+
+def _names(kernel: Kernel) -> Iterator[str]:
+    for procedure in (kernel.prepare, kernel.gradient, kernel.step):
+        if procedure is not None:
+            yield from (array.name for array in (*procedure.inputs, *procedure.outputs, *procedure.work))
+            yield from names_in(procedure.body)
+
+
+def _fresh(array: str, at: tuple[int | str, ...], taken: set[str]) -> str:
+    name = "_".join((array, *(str(k) for k in at)))
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _procedure(procedure: Procedure, gradient: Procedure | None, held: Held) -> Procedure:
+    return replace(
+        procedure,
+        outputs=_scalars(procedure.outputs, held),
+        inputs=_scalars(procedure.inputs, held),
+        work=tuple(array for array in procedure.work if array.name not in held),
+        body=tuple(_statement(statement, gradient, held) for statement in procedure.body),
+    )
+
+
+def _scalars(arrays: Iterable[Array], held: Held) -> tuple[Array, ...]:
+    names = ((Array(name) for name in held[a.name].values()) if a.name in held else (a,) for a in arrays)
+    return tuple(array for group in names for array in group)
+
+
+def _statement(statement: Statement, gradient: Procedure | None, held: Held) -> Statement:
+    match statement:
+        case Invoke(name, arguments) if gradient is not None and name == gradient.name:
+            written = len(gradient.outputs)
+            read = written + len(gradient.inputs)
+            targets = _scalars((Array(argument) for argument in arguments[:written]), held)
+            given = _scalars((Array(argument) for argument in arguments[written:read]), held)
+            return Invoke(name, tuple(array.name for array in given), tuple(array.name for array in targets))
+        case _:
+            return with_refs(statement, lambda ref: _ref(ref, held))
+
+
+def _ref(ref: Ref, held: Held) -> Ref:
+    if ref.name not in held:
+        return ref
+    at = tuple(place for place in ref.at if isinstance(place, int))
+    if at not in held[ref.name] or len(at) < len(ref.at):
+        raise CompilerError(f"{ref.name} is kept in scalars and has none for the position {ref.at}")
+    return Ref(held[ref.name][at])

@@ -1,0 +1,108 @@
+"""Walking through statements and expressions: their parts, what they read and write, the same of other references."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from recipe_compiler.program.loops import (
+    Assign,
+    Call,
+    Clip,
+    Constant,
+    For,
+    ForBatch,
+    ForBlocks,
+    Increment,
+    Kronecker,
+    Plus,
+    Raise,
+    Ref,
+    Scalar,
+    Scale,
+    Statement,
+    Times,
+)
+
+
+def parts_of(value: Scalar) -> tuple[Scalar, ...]:
+    """Return the expressions that an expression is made of."""
+    match value:
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            return parts
+        case Raise(base, _):
+            return (base,)
+        case Constant() | Ref() | Kronecker():
+            return ()
+
+
+def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
+    """Return an expression made of other parts, of which there must be as many."""
+    match value:
+        case Plus():
+            return Plus(parts)
+        case Times():
+            return Times(parts)
+        case Call(fn, _):
+            return Call(fn, parts)
+        case Raise(_, exponent):
+            return Raise(parts[0], exponent)
+        case Constant() | Ref() | Kronecker():
+            return value
+
+
+def refs_of(value: Scalar) -> Iterator[Ref]:
+    """Yield every scalar and element that an expression reads."""
+    if isinstance(value, Ref):
+        yield value
+    for part in parts_of(value):
+        yield from refs_of(part)
+
+
+def refs(body: Iterable[Statement]) -> Iterator[Ref]:
+    """Yield every scalar and element that statements read or write one by one."""
+    for statement in body:
+        match statement:
+            case Assign(target, value) | Increment(target, value):
+                yield target
+                yield from refs_of(value)
+            case Scale(target, _, two_D, B_hat):
+                yield from (target, *refs_of(two_D), *refs_of(B_hat))
+            case For() | ForBatch() | ForBlocks():
+                yield from refs(statement.body)
+            case Clip(target):
+                yield target
+            case _:
+                pass
+
+
+def targets(body: Iterable[Statement]) -> Iterator[Ref]:
+    """Yield every scalar and element that statements write one by one."""
+    for statement in body:
+        match statement:
+            case Assign(target) | Increment(target) | Scale(target) | Clip(target):
+                yield target
+            case For() | ForBatch() | ForBlocks():
+                yield from targets(statement.body)
+            case _:
+                pass
+
+
+def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
+    """Return a statement with `rule` applied to every scalar and element it reads or writes."""
+    match statement:
+        case Assign(target, value) | Increment(target, value):
+            return type(statement)(rule(target), value_with_refs(value, rule))
+        case For() | ForBatch() | ForBlocks():
+            return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
+        case Scale(target, block, two_D, B_hat):
+            return Scale(rule(target), block, value_with_refs(two_D, rule), value_with_refs(B_hat, rule))
+        case Clip(target, counter):
+            return Clip(rule(target), counter)
+        case _:
+            return statement
+
+
+def value_with_refs(value: Scalar, rule: Callable[[Ref], Scalar]) -> Scalar:
+    """Return an expression with `rule` applied to every scalar and element it reads."""
+    if isinstance(value, Ref):
+        return rule(value)
+    return with_parts(value, tuple(value_with_refs(part, rule) for part in parts_of(value)))

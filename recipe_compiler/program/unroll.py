@@ -1,0 +1,143 @@
+"""Pass: loops of a small literal count become straight lines.
+
+The statements of a body are written out once per turn, the loop variable replaced by its number; what a Kronecker
+delta then decides is decided. A sum of such a loop becomes one expression, its terms in the order of the turns, so the
+value computed stays the same to the last bit but for the zeros left out.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.program.combine import plus
+from recipe_compiler.program.loops import (
+    Assign,
+    Call,
+    Clip,
+    Constant,
+    For,
+    ForBatch,
+    Increment,
+    Kronecker,
+    Plus,
+    Raise,
+    Ref,
+    Scalar,
+    Scale,
+    Statement,
+    Times,
+)
+
+TURNS = 16
+"""The largest literal count of a loop that is written out."""
+
+ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
+
+
+def unroll(body: Iterable[Statement], turns: int = TURNS) -> tuple[Statement, ...]:
+    """Return a body with every loop of at most `turns` turns written out, and its sums as single expressions."""
+    return _summed(tuple(one for statement in body for one in _unrolled(statement, turns)))
+
+
+def _unrolled(statement: Statement, turns: int) -> Iterator[Statement]:
+    match statement:
+        case For(index, int(count), body) if count <= turns:
+            for turn in range(count):
+                yield from unroll((at_turn(inner, index, turn) for inner in body), turns)
+        case For() | ForBatch():
+            yield replace(statement, body=unroll(statement.body, turns))
+        case _:
+            yield statement
+
+
+def at_turn(statement: Statement, index: str, turn: int | str) -> Statement:
+    """Return a statement with a loop variable replaced by the number of its turn, or by another variable."""
+    match statement:
+        case Assign(target, value) | Increment(target, value):
+            return type(statement)(_moved(target, index, turn), put(value, index, turn))
+        case For() | ForBatch():
+            return replace(statement, body=tuple(at_turn(inner, index, turn) for inner in statement.body))
+        case Scale(target, block, two_D, B_hat):
+            return Scale(_moved(target, index, turn), block, put(two_D, index, turn), put(B_hat, index, turn))
+        case Clip(target, counter):
+            return Clip(_moved(target, index, turn), counter)
+        case _:
+            return statement
+
+
+def put(value: Scalar, index: str, turn: int | str) -> Scalar:
+    """Return an expression with a loop variable replaced, without the zeros and ones that this makes."""
+    match value:
+        case Ref():
+            return _moved(value, index, turn)
+        case Plus(terms):
+            return plus(tuple(term for term in (put(term, index, turn) for term in terms) if term != ZERO))
+        case Times(factors):
+            left = tuple(factor for factor in (put(factor, index, turn) for factor in factors) if factor != ONE)
+            if ZERO in left:
+                return ZERO
+            return (left[0] if len(left) == 1 else Times(left)) if left else ONE
+        case Raise(base, exponent):
+            return Raise(put(base, index, turn), exponent)
+        case Call(fn, args):
+            return Call(fn, tuple(put(arg, index, turn) for arg in args))
+        case Kronecker(left, right):
+            places = tuple(turn if place == index else place for place in (left, right))
+            return _decided(*places)
+        case Constant():
+            return value
+
+
+def _decided(left: int | str, right: int | str) -> Scalar:
+    if isinstance(left, int) and isinstance(right, int):
+        return ONE if left == right else ZERO
+    return Kronecker(left, right)
+
+
+def _moved(ref: Ref, index: str, turn: int | str) -> Ref:
+    return Ref(ref.name, tuple(turn if place == index else place for place in ref.at))
+
+
+def _summed(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Join `total = 0`, `total += a`, `total += b`, `x = total` into `x = a + b`."""
+    found: list[Statement] = []
+    place = 0
+    while place < len(body):
+        match body[place]:
+            case Assign(target, value) if value == ZERO:
+                end = place + 1
+                while end < len(body) and _adds_to(body[end], target):
+                    end += 1
+                terms = tuple(one.value for one in body[place + 1 : end] if isinstance(one, Increment))
+                joined = Assign(target, plus(tuple(term for term in terms if term != ZERO)))
+                match body[end : end + 1]:
+                    case (Assign(store, Ref() as stored),) if stored == target and target == Ref("total"):
+                        found.append(Assign(store, joined.value))
+                        end += 1
+                    case _:
+                        found.append(joined)
+                place = end
+            case statement:
+                found.append(statement)
+                place += 1
+    return tuple(found)
+
+
+def _adds_to(statement: Statement, target: Ref) -> bool:
+    match statement:
+        case Increment(own, value):
+            return own == target and not _reads(value, target)
+        case _:
+            return False
+
+
+def _reads(value: Scalar, target: Ref) -> bool:
+    match value:
+        case Ref():
+            return value.name == target.name
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            return any(_reads(part, target) for part in parts)
+        case Raise(base, _):
+            return _reads(base, target)
+        case Constant() | Kronecker():
+            return False

@@ -1,0 +1,51 @@
+"""Pass: data stored in float32 are made doubles where they are read, so that all arithmetic is that of doubles."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.loops import (
+    Assign,
+    Call,
+    For,
+    ForBatch,
+    ForBlocks,
+    Increment,
+    Ref,
+    Scalar,
+    Statement,
+)
+from recipe_compiler.program.program import Program
+from recipe_compiler.program.traverse import value_with_refs
+
+WIDE = "float64"
+"""The function that makes a number a double."""
+
+
+def widen(program: Program, kernel: Kernel) -> Kernel:
+    """Return the kernel with every element of the data read as a double; the same kernel where they are doubles.
+
+    Else the product of two elements would be rounded to float32.
+    """
+    if not program.narrow:
+        return kernel
+    data = frozenset(datum.name for datum in program.data)
+    gradient = None if kernel.gradient is None else _procedure(kernel.gradient, data)
+    return replace(kernel, gradient=gradient, step=_procedure(kernel.step, data))
+
+
+def _procedure(procedure: Procedure, data: Collection[str]) -> Procedure:
+    return replace(procedure, body=tuple(_statement(statement, data) for statement in procedure.body))
+
+
+def _statement(statement: Statement, data: Collection[str]) -> Statement:
+    def wide(ref: Ref) -> Scalar:
+        return Call(WIDE, (ref,)) if ref.name in data else ref
+
+    match statement:
+        case Assign(target, value) | Increment(target, value):
+            return type(statement)(target, value_with_refs(value, wide))
+        case For() | ForBatch() | ForBlocks():
+            return replace(statement, body=tuple(_statement(inner, data) for inner in statement.body))
+        case _:
+            return statement

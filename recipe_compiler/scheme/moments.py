@@ -1,0 +1,100 @@
+"""Polynomials of the state and what the generator makes of them, in the names of a program."""
+
+from collections.abc import Mapping
+from itertools import combinations_with_replacement
+
+from recipe_compiler.derive.generator import generator
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.program.program import Generator, Gradient, Moment
+from recipe_compiler.scheme.update import fresh, with_gradient
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.terms import Index, Slot, Tensor
+
+SMALL = 8
+"""The most coordinates of a state of which all products of two are taken; of longer ones those of like places."""
+
+
+def moments(
+    derivation: Derivation, gradient: Gradient, declared: frozenset[str], sizes: Mapping[str, str | int]
+) -> Generator | None:
+    """Return L phi for every coordinate, and for products of two; None where no block has the whole real line.
+
+    Args:
+        derivation: of the bound dynamics.
+        gradient: of the target, from all data.
+        declared: every name of the user's, for the compiler's own to stay clear of.
+        sizes: numbers of symbolic sizes, as far as they are known.
+    """
+    c = calculus(derivation.dynamics.declarations)
+    blocks = _inside(derivation)
+    counts = [sizes.get(str(size), size) for block in blocks for size in (block.shape.sizes or (1,))]
+    small = sum(count for count in counts if isinstance(count, int)) <= SMALL and all(
+        isinstance(count, int) for count in counts
+    )
+    pairs = list(combinations_with_replacement(blocks, 2))
+    if not blocks:
+        return None
+    families = [
+        *(_coordinate(c, block) for block in blocks),
+        *(_all_products(c, *pair) for pair in pairs if small),
+        *(_products(c, *pair) for pair in pairs if not small and pair[0].shape == pair[1].shape),
+    ]
+    taken = set(declared)
+    found: list[Moment] = []
+    for name, says, phi, moves in families:
+        array = fresh(f"L_{name}", frozenset(taken))
+        taken.add(array)
+        value = c.rename(generator(derivation, phi), moves)
+        stated = with_gradient(value, derivation.dynamics.potential, gradient.name, {})
+        found.append(Moment(array, says, c.rename(phi, moves), stated))
+    return Generator(gradient, tuple(found))
+
+
+def _inside(derivation: Derivation) -> tuple[Block, ...]:
+    """Return the blocks that have the whole real line, and no noise in common with one that has not.
+
+    A function of another block may have a generator whose mean is not 0: what flows over the end of a domain.
+    """
+    blocks = derivation.dynamics.declarations.blocks
+    ends = [b for b, block in enumerate(blocks) if block.domain.name is not DomainName.REAL]
+    return tuple(
+        block
+        for a, block in enumerate(blocks)
+        if a not in ends and all(derivation.D[a][b].is_zero and derivation.D[b][a].is_zero for b in ends)
+    )
+
+
+Family = tuple[str, str, Tensor, dict[Index, Slot]]
+"""A name, how phi is written, phi, and its free indices with those that it has in the end."""
+
+
+def _slots(block: Block, label: str) -> tuple[Index, ...]:
+    return tuple(Index(size, label) for size in block.shape.sizes)
+
+
+def _entry(block: Block, label: str) -> str:
+    return f"{block.name}[{label}]" if block.shape.sizes else block.name
+
+
+def _coordinate(c: Calculus, block: Block) -> Family:
+    at = _slots(block, "k")
+    return block.name, _entry(block, "i"), c.coordinate(block.name, *at), dict(zip(at, _slots(block, "i"), strict=True))
+
+
+def _all_products(c: Calculus, left: Block, right: Block) -> Family:
+    """Return the products of every entry of one block with every entry of another."""
+    one, other = _slots(left, "k"), _slots(right, "l")
+    label = "j" if one else "i"
+    moves = dict(zip((*one, *other), (*_slots(left, "i"), *_slots(right, label)), strict=True))
+    phi = c.multiply(c.coordinate(left.name, *one), c.coordinate(right.name, *other))
+    return f"{left.name}_{right.name}", f"{_entry(left, 'i')}*{_entry(right, label)}", phi, dict(moves)
+
+
+def _products(c: Calculus, left: Block, right: Block) -> Family:
+    """Return the products of the entries of two blocks that stand at the same place."""
+    at = _slots(left, "k")
+    phi = c.multiply(c.coordinate(left.name, *at), c.coordinate(right.name, *at))
+    says = f"{_entry(left, 'i')}*{_entry(right, 'i')}"
+    return f"{left.name}_{right.name}", says, phi, dict(zip(at, _slots(left, "i"), strict=True))

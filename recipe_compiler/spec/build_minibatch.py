@@ -1,0 +1,113 @@
+"""How minibatches are drawn, what is estimated from the data before a run, and how the step size falls along it."""
+
+from fractions import Fraction
+
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Apply, Filled, Formula, Number, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.model import Dynamics, Schedule, Target
+from recipe_compiler.spec.schema import BuildDocument, MinibatchEntry
+
+ESTIMATE = "estimate"
+
+
+def check_minibatch(page: Page, document: BuildDocument) -> None:
+    """Add a fault where ways of drawing a minibatch contradict each other, or blocks are not of shuffled data."""
+    minibatch, data = document.minibatch or MinibatchEntry(), document.data
+    if minibatch.blocks is not None:
+        path = ("minibatch", "blocks")
+        if minibatch.replacement:
+            problem = "found contiguous blocks beside `replacement: true`, expected one of the two"
+            page.fault(path, ".".join(path), problem, "rows of a block all differ, blocks of two steps may overlap")
+        if data is not None and data.shuffle is None and not data.shuffled:
+            problem = "found contiguous blocks of data whose order is not known to be random"
+            page.fault(path, ".".join(path), problem, "write `shuffle: SEED` under data, or `shuffled: true`")
+    if data is not None and data.shuffle is not None and data.shuffled:
+        path = ("data", "shuffle")
+        page.fault(path, ".".join(path), "found `shuffle` beside `shuffled: true`, expected one of the two")
+
+
+def read_schedule(page: Page, document: BuildDocument) -> Schedule:
+    """Return how the step size falls; a fault for a key that the schedule does not have, or lacks."""
+    entry = document.run.schedule
+    keys = {"constant": (), "power": ("b", "c"), "cyclic": ("period",)}[entry.name]
+    given = {key: value for key in ("b", "c", "period") if (value := getattr(entry, key)) is not None}
+    for key in (*keys, *given):
+        path, label = ("run", "schedule", key), f"run.schedule.{key}"
+        if key not in given:
+            page.fault(path[:2], label, f"found no `{key}`, expected one for the schedule {entry.name}")
+        elif key not in keys:
+            page.fault(path, label, f"found `{key}`, expected none for the schedule {entry.name}")
+    if given.get("c", 0.0) > 1.0:
+        hint = "with c > 1 all steps together cover a finite time: the chain stops short of its law"
+        page.fault(("run", "schedule", "c"), "run.schedule.c", f"found {given['c']:g}, expected at most 1", hint)
+    return Schedule(entry.name, **given)
+
+
+def estimated_noise(
+    page: Page, document: BuildDocument, dynamics: Dynamics, scope: Scope
+) -> tuple[Formula, Parameter] | None:
+    """Return V of an estimate and the parameter that holds it; None where the build states V itself.
+
+    Dense: V is the parameter, a matrix. Diagonal: the parameter is the vector of its diagonal.
+    """
+    entry = page.entry("gradient_noise.V", "gradient_noise", "V")
+    form = ("gradient_noise", "form")
+    if entry is None or entry.scalar.text != ESTIMATE or scope.declarations.find(ESTIMATE) is not None:
+        if page.node(*form) is not None:
+            page.fault(form, ".".join(form), "found `form`, expected none: it is of `V: estimate`")
+        return None
+    rows = potential_blocks(dynamics)[0].shape.rows
+    name = _free("V_hat", scope)
+    if rows is None:
+        return Symbol(name, SCALAR, Role.PARAMETER), Parameter(name, SCALAR, (Kind.NONNEGATIVE,))
+    square = Shape(rows, rows)
+    if document.gradient_noise.form == "diagonal":
+        vector = Symbol(name, Shape(rows), Role.PARAMETER)
+        return Apply("diag", (vector,), square), Parameter(name, Shape(rows), (Kind.NONNEGATIVE,))
+    return Symbol(name, square, Role.PARAMETER), Parameter(name, square, (Kind.PSD,))
+
+
+def no_noise(shape: Shape) -> Formula:
+    """Return the V that is zero."""
+    return Number(Fraction(0)) if shape == SCALAR else Filled(0, shape)
+
+
+def check_estimates(page: Page, document: BuildDocument, target: Target) -> None:
+    """Add a fault where something is to be estimated from the data that cannot be, or is zero where it is estimated."""
+    control = document.minibatch is not None and document.minibatch.control_variates is not None
+    entry = page.entry("gradient_noise.V", "gradient_noise", "V")
+    estimate = entry is not None and entry.scalar.text == ESTIMATE
+    path = ("minibatch", "control_variates") if control else ("gradient_noise", "V")
+    if control and estimate:
+        problem = "found an estimate of V beside control variates, whose noise is 0 at the mode, where it is estimated"
+        page.fault(path, ".".join(path), problem, "state V, or leave one of the two out")
+    if estimate and document.variant == "full":
+        problem = "found an estimate of gradient noise for a full gradient, expected 0"
+        page.fault(path, ".".join(path), problem, "use variant: minibatch")
+    if (control or estimate) and target.gradient is not None:
+        problem = "found a target whose gradient is code, expected formulas: the gradient of one datum is not known"
+        page.fault(path, ".".join(path), problem, "leave it out, and state V as a formula")
+    bounded = [b.name for b in target.declarations.blocks if b.domain.name is not DomainName.REAL]
+    if (control or estimate) and bounded:
+        problem = f"found the domain of `{bounded[0]}` bounded, expected real: the mode is looked for everywhere"
+        page.fault(path, ".".join(path), problem, "sample it in an unbounded variable: `transform` in the target")
+
+
+def control_parameters(document: BuildDocument, dynamics: Dynamics, scope: Scope) -> tuple[Parameter, ...]:
+    """Return the parameters that hold the mode and the gradient there; none without control variates."""
+    if document.minibatch is None or document.minibatch.control_variates is None:
+        return ()
+    block = potential_blocks(dynamics)[0]
+    names = (f"{block.name}_mode", f"grad_{dynamics.potential}_mode")
+    return tuple(Parameter(_free(name, scope), block.shape) for name in names)
+
+
+def _free(name: str, scope: Scope) -> str:
+    """Return a name that nothing declared has."""
+    while scope.declarations.find(name) is not None:
+        name += "_"
+    return name

@@ -1,0 +1,129 @@
+"""Bounded blocks of a target in an unbounded variable: `transform: log | logit`, the Jacobian included.
+
+With theta = g(u) coordinate by coordinate, exp(-U(theta)) dtheta = exp(-U(g(u)) + sum_i log g'(u_i)) du:
+
+    log      theta = exp(u)                        on (0, oo)     log g'(u) = u
+    logit    theta = a + (b - a) sigmoid(u)        on (a, b)      log g'(u) = u - 2 softplus(u) + log(b - a)
+
+The constant log(b - a) is left out. From here on the target is one of u: claims, gradient and chain know of no bound;
+only the draws are turned back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.formula import build
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Apply, Compare, Filled, Formula, Number, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.model import Target, Transform
+
+DOMAINS = {
+    "log": (DomainName.POSITIVE, DomainName.NONNEGATIVE),
+    "logit": (DomainName.INTERVAL,),
+}
+"""The domains of the blocks that a transform is for."""
+
+
+def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: Declarations) -> dict[str, str]:
+    """Return the transform of each block that states one, a fault added for one that does not fit its domain."""
+    found: dict[str, str] = {}
+    for block in declarations.blocks:
+        via = wanted.get(block.name)
+        if via is None:
+            continue
+        path = ("state", block.name, "transform")
+        domain = block.domain.name
+        if via not in DOMAINS:
+            hint = "write the target in unbounded variables, its Jacobian included, or use dynamics on the simplex"
+            page.fault(path, ".".join(path), f"found the transform `{via}`, which this version does not have", hint)
+        elif domain not in DOMAINS[via]:
+            expected = "interval(a, b)" if via == "logit" else "positive"
+            problem = f"found the transform `{via}` of a block that is {domain.value}, expected the domain {expected}"
+            page.fault(path, ".".join(path), problem)
+        else:
+            found[block.name] = via
+    return found
+
+
+def unbounded(target: Target, transforms: Mapping[str, str]) -> Target:
+    """Return the target in the unbounded variables u: theta = g(u) put in, the log Jacobian added.
+
+    Raises:
+        ModelError: a formula differentiates by a block that is transformed.
+    """
+    if not transforms:
+        return target
+    declared = target.declarations
+    made = _transforms(declared, transforms)
+    replacements = {one.block.name: _value(one) for one in made}
+
+    def put(formula: Formula | None) -> Formula | None:
+        return None if formula is None else substitute(formula, replacements)
+
+    assume = tuple(c for c in (put(condition) for condition in declared.assume) if isinstance(c, Compare))
+    inner = {one.block.name: Block(one.inner, one.block.shape) for one in made}
+    blocks = tuple(inner.get(block.name, block) for block in declared.blocks)
+    jacobian = build.add([part for one in made for part in _log_jacobian(one)], SCALAR)
+    potential, log_prior = put(target.potential), put(target.log_prior)
+    if potential is not None:
+        potential = build.add([potential, build.negate(jacobian)], SCALAR)
+    else:
+        log_prior = jacobian if log_prior is None else build.add([log_prior, jacobian], SCALAR)
+    return replace(
+        target,
+        declarations=replace(declared, blocks=blocks, assume=assume),
+        potential=potential,
+        log_prior=log_prior,
+        log_likelihood=put(target.log_likelihood),
+        transforms=tuple(made),
+        declared=target,
+    )
+
+
+def _transforms(declared: Declarations, transforms: Mapping[str, str]) -> list[Transform]:
+    """Return the transforms of a target, the names of the unbounded blocks (`log_tau`) unlike all declared ones."""
+    taken = {*declared.sizes, *(i.name for g in (declared.blocks, declared.parameters, declared.data) for i in g)}
+    made: list[Transform] = []
+    for block in declared.blocks:
+        via = transforms.get(block.name)
+        if via is None:
+            continue
+        name = f"{via}_{block.name}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        made.append(Transform(block, via, name))
+    return made
+
+
+def _variable(one: Transform) -> Symbol:
+    return Symbol(one.inner, one.block.shape, Role.BLOCK)
+
+
+def _value(one: Transform) -> Formula:
+    """Return g(u)."""
+    u, shape = _variable(one), one.block.shape
+    if one.via == "log":
+        return Apply("exp", (u,), shape)
+    low, high = one.block.domain.bounds
+    width = build.add([high, build.negate(low)], SCALAR)
+    share = build.multiply(width, Apply("sigmoid", (u,), shape), shape)
+    start = low if shape == SCALAR else build.multiply(low, Filled(1, shape), shape)
+    return build.add([start, share], shape)
+
+
+def _log_jacobian(one: Transform) -> tuple[Formula, ...]:
+    """Return the terms of sum_i log g'(u_i), constants left out."""
+    u, shape = _variable(one), one.block.shape
+    if one.via == "log":
+        return (_total(u, shape),)
+    softplus = _total(Apply("softplus", (u,), shape), shape)
+    return (_total(u, shape), build.multiply(Number(Fraction(-2)), softplus, SCALAR))
+
+
+def _total(formula: Formula, shape: Shape) -> Formula:
+    return formula if shape == SCALAR else Apply("sum", (formula,), SCALAR)

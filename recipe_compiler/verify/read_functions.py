@@ -1,0 +1,54 @@
+"""The exact meaning of the scalar functions that an emitted kernel calls."""
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from recipe_compiler.tensor.scalars import Scalar
+
+
+def _sigmoid(x: Scalar) -> Scalar:
+    return 1 / (1 + sp.exp(-x))
+
+
+def _softplus(x: Scalar) -> Scalar:
+    return sp.log(1 + sp.exp(x))
+
+
+def _log1p(x: Scalar) -> Scalar:
+    return sp.log(1 + x)
+
+
+def _expm1(x: Scalar) -> Scalar:
+    return sp.exp(x) - 1
+
+
+def _same(x: Scalar) -> Scalar:
+    return x
+
+
+SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
+    "math.sqrt": sp.sqrt,
+    "math.exp": sp.exp,
+    "math.log": sp.log,
+    "math.log1p": _log1p,
+    "math.expm1": _expm1,
+    "math.sin": sp.sin,
+    "math.cos": sp.cos,
+    "math.tan": sp.tan,
+    "math.tanh": sp.tanh,
+    "math.atan": sp.atan,
+    "math.cosh": sp.cosh,
+    "math.sinh": sp.sinh,
+    "math.erf": sp.erf,
+    "math.gamma": sp.gamma,
+    "math.lgamma": sp.loggamma,
+    "_sigmoid": _sigmoid,
+    "_softplus": _softplus,
+    "_sign": sp.sign,
+    "abs": sp.Abs,
+    "min": sp.Min,
+    "max": sp.Max,
+    "np.float64": _same,
+}
+"""The exact meaning of every scalar function that a kernel may call."""

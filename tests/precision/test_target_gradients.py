@@ -1,0 +1,113 @@
+"""The gradient of every shipped target, as emitted, against differences of U at 50 digits.
+
+U is read by the second engine, which shares nothing with the calculus the gradient comes from, and added up over all
+data; its differences are mpmath's. Points lie near and far from the posterior.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+from recipe_compiler.algebra.entries import Setting, rows
+from recipe_compiler.algebra.symbols import coordinates, label, positions
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import emit_module
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.rename import rename
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.run.data import Data, Field, load_data
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.values import parameter_values
+from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+
+ROOT = Path(__file__).parents[2]
+BUILDS = sorted((ROOT / "specs" / "builds").glob("*.yaml")) + sorted((ROOT / "tests/targets/builds").glob("*.yaml"))
+BY_TARGET = {build.target.name: build for build in map(load, BUILDS) if isinstance(build, Build)}
+ROWS = 12
+"""Data that are looked at: U is added up datum by datum at 50 digits."""
+
+
+def emitted(build: Build) -> Any:
+    """Return the emitted module of a build, imported; verdicts are not asked for."""
+    program = discretise(build, derive(bind(build)))
+    shipped = rename(program, dict(build.sizes))
+    module = emit_module(build.name, shipped, schedule(shipped, lower(shipped)), "A test.", "0" * 64)
+    return load_text(build.name, module.text)
+
+
+def constants(module: Any, values: list[Any], sizes: dict[str, int]) -> dict[str, Any]:
+    """Return what the module computes once for a chain: inverses of matrices."""
+    return dict(zip(module.constants, module.prepare(*values, 0.01, *(sizes[n] for n in module.sizes)), strict=True))
+
+
+class Energy:
+    """U of a target at 50 digits, from the second engine's reading of its formulas."""
+
+    def __init__(self, build: Build, data: Data) -> None:
+        target = build.target
+        self.sizes = resolve_sizes(build, data)
+        self.setting = Setting(target.declarations, self.sizes)
+        self.z = [z for block in target.declarations.blocks for z in coordinates(block, self.sizes)]
+        names = tuple(p.name for p in target.declarations.parameters)
+        self.values: dict[str, float] = {}
+        for name, value in parameter_values(build, names, self.sizes).items():
+            self.values |= {label(name, at): float(value[at]) for at in np.ndindex(value.shape)}
+        self.own = self._function(target.potential if target.potential is not None else target.log_prior)
+        self.sign = 1 if target.potential is not None else -1
+        self.datum = None if target.log_likelihood is None else self._function(target.log_likelihood)
+        shapes = {d.name: positions(d.shape, self.sizes) for d in target.declarations.data}
+        self.rows = [
+            {label(f.name, at): float(f.values[(n, *at)]) for f in data.fields for at in shapes[f.name]}
+            for n in range(data.rows)
+        ]
+
+    def _function(self, formula: Any) -> Any:
+        entry = rows(formula, self.setting)[0][0]
+        symbols = sorted(entry.free_symbols, key=str)
+        return [str(s) for s in symbols], sp.lambdify(symbols, entry, "mpmath")
+
+    def __call__(self, *z: mpmath.mpf) -> mpmath.mpf:
+        known = {str(name): value for name, value in zip(self.z, z, strict=True)}
+        known |= {name: mpmath.mpf(value) for name, value in self.values.items()}
+        names, function = self.own
+        total = self.sign * function(*(known[name] for name in names))
+        if self.datum is not None:
+            names, function = self.datum
+            for row in self.rows:
+                here = known | {name: mpmath.mpf(value) for name, value in row.items()}
+                total -= function(*(here[name] for name in names))
+        return total
+
+
+@pytest.mark.parametrize("name", sorted(BY_TARGET))
+def test_the_gradient_is_that_of_the_target(name: str) -> None:
+    build = BY_TARGET[name]
+    whole = load_data(build.data, build.target)
+    data = Data(tuple(Field(f.name, np.ascontiguousarray(f.values[:ROWS]), f.columns) for f in whole.fields))
+    energy, module = Energy(build, data), emitted(build)
+    full_gradient = sys.modules[module.run.py_func.__module__].full_gradient
+    rng = np.random.default_rng(3)
+    parameters = parameter_values(build, module.parameters, energy.sizes)
+    plain = {name: float(v) if v.ndim == 0 else v for name, v in parameters.items()}
+    known = plain | constants(module, list(plain.values()), energy.sizes) | {f.name: f.values for f in data.fields}
+    names = full_gradient.py_func.__code__.co_varnames[: full_gradient.py_func.__code__.co_argcount]
+    for scale in (0.5, 2.0):
+        z = scale * rng.standard_normal(len(energy.z))
+        given = known | {module.potential_block: z}
+        found = np.ravel(full_gradient(*(given[name] for name in names)))
+        chosen = range(len(z)) if len(z) <= 12 else sorted({0, len(z) - 1, *rng.choice(len(z), 10, replace=False)})
+        with mpmath.workdps(50):
+            point = [mpmath.mpf(float(x)) for x in z]
+            for k in chosen:
+                order = tuple(1 if i == k else 0 for i in range(len(z)))
+                exact = float(mpmath.diff(energy, point, order))
+                assert found[k] == pytest.approx(exact, rel=1e-11, abs=1e-10 * max(1.0, np.abs(found).max())), (k, z)
