@@ -50,8 +50,9 @@ Claims:
         size; second engine; given M is positive definite; U is smooth)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given M is positive
         definite; U is smooth)
-    undecided: exp(-H) is the only stationary law of the recipe's equation (tried brackets reach w; not shown at
-        every state: theta, r)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: the equation is linear, rank
+        of [D, A D, A**2 D, ...] = 8, all of z; given A is positive definite; A is positive semidefinite; M is
+        positive definite; U is smooth; chains do not explode in finite time; Sigma is positive definite)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
         positive definite)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -104,84 +105,138 @@ ARGUMENTS = (
     "r_draws",
     "w_draws",
 )
+LANES_ARGUMENTS = (
+    "lanes",
+    "Lambda",
+    "A",
+    "L_w",
+    "inv_Sigma",
+    "inv_Sigma_mu",
+    "inv_M",
+    "eps",
+    "thin",
+    "noise_state",
+    "kept",
+    "lanes_draws",
+)
+MOMENTS = (
+    "theta[i]",
+    "r[i]",
+    "w[i]",
+    "theta[i]*theta[j]",
+    "theta[i]*r[j]",
+    "theta[i]*w[j]",
+    "r[i]*r[j]",
+    "r[i]*w[j]",
+    "w[i]*w[j]",
+)
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta):
-    """Write grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * theta[j]
-        inv_Sigma_theta[i] = total
-    for i in range(3):
-        grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+    inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2
+    inv_Sigma_theta_1 = inv_Sigma[1, 0] * theta_0 + inv_Sigma[1, 1] * theta_1 + inv_Sigma[1, 2] * theta_2
+    inv_Sigma_theta_2 = inv_Sigma[2, 0] * theta_0 + inv_Sigma[2, 1] * theta_1 + inv_Sigma[2, 2] * theta_2
+    grad_U_0 = -inv_Sigma_mu[0] + inv_Sigma_theta_0
+    grad_U_1 = -inv_Sigma_mu[1] + inv_Sigma_theta_1
+    grad_U_2 = -inv_Sigma_mu[2] + inv_Sigma_theta_2
+    return grad_U_0, grad_U_1, grad_U_2
 
 
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_new,
-    r_new,
-    w_new,
-    theta,
-    r,
-    w,
+    theta_0,
+    theta_1,
+    theta_2,
+    r_0,
+    r_1,
+    r_2,
+    w_0,
+    w_1,
     Lambda,
     A,
     L_w,
     inv_Sigma,
     inv_Sigma_mu,
     inv_M,
-    noise_w,
+    noise_w_0,
+    noise_w_1,
     eps,
-    grad_U,
-    inv_Sigma_theta,
-    L_w_noise_w,
-    Lambda_w,
-    inv_M_r_new,
-    A_w,
-    Lambda_inv_M_r_new,
 ):
-    """Write one step (sequential euler) into theta_new, r_new, w_new; draw nothing."""
-    for i in range(2):
-        total = 0.0
-        for j in range(2):
-            total += L_w[i, j] * noise_w[j]
-        L_w_noise_w[i] = total
-    gradient(grad_U, theta, inv_Sigma, inv_Sigma_mu, inv_Sigma_theta)
-    for i in range(3):
-        total = 0.0
-        for j in range(2):
-            total += Lambda[i, j] * w[j]
-        Lambda_w[i] = total
+    """Return one step (sequential euler): theta_new, r_new, w_new; draw nothing."""
+    L_w_noise_w_0 = L_w[0, 0] * noise_w_0 + L_w[0, 1] * noise_w_1
+    L_w_noise_w_1 = L_w[1, 0] * noise_w_0 + L_w[1, 1] * noise_w_1
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu)
+    Lambda_w_0 = Lambda[0, 0] * w_0 + Lambda[0, 1] * w_1
+    Lambda_w_1 = Lambda[1, 0] * w_0 + Lambda[1, 1] * w_1
+    Lambda_w_2 = Lambda[2, 0] * w_0 + Lambda[2, 1] * w_1
     # r_new[i] = r[i] + eps*(sum_j Lambda[i,j] w[j] - grad_U[i])
-    for i in range(3):
-        r_new[i] = r[i] + eps * (Lambda_w[i] - grad_U[i])
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_M[i, j] * r_new[j]
-        inv_M_r_new[i] = total
+    r_new_0 = r_0 + eps * (Lambda_w_0 - grad_U_0)
+    r_new_1 = r_1 + eps * (Lambda_w_1 - grad_U_1)
+    r_new_2 = r_2 + eps * (Lambda_w_2 - grad_U_2)
+    inv_M_r_new_0 = inv_M[0, 0] * r_new_0 + inv_M[0, 1] * r_new_1 + inv_M[0, 2] * r_new_2
+    inv_M_r_new_1 = inv_M[1, 0] * r_new_0 + inv_M[1, 1] * r_new_1 + inv_M[1, 2] * r_new_2
+    inv_M_r_new_2 = inv_M[2, 0] * r_new_0 + inv_M[2, 1] * r_new_1 + inv_M[2, 2] * r_new_2
     # theta_new[i] = theta[i] + eps*(sum_j inv(M)[j,i] r_new[j])
-    for i in range(3):
-        theta_new[i] = theta[i] + eps * inv_M_r_new[i]
-    for i in range(2):
-        total = 0.0
-        for j in range(2):
-            total += A[i, j] * w[j]
-        A_w[i] = total
-    for i in range(2):
-        total = 0.0
-        for j in range(3):
-            total += Lambda[j, i] * inv_M_r_new[j]
-        Lambda_inv_M_r_new[i] = total
+    theta_new_0 = theta_0 + eps * inv_M_r_new_0
+    theta_new_1 = theta_1 + eps * inv_M_r_new_1
+    theta_new_2 = theta_2 + eps * inv_M_r_new_2
+    A_w_0 = A[0, 0] * w_0 + A[0, 1] * w_1
+    A_w_1 = A[1, 0] * w_0 + A[1, 1] * w_1
+    Lambda_inv_M_r_new_0 = Lambda[0, 0] * inv_M_r_new_0 + Lambda[1, 0] * inv_M_r_new_1 + Lambda[2, 0] * inv_M_r_new_2
+    Lambda_inv_M_r_new_1 = Lambda[0, 1] * inv_M_r_new_0 + Lambda[1, 1] * inv_M_r_new_1 + Lambda[2, 1] * inv_M_r_new_2
     # w_new[i] = w[i] + eps*(-sum_j A[j,i] w[j] - sum_jk Lambda[j,i] inv(M)[j,k] r_new[k]) + noise
-    for i in range(2):
-        w_new[i] = w[i] + eps * (-A_w[i] - Lambda_inv_M_r_new[i]) + L_w_noise_w[i]
+    w_new_0 = w_0 + L_w_noise_w_0 + eps * (-A_w_0 - Lambda_inv_M_r_new_0)
+    w_new_1 = w_1 + L_w_noise_w_1 + eps * (-A_w_1 - Lambda_inv_M_r_new_1)
+    return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, w_new_0, w_new_1
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step_lanes(lanes, Lambda, A, L_w, inv_Sigma, inv_Sigma_mu, inv_M, lanes_noise, eps):
+    """Advance 64 chains by one step, in place; draw nothing."""
+    for lane in range(np.uint64(64)):
+        theta_0 = lanes[lane]
+        theta_1 = lanes[np.uint64(64) + lane]
+        theta_2 = lanes[np.uint64(128) + lane]
+        r_0 = lanes[np.uint64(192) + lane]
+        r_1 = lanes[np.uint64(256) + lane]
+        r_2 = lanes[np.uint64(320) + lane]
+        w_0 = lanes[np.uint64(384) + lane]
+        w_1 = lanes[np.uint64(448) + lane]
+        noise_w_0 = lanes_noise[lane]
+        noise_w_1 = lanes_noise[np.uint64(64) + lane]
+        theta_0, theta_1, theta_2, r_0, r_1, r_2, w_0, w_1 = step(
+            theta_0,
+            theta_1,
+            theta_2,
+            r_0,
+            r_1,
+            r_2,
+            w_0,
+            w_1,
+            Lambda,
+            A,
+            L_w,
+            inv_Sigma,
+            inv_Sigma_mu,
+            inv_M,
+            noise_w_0,
+            noise_w_1,
+            eps,
+        )
+        lanes[lane] = theta_0
+        lanes[np.uint64(64) + lane] = theta_1
+        lanes[np.uint64(128) + lane] = theta_2
+        lanes[np.uint64(192) + lane] = r_0
+        lanes[np.uint64(256) + lane] = r_1
+        lanes[np.uint64(320) + lane] = r_2
+        lanes[np.uint64(384) + lane] = w_0
+        lanes[np.uint64(448) + lane] = w_1
 
 
 def prepare(M, Lambda, A, mu, Sigma, eps):
@@ -227,61 +282,226 @@ def run(
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
+
+    Registers: no data and 8 coordinates, so the state and all of a step are scalars.
     """
-    theta_new = np.empty(3)
-    r_new = np.empty(3)
-    w_new = np.empty(2)
-    grad_U = np.empty(3)
-    inv_Sigma_theta = np.empty(3)
-    L_w_noise_w = np.empty(2)
-    Lambda_w = np.empty(3)
-    inv_M_r_new = np.empty(3)
-    A_w = np.empty(2)
-    Lambda_inv_M_r_new = np.empty(2)
-    noise_w = np.empty(2)
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    theta_2 = theta[2]
+    r_0 = r[0]
+    r_1 = r[1]
+    r_2 = r[2]
+    w_0 = w[0]
+    w_1 = w[1]
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
-            _fill_normals(noise_state, noise_w)
-            step(
-                theta_new,
-                r_new,
-                w_new,
-                theta,
-                r,
-                w,
+            noise_w_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_w_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1, theta_2, r_0, r_1, r_2, w_0, w_1 = step(
+                theta_0,
+                theta_1,
+                theta_2,
+                r_0,
+                r_1,
+                r_2,
+                w_0,
+                w_1,
                 Lambda,
                 A,
                 L_w,
                 inv_Sigma,
                 inv_Sigma_mu,
                 inv_M,
-                noise_w,
+                noise_w_0,
+                noise_w_1,
                 eps,
-                grad_U,
-                inv_Sigma_theta,
-                L_w_noise_w,
-                Lambda_w,
-                inv_M_r_new,
-                A_w,
-                Lambda_inv_M_r_new,
             )
-            for entry in range(3):
-                theta[entry] = theta_new[entry]
-                r[entry] = r_new[entry]
-            for entry in range(2):
-                w[entry] = w_new[entry]
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        theta_draws[kept, 2] = theta_2
+        r_draws[kept, 0] = r_0
+        r_draws[kept, 1] = r_1
+        r_draws[kept, 2] = r_2
+        w_draws[kept, 0] = w_0
+        w_draws[kept, 1] = w_1
         finite = True
-        for entry in range(3):
-            theta_draws[kept, entry] = theta[entry]
-            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
-            r_draws[kept, entry] = r[entry]
-            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
-        for entry in range(2):
-            w_draws[kept, entry] = w[entry]
-            finite = finite and abs(w[entry]) <= 1.7976931348623157e308
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2) <= 1.7976931348623157e308
+        finite = finite and abs(r_0) <= 1.7976931348623157e308
+        finite = finite and abs(r_1) <= 1.7976931348623157e308
+        finite = finite and abs(r_2) <= 1.7976931348623157e308
+        finite = finite and abs(w_0) <= 1.7976931348623157e308
+        finite = finite and abs(w_1) <= 1.7976931348623157e308
         if not finite:
-            return kept
-    return theta_draws.shape[0]
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    theta[2] = theta_2
+    r[0] = r_0
+    r[1] = r_1
+    r[2] = r_2
+    w[0] = w_0
+    w[1] = w_1
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run_lanes(lanes, Lambda, A, L_w, inv_Sigma, inv_Sigma_mu, inv_M, eps, thin, noise_state, kept, lanes_draws):
+    """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
+
+    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its random
+    state is noise_state[64 * w + l]. Each kept[l] is the number of its draws before it left the finite numbers.
+    Fastest where lanes and noise_state start at multiples of 512 bytes.
+    """
+    lanes_noise = _empty_rows(8)
+    kept[:] = 0
+    for draw in range(lanes_draws.shape[0]):
+        for turn in range(thin):
+            if turn % 4 == 0:
+                _fill_normals_lanes(noise_state, lanes_noise[: 128 * min(4, thin - turn)])
+            step_lanes(lanes, Lambda, A, L_w, inv_Sigma, inv_Sigma_mu, inv_M, lanes_noise[128 * (turn % 4) :], eps)
+        for lane in range(np.uint64(64)):
+            finite = kept[lane] == draw
+            finite &= abs(lanes[lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(64) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(128) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(192) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(256) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(320) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(384) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(448) + lane]) <= 1.7976931348623157e308
+            kept[lane] += finite
+        for entry in range(512):
+            lanes_draws[draw, entry] = lanes[entry]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+def prepare_generator(M, Lambda, A, mu, Sigma):
+    """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
+    inv_Sigma_mu = np.empty(3)
+    inv_Sigma = np.linalg.inv(Sigma)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * mu[j]
+        inv_Sigma_mu[i] = total
+    inv_M = np.linalg.inv(M)
+    return (inv_Sigma, inv_Sigma_mu, inv_M)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, inv_Sigma, inv_Sigma_mu):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+    grad_U = np.empty(3)
+    inv_Sigma_theta = np.empty(3)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * theta[j]
+        inv_Sigma_theta[i] = total
+    for i in range(3):
+        grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, w, M, Lambda, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, inv_M):
+    """Return L phi at one state, for phi = theta[i], r[i], w[i], theta[i]*theta[j], theta[i]*r[j], theta[i]*w[j],
+    r[i]*r[j], r[i]*w[j], w[i]*w[j].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(3)
+    L_r = np.empty(3)
+    L_w = np.empty(2)
+    L_theta_theta = np.empty((3, 3))
+    L_theta_r = np.empty((3, 3))
+    L_theta_w = np.empty((3, 2))
+    L_r_r = np.empty((3, 3))
+    L_r_w = np.empty((3, 2))
+    L_w_w = np.empty((2, 2))
+    inv_M_r = np.empty(3)
+    Lambda_w = np.empty(3)
+    A_w = np.empty(2)
+    Lambda_inv_M_r = np.empty(2)
+    grad_U = full_gradient(theta, inv_Sigma, inv_Sigma_mu)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_M[i, j] * r[j]
+        inv_M_r[i] = total
+    # L(theta[i]) = sum_j inv(M)[j,i] r[j]
+    for i in range(3):
+        L_theta[i] = inv_M_r[i]
+    for i in range(3):
+        total = 0.0
+        for j in range(2):
+            total += Lambda[i, j] * w[j]
+        Lambda_w[i] = total
+    # L(r[i]) = sum_j Lambda[i,j] w[j] - grad_U[i]
+    for i in range(3):
+        L_r[i] = Lambda_w[i] - grad_U[i]
+    for i in range(2):
+        total = 0.0
+        for j in range(2):
+            total += A[i, j] * w[j]
+        A_w[i] = total
+    for i in range(2):
+        total = 0.0
+        for j in range(3):
+            total += Lambda[j, i] * inv_M_r[j]
+        Lambda_inv_M_r[i] = total
+    # L(w[i]) = -sum_j A[j,i] w[j] - sum_jk Lambda[j,i] inv(M)[j,k] r[k]
+    for i in range(2):
+        L_w[i] = -A_w[i] - Lambda_inv_M_r[i]
+    # L(theta[i]*theta[j]) = sum_k theta[i] inv(M)[k,j] r[k] + sum_k theta[j] inv(M)[k,i] r[k]
+    for i in range(3):
+        for j in range(3):
+            L_theta_theta[i, j] = theta[i] * inv_M_r[j] + theta[j] * inv_M_r[i]
+    # L(theta[i]*r[j]) = sum_k Lambda[j,k] w[k] theta[i] - grad_U[j] theta[i] + sum_k r[j] inv(M)[k,i] r[k]
+    for i in range(3):
+        for j in range(3):
+            L_theta_r[i, j] = theta[i] * Lambda_w[j] - grad_U[j] * theta[i] + r[j] * inv_M_r[i]
+    # L(theta[i]*w[j]) = -sum_k A[k,j] w[k] theta[i] - sum_kl Lambda[k,j] inv(M)[k,l] r[l] theta[i] + sum_k w[j]
+    #   inv(M)[k,i] r[k]
+    for i in range(3):
+        for j in range(2):
+            L_theta_w[i, j] = w[j] * inv_M_r[i] - theta[i] * A_w[j] - theta[i] * Lambda_inv_M_r[j]
+    # L(r[i]*r[j]) = sum_k Lambda[i,k] w[k] r[j] + sum_k Lambda[j,k] w[k] r[i] - grad_U[i] r[j] - grad_U[j] r[i]
+    for i in range(3):
+        for j in range(3):
+            L_r_r[i, j] = r[j] * Lambda_w[i] + r[i] * Lambda_w[j] - grad_U[i] * r[j] - grad_U[j] * r[i]
+    # L(r[i]*w[j]) = -sum_k A[k,j] w[k] r[i] - sum_kl Lambda[k,j] inv(M)[k,l] r[l] r[i] + sum_k Lambda[i,k] w[k] w[j] -
+    #   grad_U[i] w[j]
+    for i in range(3):
+        for j in range(2):
+            L_r_w[i, j] = w[j] * Lambda_w[i] - r[i] * A_w[j] - r[i] * Lambda_inv_M_r[j] - grad_U[i] * w[j]
+    # L(w[i]*w[j]) = -sum_k A[k,i] w[k] w[j] - sum_k A[k,j] w[k] w[i] + 2 A[i,j] - sum_kl Lambda[k,i] inv(M)[k,l] r[l]
+    #   w[j] - sum_kl Lambda[k,j] inv(M)[k,l] r[l] w[i]
+    for i in range(2):
+        for j in range(2):
+            L_w_w[i, j] = (
+                2.0 * A[i, j]
+                - w[j] * A_w[i]
+                - w[i] * A_w[j]
+                - w[j] * Lambda_inv_M_r[i]
+                - w[i] * Lambda_inv_M_r[j]
+            )
+    return L_theta, L_r, L_w, L_theta_theta, L_theta_r, L_theta_w, L_r_r, L_r_w, L_w_w
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
@@ -338,27 +558,147 @@ def _normal_at_edge(layer, x, u, v):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _fill_normals(state, out):
-    """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
-    for k in range(np.uint64(out.size)):
-        draw = math.nan
-        while draw != draw:
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            layer = bits & np.uint64(255)
-            place = bits >> 12
-            x = np.float64(place) * _WIDTHS[layer]
-            x = -x if bits & np.uint64(256) else x
-            draw = x
-            if place >= _BOUNDS[layer]:
-                draw = math.inf
-                while draw == math.inf:
-                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-                    u = np.float64(bits >> 11) * 2.0**-53
-                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
-        out[k] = draw
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _log(x):
+    """Return log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), log(m) = 2 atanh((m-1)/(m+1))."""
+    bits = np.float64(x).view(np.uint64)
+    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 0.14798198605116586
+    p = p * z + 0.15313837699209373
+    p = p * z + 0.1818357216161805
+    p = p * z + 0.22222198432149784
+    p = p * z + 0.2857142874366239
+    p = p * z + 0.3999999999940942
+    p = p * z + 0.6666666666666735
+    k = np.float64(k)
+    return k * 0.6931471803691238 + (2.0 * s + (s * z * p + k * 1.9082149292705877e-10))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _circle_point(bits):
+    """Return cos and sin to 1 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which one."""
+    x = (np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5) * 1.5707963267948966
+    z = x * x
+    s = 1.58962301576546568e-10
+    s = s * z - 2.50507477628578073e-08
+    s = s * z + 2.75573136213857245e-06
+    s = s * z - 1.98412698295895386e-04
+    s = s * z + 8.33333333332211859e-03
+    s = s * z - 1.66666666666666307e-01
+    s = x + x * z * s
+    c = -1.13585365213876817e-11
+    c = c * z + 2.08757008419747317e-09
+    c = c * z - 2.75573141792967388e-07
+    c = c * z + 2.48015872888517045e-05
+    c = c * z - 1.38888888888730564e-03
+    c = c * z + 4.16666666666665929e-02
+    c = 1.0 - (0.5 * z - z * z * c)
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
+    turned = (bits & np.uint64(2)) != np.uint64(0)
+    return (s if turned else c), (c if turned else s)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_pair(a, b):
+    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
+
+    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
+    which a pair of normals falls with probability 2**-53.
+    """
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    radius = math.sqrt(-2.0 * _log(u))
+    c, s = _circle_point(b)
+    return radius * c, radius * s
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _empty_rows(rows):
+    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
+    room = np.empty(64 * rows + 64)
+    start = (512 - room.ctypes.data % 512) // 8
+    return room[start : start + 64 * rows]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits_of(state, lane):
+    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
+    s0, s1 = state[lane], state[np.uint64(64) + lane]
+    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    state[lane], state[np.uint64(64) + lane] = s0, s1
+    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
+    return bits
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_pairs(state, words):
+    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
+
+    Random bits first, then draws in their place: with one array there is nothing to overlap, and the constants of the
+    longer loop stay in registers.
+    """
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            words[row + lane] = _next_bits_of(state, lane)
+            words[row + np.uint64(64) + lane] = _next_bits_of(state, lane)
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            one, other = _normal_pair(words[row + lane], words[row + np.uint64(64) + lane])
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_lanes(state, out):
+    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
+
+    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
+    last pairs is not used again.
+    """
+    whole = out.size // 128 * 128
+    _fill_pairs(state, out[:whole].view(np.uint64))
+    if whole < out.size:
+        rows = _empty_rows(2)
+        _fill_pairs(state, rows.view(np.uint64))
+        out[whole:] = rows[: out.size - whole]
 
 
 def _noise_factor(two_D, B_hat, eps, blocks):
@@ -393,13 +733,14 @@ def _too_long(eps, eps_max, blocks):
     return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
 
 
-def seed_streams(seed, chains):
-    """Return the states of the noise and batch streams, uint64 [chains, 4] each; no two streams are the same.
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
 
-    `SeedSequence(seed).spawn(chains)` gives every chain its own seed, whatever their number, and `.spawn(2)` splits it.
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
     """
-    states = np.empty((2, chains, 4), np.uint64)
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
-        for stream, grandchild in enumerate(child.spawn(2)):
-            states[stream, chain] = grandchild.generate_state(4, np.uint64)
-    return states[0], states[1]
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

@@ -52,7 +52,7 @@ Claims:
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given A is positive;
         U is smooth)
     proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
-        by structure)
+        by structure; given A is positive)
     proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches xi by d2
         b_xi/d r d r = 2*I/d; theta by d b_theta/d r = I, invertible at every state; given A is positive; U is
         smooth; chains do not explode in finite time; prior_variance is positive)
@@ -107,6 +107,7 @@ ARGUMENTS = (
     "r_draws",
     "xi_draws",
 )
+MOMENTS = ("theta[i]", "r[i]", "xi", "theta[i]*theta[i]", "theta[i]*r[i]", "r[i]*r[i]", "xi*xi")
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
@@ -114,27 +115,51 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, sigmoid_x_theta):
+def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
     """
     N = x.shape[0]
     batch_size = batch.shape[0]
-    for b in range(batch_size):
+    for i in range(30):
+        grad_U_tilde[i] = 0.0
+    for start in range(np.uint64(0), np.uint64(batch_size - batch_size % 32), np.uint64(32)):
+        for k in range(np.uint64(32)):
+            row = batch[start + k]
+            total = 0.0
+            for i in range(np.uint64(30)):
+                total += x[row, i] * theta[i]
+            x_theta[k] = total
+        for k in range(np.uint64(32)):
+            row = batch[start + k]
+            sigmoid_x_theta = _sigmoid(x_theta[k])
+            weight[k] = -y[row] + sigmoid_x_theta
+        for first in range(np.uint64(0), np.uint64(32), np.uint64(4)):
+            row_0 = batch[start + first]
+            row_1 = batch[start + first + np.uint64(1)]
+            row_2 = batch[start + first + np.uint64(2)]
+            row_3 = batch[start + first + np.uint64(3)]
+            weight_0 = weight[first]
+            weight_1 = weight[first + np.uint64(1)]
+            weight_2 = weight[first + np.uint64(2)]
+            weight_3 = weight[first + np.uint64(3)]
+            for i in range(np.uint64(30)):
+                grad_U_tilde[i] += (
+                    weight_0 * x[row_0, i]
+                    + weight_1 * x[row_1, i]
+                    + weight_2 * x[row_2, i]
+                    + weight_3 * x[row_3, i]
+                )
+    for b in range(batch_size - batch_size % 32, batch_size):
         row = batch[b]
         total = 0.0
         for i in range(30):
             total += x[row, i] * theta[i]
-        x_theta[b] = total
-    for b in range(batch_size):
-        sigmoid_x_theta[b] = _sigmoid(x_theta[b])
-    for i in range(30):
-        grad_U_tilde[i] = 0.0
-    for b in range(batch_size):
-        row = batch[b]
-        weight = sigmoid_x_theta[b] - y[row]
+        x_theta_alone = total
+        sigmoid_x_theta = _sigmoid(x_theta_alone)
+        weight_alone = -y[row] + sigmoid_x_theta
         for i in range(30):
-            grad_U_tilde[i] += weight * x[row, i]
+            grad_U_tilde[i] += weight_alone * x[row, i]
     for i in range(30):
         grad_U_tilde[i] = theta[i] / prior_variance + N * grad_U_tilde[i] / batch_size
 
@@ -156,10 +181,10 @@ def step(
     eps,
     grad_U_tilde,
     x_theta,
-    sigmoid_x_theta,
+    weight,
 ):
-    """Write one step (sequential euler) into theta_new, r_new, xi_new; draw nothing."""
-    gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, sigmoid_x_theta)
+    """Write one step (sequential euler): theta_new, r_new, xi_new; draw nothing."""
+    gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight)
     # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - xi r[i]) + noise
     for i in range(30):
         r_new[i] = r[i] + eps * (-grad_U_tilde[i] - r[i] * xi[0]) + scale_r * noise_r[i]
@@ -203,13 +228,15 @@ def run(
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
+
+    Blocks of rows: 32 rows of the data at a time, summed while they are in the cache.
     """
     theta_new = np.empty(30)
     r_new = np.empty(30)
     xi_new = np.empty(1)
     grad_U_tilde = np.empty(30)
-    x_theta = np.empty(batch_size)
-    sigmoid_x_theta = np.empty(batch_size)
+    x_theta = np.empty(32)
+    weight = np.empty(32)
     noise_r = np.empty(30)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
@@ -232,7 +259,7 @@ def run(
                 eps,
                 grad_U_tilde,
                 x_theta,
-                sigmoid_x_theta,
+                weight,
             )
             for entry in range(30):
                 theta[entry] = theta_new[entry]
@@ -251,6 +278,135 @@ def run(
         if not finite:
             return kept
     return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, prior_variance, x, y):
+    """Return grad_U[i] = theta[i]/prior_variance
+    + sum over the data of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
+    """
+    N = x.shape[0]
+    grad_U = np.empty(30)
+    x_theta = np.empty(N)
+    sigmoid_x_theta = np.empty(N)
+    for row in range(N):
+        total = 0.0
+        for i in range(30):
+            total += x[row, i] * theta[i]
+        x_theta[row] = total
+    for row in range(N):
+        sigmoid_x_theta[row] = _sigmoid(x_theta[row])
+    for i in range(30):
+        grad_U[i] = 0.0
+    for row in range(N):
+        weight = sigmoid_x_theta[row] - y[row]
+        for i in range(30):
+            grad_U[i] += weight * x[row, i]
+    for i in range(30):
+        grad_U[i] = theta[i] / prior_variance + grad_U[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, xi, A, prior_variance, x, y):
+    """Return L phi at one state, for phi = theta[i], r[i], xi, theta[i]*theta[i], theta[i]*r[i], r[i]*r[i], xi*xi.
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(30)
+    L_r = np.empty(30)
+    L_xi = np.empty(1)
+    L_theta_theta = np.empty(30)
+    L_theta_r = np.empty(30)
+    L_r_r = np.empty(30)
+    L_xi_xi = np.empty(1)
+    grad_U = full_gradient(theta, prior_variance, x, y)
+    # L(theta[i]) = r[i]
+    for i in range(30):
+        L_theta[i] = r[i]
+    # L(r[i]) = -grad_U[i] - xi r[i]
+    for i in range(30):
+        L_r[i] = -grad_U[i] - r[i] * xi[0]
+    r_2 = 0.0
+    for i in range(30):
+        r_2 += r[i] ** 2
+    # L(xi) = sum_i r[i]**2/30 - 1
+    L_xi[0] = r_2 / 30.0 - 1.0
+    # L(theta[i]*theta[i]) = 2 r[i] theta[i]
+    for i in range(30):
+        L_theta_theta[i] = 2.0 * r[i] * theta[i]
+    # L(theta[i]*r[i]) = -grad_U[i] theta[i] - xi r[i] theta[i] + r[i]**2
+    for i in range(30):
+        L_theta_r[i] = r[i] ** 2 - grad_U[i] * theta[i] - r[i] * theta[i] * xi[0]
+    # L(r[i]*r[i]) = 2 A - 2 grad_U[i] r[i] - 2 xi r[i]**2
+    for i in range(30):
+        L_r_r[i] = 2.0 * A - 2.0 * grad_U[i] * r[i] - 2.0 * r[i] ** 2 * xi[0]
+    # L(xi*xi) = sum_i xi r[i]**2/15 - 2 xi
+    L_xi_xi[0] = xi[0] * r_2 / 15.0 - 2.0 * xi[0]
+    return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_r_r, L_xi_xi
+
+
+def one_step(theta, r, xi, A, prior_variance, scale_r, x, y, batch, noise_r, eps):
+    """Return the state after one step from a batch of rows and standard normals; draw nothing."""
+    theta_new = np.zeros(30)
+    r_new = np.zeros(30)
+    xi_new = np.zeros(1)
+    grad_U_tilde = np.zeros(30)
+    x_theta = np.zeros(32)
+    weight = np.zeros(32)
+    step(
+        theta_new,
+        r_new,
+        xi_new,
+        theta,
+        r,
+        xi,
+        prior_variance,
+        scale_r,
+        x,
+        y,
+        batch,
+        noise_r,
+        eps,
+        grad_U_tilde,
+        x_theta,
+        weight,
+    )
+    return np.concatenate((theta_new, r_new, xi_new))
+
+
+def forecast(theta, r, xi, A, prior_variance, x, y, batch_size, eps, noise_kept="as it is"):
+    """Return the state z* around which a chain stays, and covariances there:
+    of theta under exp(-H), in a chain with exact gradients, in this chain.
+    noise_kept: "as it is"; "subtracted", by a V known at z*; or of a gradient with "control variates" at z*.
+    """
+    (scale_r,) = prepare(A, prior_variance, eps)
+    _ends = np.cumsum([theta.size, r.size, xi.size])
+    _counts = np.cumsum([30])
+
+    def after_step(_z, batch, _normals):
+        theta, r, xi = np.split(_z, _ends[:-1])
+        (noise_r,) = np.split(_normals, _counts[:-1])
+        return one_step(theta, r, xi, A, prior_variance, scale_r, x, y, batch, noise_r, eps)
+
+    def grad_at(theta):
+        return full_gradient(theta, prior_variance, x, y)
+
+    return _forecast(
+        after_step,
+        grad_at,
+        np.concatenate((theta, r, xi)),
+        slice(0, _ends[0]),
+        _counts[-1],
+        x.shape[0],
+        batch_size,
+        REPLACEMENT,
+        noise_kept,
+    )
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
@@ -340,26 +496,47 @@ def _normal_at_edge(layer, x, u, v):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _fill_normals(state, out):
-    """Fill `out` with independent N(0, 1) draws (Marsaglia and Tsang 2000); `state` (uint64[4]) moves on."""
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     for k in range(np.uint64(out.size)):
-        draw = math.nan
-        while draw != draw:
-            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            layer = bits & np.uint64(255)
-            place = bits >> 12
-            x = np.float64(place) * _WIDTHS[layer]
-            x = -x if bits & np.uint64(256) else x
-            draw = x
-            if place >= _BOUNDS[layer]:
-                draw = math.inf
-                while draw == math.inf:
-                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-                    u = np.float64(bits >> 11) * 2.0**-53
-                    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-                    draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
-        out[k] = draw
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
@@ -396,13 +573,120 @@ def _too_long(eps, eps_max, blocks):
     return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
 
 
-def seed_streams(seed, chains):
-    """Return the states of the noise and batch streams, uint64 [chains, 4] each; no two streams are the same.
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
 
-    `SeedSequence(seed).spawn(chains)` gives every chain its own seed, whatever their number, and `.spawn(2)` splits it.
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
     """
-    states = np.empty((2, chains, 4), np.uint64)
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
-        for stream, grandchild in enumerate(child.spawn(2)):
-            states[stream, chain] = grandchild.generate_state(4, np.uint64)
-    return states[0], states[1]
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+_FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
+
+
+def _jacobian(function, z):
+    """Return d function/dz by central differences."""
+    widths = 1e-5 * (1.0 + np.abs(z))
+    columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
+    return np.array(columns).T
+
+
+def _standstill(change, z):
+    """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
+    with np.errstate(all="ignore"):
+        for _ in range(100):
+            slopes = _jacobian(change, z)
+            try:
+                move = -np.linalg.solve(slopes, change(z))
+            except np.linalg.LinAlgError:
+                break
+            if np.abs(move).max() <= 1e-7 * (1.0 + np.abs(z).max()):
+                return z + move, slopes
+            share = 1.0
+            while share > 1e-6:
+                left = np.linalg.solve(slopes, change(z + share * move))
+                if np.linalg.norm(left) <= (1.0 - 0.25 * share) * np.linalg.norm(move):
+                    break
+                share *= 0.5
+            if not share > 1e-6:
+                break
+            z = z + share * move
+    raise ValueError("there is no state where the step stands still on average")
+
+
+def _stationary(M, N):
+    """Return S = M S M^T + N = sum_k M^k N (M^T)^k, twice as many terms at every turn."""
+    S = N
+    while np.abs(M).max() > 1e-12:
+        S = S + M @ S @ M.T
+        M = M @ M
+    return S
+
+
+def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
+    """Return a state z* and covariances: of exp(-H), of the chain with exact gradients, of the chain.
+
+    take(z, batch, normals) is the state after one step, slope(theta) the gradient of all data; z[block] is theta.
+    noise says what is made of the noise of the gradient: "as it is"; "subtracted", V at z* being known; or "control
+    variates", where only what it differs from z* by counts. ValueError where no chain stays around z*.
+    """
+    every, quiet = np.arange(rows, dtype=np.uint64), np.zeros(normals)
+    z, slopes = _standstill(lambda at: take(at, every, quiet) - at, z)
+    curvature = _jacobian(slope, z[block])
+    curvature = (curvature + curvature.T) / 2.0
+    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
+        raise ValueError("the posterior has no mode where the step stands still on average")
+    M = np.eye(z.size) + slopes
+    if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
+        raise ValueError("the chain is unstable: the step size is too large")
+    order = np.random.default_rng(0).permutation(rows)
+    drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
+
+    def of_rows(at, chosen):
+        return np.array([take(at, every[row : row + 1], quiet) for row in chosen])
+
+    def of_gradient(values):
+        """Return the covariance of the mean of a batch from values of single rows, drawn from among all."""
+        return np.atleast_2d(np.cov(values.T)) * ((rows - 1.0) / rows * drawn)
+
+    def of_normals(at):
+        start = take(at, every[:1], quiet)
+        factor = np.array([take(at, every[:1], unit) - start for unit in np.eye(normals)]).reshape(normals, z.size)
+        return factor.T @ factor
+
+    known = order[:_FORECAST_ROWS]
+    middle = of_rows(z, known)
+    if known.size == rows and not np.allclose(middle.mean(axis=0), take(z, every, quiet), rtol=1e-6, atol=1e-9):
+        raise ValueError("the step is not linear in the gradient")
+    own, V = of_normals(z), of_gradient(middle)
+    subtracted = V if noise == "subtracted" else 0.0 * V
+    if np.linalg.eigvalsh(own - subtracted)[0] < -1e-9 * np.abs(own).max():
+        raise ValueError("2D - eps B_hat is not positive semidefinite")
+    exact = _stationary(M, own)
+    S = _stationary(M, own - subtracted + (0.0 * V if noise == "control variates" else V))
+    size = min(known.size, max(_FORECAST_ROWS // (2 * z.size), 32))
+    steady = None
+    for _ in range(30):
+        values, vectors = np.linalg.eigh(S)
+        spread = (vectors * np.sqrt(np.maximum(values, 0.0) * z.size)) @ vectors.T
+        if steady is None:
+            steady = np.allclose(of_normals(z + spread.sum(axis=0)), own, rtol=1e-6, atol=1e-9 * np.abs(own).max())
+        total = np.zeros_like(S)
+        for k, away in enumerate((*spread, *-spread)):
+            chosen = (k * size + np.arange(size)) % known.size
+            found = of_rows(z + away, known[chosen])
+            total += of_gradient(found - middle[chosen] if noise == "control variates" else found)
+            total += (own if steady else of_normals(z + away)) - subtracted
+        new = _stationary(M, total / (2 * z.size))
+        close = np.abs(new - S).max() <= 1e-3 * np.abs(new).max()
+        S = new
+        if close:
+            return z, np.linalg.inv(curvature), exact[block, block], S[block, block]
+        if not np.abs(S).max() < 1e4 * np.abs(exact).max():
+            break
+    raise ValueError("the noise of the gradient grows without bound: the step size is too large")

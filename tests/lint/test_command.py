@@ -76,6 +76,7 @@ def test_json_is_one_object_with_the_equation(recipe: Recipe) -> None:
     data = json.loads(found.out)
     assert data["step"]["drift"] == {"x": "a - x"}
     assert data["step"]["diffusion"] == {"x, x": "x"}
+    assert data["step"]["step_size"] is None
     (document,) = data["documents"]
     assert document["verdict"] == "proved"
     assert document["claims"][0]["id"] == "lint_update"
@@ -89,6 +90,11 @@ def test_without_dynamics_the_equation_is_printed_and_nothing_judged(recipe: Rec
     assert "proved" not in found.out
     assert "undecided" not in found.out
     assert json.loads(recipe("lint", f"{STEPS}/right.py:sgnht", "--map", "xi=scalar", "--json").out)["documents"] == []
+
+
+def test_json_says_as_what_the_step_size_was_read(recipe: Recipe) -> None:
+    step = ("lint", f"{STEPS}/right.py:langevin_adjusted", "--against", OWN / "sgld_unit.yaml", "--json")
+    assert json.loads(recipe(*step).out)["step"]["step_size"] == "step size read as eps = h**2"
 
 
 def test_an_opaque_step_without_dynamics_exits_3(recipe: Recipe) -> None:
@@ -154,7 +160,8 @@ def test_a_fault_is_said_and_exits_2(text: str, recipe: Recipe, sampler: Callabl
         ((f"{STEPS}/right.py",), "expected FILE.py:NAME"),
         ((f"{STEPS}/right.py:sgld", "--map", "theta"), "expected --map NAME=WHAT"),
         ((f"{STEPS}/right.py:sgld", "--map", "nobody=D"), "found no `nobody`"),
-        ((f"{STEPS}/right.py:sgld", "--map", "theta=phi"), "phi"),
+        ((f"{STEPS}/right.py:sgld", "--map", "theta=phi"), "--map theta  'phi' is not declared"),
+        ((f"{STEPS}/right.py:sgld", "--map", "eps=normal(phi)"), "expected normal(BLOCK) with a block of the state"),
         ((f"{STEPS}/right.py:sgld", "--map", "grad_U=theta"), "found the arguments theta, grad_U for the block theta"),
     ],
 )

@@ -173,7 +173,7 @@ def test_the_equation_is_shown(read: Callable[..., Lint]) -> None:
         "xi": "r[0]**2/2 + r[1]**2/2 - 1",
     }
     assert dict(found.diffusion) == {"r[0], r[0]": "A", "r[1], r[1]": "A"}
-    assert found.bias.startswith("moments of the step: the eps^(1) part of their residual does not vanish")
+    assert found.bias.startswith("moments of the step: the eps^1 part of their residual does not vanish")
 
 
 def test_what_is_taken_for_given_is_listed(step_finding: Callable[..., Finding]) -> None:

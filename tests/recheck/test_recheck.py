@@ -193,11 +193,12 @@ def test_it_runs_from_anywhere_without_the_compiler(tmp_path: Path) -> None:
     alone.write_text((ROOT / "recipe_compiler/recheck.py").read_text(encoding="utf-8"), encoding="utf-8")
     good.write_text(made(DOCUMENTS[0]), encoding="utf-8")
     bad.write_text(made(DOCUMENTS[0]).replace('"proved"', '"refuted"', 1), encoding="utf-8")
-    codes = [
-        subprocess.run([sys.executable, "-I", alone, *files], capture_output=True, cwd=tmp_path).returncode
+    ended = [
+        subprocess.run([sys.executable, "-I", alone, *files], capture_output=True, cwd=tmp_path)
         for files in ([good], [good, bad], [alone], [])
     ]
-    assert codes == [0, 1, 2, 2]
+    assert [run.returncode for run in ended] == [0, 1, 2, 2]
+    assert ended[-1].stderr.startswith(b"usage:")
 
 
 def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:

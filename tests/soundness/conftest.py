@@ -1,4 +1,4 @@
-"""One claim about one document, written in the test."""
+"""Documents written in the test, and what one claim, or the whole report, says of them."""
 
 import textwrap
 from collections.abc import Callable
@@ -12,32 +12,31 @@ from recipe_compiler.verdict import Finding, Report
 from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.report import check
 
+Loaded = Callable[[str], Dynamics]
 Decide = Callable[[Callable[[Case], Finding], str], Finding]
 
 
 @pytest.fixture
-def decide(tmp_path: Path) -> Decide:
-    """Return what a claim says of a document."""
+def loaded(tmp_path: Path) -> Loaded:
+    """Return the dynamics that a text states."""
 
-    def decided(claim: Callable[[Case], Finding], text: str) -> Finding:
+    def read(text: str) -> Dynamics:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
         document = load(path)
         assert isinstance(document, Dynamics)
-        return claim(case_of(document))
+        return document
 
-    return decided
+    return read
 
 
 @pytest.fixture
-def checked(tmp_path: Path) -> Callable[[str], Report]:
+def decide(loaded: Loaded) -> Decide:
+    """Return what a claim says of a document."""
+    return lambda claim, text: claim(case_of(loaded(text)))
+
+
+@pytest.fixture
+def checked(loaded: Loaded) -> Callable[[str], Report]:
     """Return the whole report about a document."""
-
-    def report(text: str) -> Report:
-        path = tmp_path / "spec.yaml"
-        path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
-        document = load(path)
-        assert isinstance(document, Dynamics)
-        return check(document)
-
-    return report
+    return lambda text: check(loaded(text))

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from written import POTENTIAL, case, document
 
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.unique import unique
@@ -118,3 +120,13 @@ def test_a_q_that_is_recovered_decides_as_one_that_is_stated(tmp_path: Path) -> 
     wrong = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift="x: y, y: -2*x - y"))).decision
     assert isinstance(wrong, Undecided)
     assert "none is shown to give the claimed drift" in wrong.tried[0]
+
+
+@pytest.mark.parametrize(("most", "verdict"), [("2", Verdict.UNDECIDED), ("3", Verdict.REFUTED)])
+def test_a_size_that_is_not_allowed_refutes_nothing(tmp_path: Path, most: str, verdict: Verdict) -> None:
+    """Noise along (1, ..., 1) reaches all of one coordinate, and not of two."""
+    text = f'name: one\nstate: {{x: {{shape: d}}}}\nassume: ["d < {most}"]\nH: norm2(x)/2\n'
+    (tmp_path / "one.yaml").write_text(text + 'D: [["outer(ones, ones)"]]\nQ: [[0]]\n', encoding="utf-8")
+    dynamics = load(tmp_path / "one.yaml")
+    assert isinstance(dynamics, Dynamics)
+    assert unique(case_of(dynamics)).verdict is verdict

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from written import POTENTIAL, document
 
-from recipe_compiler.verdict import Proved, Refuted, Undecided
+from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.claimed_update import claimed_update
 from recipe_compiler.verify.independence import independent_update
 
 DRIFT = "theta - eps*(%s) @ grad(U, theta) + "
 PSD = "C: {shape: [d, d], is: positive semidefinite}"
+SYMMETRIC = "B: {shape: [d, d], is: symmetric}"
 
 NO_COVARIANCE = {
     "what follows a part that cancels": ("C - C", "N(0, eps*(C - C) - eps**2*I)", PSD),
@@ -20,66 +21,35 @@ NO_COVARIANCE = {
 }
 
 
+def _update(at: Path, D: str, noise: str, parameters: str) -> Decision:
+    """Return what is said of theta - eps D grad U + noise."""
+    entries = {"D": f"[[{D}]]", "Q": "[[0]]", "parameters": parameters, "functions": POTENTIAL}
+    return claimed_update(
+        case_of(document(at, "theta: {shape: d}", "U(theta)", update={"theta": DRIFT % D + noise}, **entries))
+    ).decision
+
+
 @pytest.mark.parametrize("name", NO_COVARIANCE)
 def test_a_draw_without_a_covariance_is_not_proved(tmp_path: Path, name: str) -> None:
     D, noise, parameters = NO_COVARIANCE[name]
-    found = claimed_update(
-        case_of(
-            document(
-                tmp_path,
-                "theta: {shape: d}",
-                "U(theta)",
-                D=f"[[{D}]]",
-                Q="[[0]]",
-                parameters=parameters,
-                functions=POTENTIAL,
-                update={"theta": DRIFT % D + noise},
-            )
-        )
-    ).decision
+    found = _update(tmp_path, D, noise, parameters)
     assert isinstance(found, Undecided)
     assert "the engines disagree" not in " ".join(found.tried)
     assert "the covariance of" in found.tried[0]
 
 
 def test_indefinite_draws_do_not_make_up_for_each_other(tmp_path: Path) -> None:
-    found = claimed_update(
-        case_of(
-            document(
-                tmp_path,
-                "theta: {shape: d}",
-                "U(theta)",
-                D="[[C]]",
-                Q="[[0]]",
-                parameters=f"{PSD}, B: {{shape: [d, d], is: symmetric}}",
-                functions=POTENTIAL,
-                update={"theta": DRIFT % "C" + "N(0, eps*(C - B)) + N(0, eps*(C + B))"},
-            )
-        )
-    ).decision
+    found = _update(tmp_path, "C", "N(0, eps*(C - B)) + N(0, eps*(C + B))", f"{PSD}, {SYMMETRIC}")
     assert isinstance(found, Refuted)
 
 
 @pytest.mark.parametrize("noise", ["N(0, 2*eps*C)", "N(0, eps*(2*C - eps*C @ B @ C))", "sqrt(2)*N(0, eps*C)"])
 def test_what_the_leading_part_outweighs_is_proved(tmp_path: Path, noise: str) -> None:
-    found = claimed_update(
-        case_of(
-            document(
-                tmp_path,
-                "theta: {shape: d}",
-                "U(theta)",
-                D="[[C]]",
-                Q="[[0]]",
-                parameters=f"{PSD}, B: {{shape: [d, d], is: symmetric}}",
-                functions=POTENTIAL,
-                update={"theta": DRIFT % "C" + noise},
-            )
-        )
-    ).decision
+    found = _update(tmp_path, "C", noise, f"{PSD}, {SYMMETRIC}")
     assert isinstance(found, Proved)
 
 
-def _independent(at: Path, theta: str, r: str) -> object:
+def _independent(at: Path, theta: str, r: str) -> Decision:
     update = {"theta": theta, "r": r}
     state = "theta: {shape: d}, r: {shape: d}"
     return independent_update(

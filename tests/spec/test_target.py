@@ -38,7 +38,7 @@ def test_several_blocks_keep_their_order_and_shapes(load_text) -> None:
         ("softplus(x @ theta)", "softplus(x * theta)", "log_likelihood", ""),
         ("default: 10", "default: x @ theta", "parameters.prior_variance.default", "numbers and sizes"),
         ("  theta: {shape: d}", "  theta: {shape: d, transform: log}", "state.theta.transform", "`log`"),
-        ("log_prior:", "gradient: my_module:grad_U\nlog_prior:", "gradient", "Python module"),
+        ("log_prior:", "gradient: my_module:grad_U\nlog_prior:", "gradient", "Python file"),
     ],
 )
 def test_a_fault_names_its_entry(refused, old: str, new: str, entry: str, part: str) -> None:

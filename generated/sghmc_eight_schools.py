@@ -1,0 +1,430 @@
+"""sghmc_eight_schools: Stochastic gradient Hamiltonian Monte Carlo.
+
+Emitted by recipe_compiler (format 1) from sghmc and eight_schools.
+Spec digest (SHA-256): 805ec27cd8af05b3f81a6a415987d43e5f201c2b6e72e21a3f2f1af192866235
+
+State:
+    theta: column [10], real
+    r: column [10], real
+
+Energy:
+    H = U(theta) + m**-1*r.T @ r / 2
+    U = -log_prior - sum over the data of log_likelihood
+    log_likelihood of one datum = -(w*(y - mu - exp(log_tau)*(z @ eta)))**2 / 2
+    log_prior = (-mu**2/(2*mu_scale**2) - exp(log_tau)**2/(2*tau_scale**2) - eta.T @ eta / 2) + log_tau
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = c delta[i,j]
+    Q[theta,r] = -delta[i,j]
+    Q[r,theta] = delta[i,j]
+    Gamma = 0
+    f[theta] = r[i]/m
+    f[r] = -d_theta[i] U - c r[i]/m
+
+Bound to:
+    M = m*I
+    C = c*I
+
+Parameters:
+    m: positive
+    c: nonnegative
+    mu_scale: positive
+    tau_scale: positive
+
+Step:
+    sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given c is nonnegative)
+    proved: D is positive semidefinite (by structure of D; given c is nonnegative)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth; c is
+        nonnegative; m is positive)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
+        smooth; c is nonnegative; m is positive)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
+        is smooth; c is nonnegative; m is positive)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth; m
+        is positive; mu_scale is positive; tau_scale is positive)
+    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
+        size; second engine; given U is smooth; m is positive)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth; m
+        is positive)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
+        d b_theta/d r = I/m, invertible at every state; given U is smooth; c is nonnegative; c is positive; m is
+        positive; chains do not explode in finite time; mu_scale is positive; tau_scale is positive)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given mu_scale
+        is positive; tau_scale is positive)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        mu_scale is positive; tau_scale is positive)
+    proved: what is bound is of the kind declared (by structure, exact values; given c is nonnegative; m is
+        positive)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+
+References:
+    chen2014sghmc
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "805ec27cd8af05b3f81a6a415987d43e5f201c2b6e72e21a3f2f1af192866235"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 10), ("r", 10))
+SIZES = ()
+PARAMETERS = ("m", "c", "mu_scale", "tau_scale")
+CONSTANTS = ("scale_r",)
+DATA = ("y", "w", "z")
+ARGUMENTS = (
+    "theta",
+    "r",
+    "m",
+    "c",
+    "mu_scale",
+    "tau_scale",
+    "scale_r",
+    "y",
+    "w",
+    "z",
+    "eps",
+    "thin",
+    "noise_state",
+    "theta_draws",
+    "r_draws",
+)
+MOMENTS = ("theta[i]", "r[i]", "theta[i]*theta[i]", "theta[i]*r[i]", "r[i]*r[i]")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z, z_eta):
+    """Write grad_U_mu = mu/mu_scale**2
+    + sum over the data of -w[n]**2 y[n] + sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] + mu w[n]**2
+    grad_U_log_tau = exp(2 log_tau)/tau_scale**2 - 1
+    + sum over the data of -sum_i exp(log_tau) w[n]**2 y[n] z[n,i] eta[i] + sum_ij exp(2 log_tau) w[n]**2 z[n,i]
+    eta[i] eta[j] z[n,j] + sum_i mu exp(log_tau) w[n]**2 z[n,i] eta[i]
+    grad_U_eta[i] = eta[i]
+    + sum over the data of -exp(log_tau) w[n]**2 y[n] z[n,i] + sum_j exp(2 log_tau) w[n]**2 z[n,j] eta[j] z[n,i] +
+    mu exp(log_tau) w[n]**2 z[n,i].
+    """
+    N = y.shape[0]
+    mu = theta[0:1]
+    grad_U_mu = grad_U[0:1]
+    log_tau = theta[1:2]
+    grad_U_log_tau = grad_U[1:2]
+    eta = theta[2:10]
+    grad_U_eta = grad_U[2:10]
+    for row in range(N):
+        total = 0.0
+        for i in range(8):
+            total += z[row, i] * eta[i]
+        z_eta[row] = total
+    exp_log_tau = math.exp(log_tau[0])
+    exp_of_state = math.exp(2.0 * log_tau[0])
+    grad_U_mu[0] = 0.0
+    for row in range(N):
+        weight = w[row] ** 2 * exp_log_tau * z_eta[row] - w[row] ** 2 * y[row] + w[row] ** 2 * mu[0]
+        grad_U_mu[0] += weight
+    grad_U_log_tau[0] = 0.0
+    for row in range(N):
+        weight_2 = (
+            w[row] ** 2 * exp_of_state * z_eta[row] * z_eta[row]
+            - w[row] ** 2 * y[row] * exp_log_tau * z_eta[row]
+            + w[row] ** 2 * mu[0] * exp_log_tau * z_eta[row]
+        )
+        grad_U_log_tau[0] += weight_2
+    for i in range(8):
+        grad_U_eta[i] = 0.0
+    for row in range(N):
+        weight_3 = (
+            w[row] ** 2 * exp_of_state * z_eta[row]
+            - w[row] ** 2 * y[row] * exp_log_tau
+            + w[row] ** 2 * mu[0] * exp_log_tau
+        )
+        for i in range(8):
+            grad_U_eta[i] += weight_3 * z[row, i]
+    grad_U_mu[0] = mu[0] / mu_scale**2 + grad_U_mu[0]
+    grad_U_log_tau[0] = exp_of_state / tau_scale**2 - 1.0 + grad_U_log_tau[0]
+    for i in range(8):
+        grad_U_eta[i] = eta[i] + grad_U_eta[i]
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_new, r_new, theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, noise_r, eps, grad_U, z_eta):
+    """Write one step (sequential euler): theta_new, r_new; draw nothing."""
+    gradient(grad_U, theta, mu_scale, tau_scale, y, w, z, z_eta)
+    # r_new[i] = r[i] + eps*(-grad_U[i] - c r[i]/m) + noise
+    for i in range(10):
+        r_new[i] = r[i] + eps * (-grad_U[i] - c * r[i] / m) + scale_r * noise_r[i]
+    # theta_new[i] = theta[i] + eps*(r_new[i]/m)
+    for i in range(10):
+        theta_new[i] = theta[i] + eps * (r_new[i] / m)
+
+
+def prepare(m, c, mu_scale, tau_scale, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    scale_r = _noise_scale(2.0 * c, 0.0, eps, "r")
+    return (scale_r,)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, eps, thin, noise_state, theta_draws, r_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Loops over arrays.
+    """
+    N = y.shape[0]
+    theta_new = np.empty(10)
+    r_new = np.empty(10)
+    grad_U = np.empty(10)
+    z_eta = np.empty(N)
+    noise_r = np.empty(10)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            _fill_normals(noise_state, noise_r)
+            step(theta_new, r_new, theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, noise_r, eps, grad_U, z_eta)
+            for entry in range(10):
+                theta[entry] = theta_new[entry]
+                r[entry] = r_new[entry]
+        finite = True
+        for entry in range(10):
+            theta_draws[kept, entry] = theta[entry]
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+            r_draws[kept, entry] = r[entry]
+            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
+        if not finite:
+            return kept
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, mu_scale, tau_scale, y, w, z):
+    """Return grad_U_mu = mu/mu_scale**2
+    + sum over the data of -w[n]**2 y[n] + sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] + mu w[n]**2
+    grad_U_log_tau = exp(2 log_tau)/tau_scale**2 - 1
+    + sum over the data of -sum_i exp(log_tau) w[n]**2 y[n] z[n,i] eta[i] + sum_ij exp(2 log_tau) w[n]**2 z[n,i]
+    eta[i] eta[j] z[n,j] + sum_i mu exp(log_tau) w[n]**2 z[n,i] eta[i]
+    grad_U_eta[i] = eta[i]
+    + sum over the data of -exp(log_tau) w[n]**2 y[n] z[n,i] + sum_j exp(2 log_tau) w[n]**2 z[n,j] eta[j] z[n,i] +
+    mu exp(log_tau) w[n]**2 z[n,i].
+    """
+    N = y.shape[0]
+    grad_U = np.empty(10)
+    z_eta = np.empty(N)
+    mu = theta[0:1]
+    grad_U_mu = grad_U[0:1]
+    log_tau = theta[1:2]
+    grad_U_log_tau = grad_U[1:2]
+    eta = theta[2:10]
+    grad_U_eta = grad_U[2:10]
+    for row in range(N):
+        total = 0.0
+        for i in range(8):
+            total += z[row, i] * eta[i]
+        z_eta[row] = total
+    exp_log_tau = math.exp(log_tau[0])
+    exp_of_state = math.exp(2.0 * log_tau[0])
+    grad_U_mu[0] = 0.0
+    for row in range(N):
+        weight = w[row] ** 2 * exp_log_tau * z_eta[row] - w[row] ** 2 * y[row] + w[row] ** 2 * mu[0]
+        grad_U_mu[0] += weight
+    grad_U_log_tau[0] = 0.0
+    for row in range(N):
+        weight_2 = (
+            w[row] ** 2 * exp_of_state * z_eta[row] * z_eta[row]
+            - w[row] ** 2 * y[row] * exp_log_tau * z_eta[row]
+            + w[row] ** 2 * mu[0] * exp_log_tau * z_eta[row]
+        )
+        grad_U_log_tau[0] += weight_2
+    for i in range(8):
+        grad_U_eta[i] = 0.0
+    for row in range(N):
+        weight_3 = (
+            w[row] ** 2 * exp_of_state * z_eta[row]
+            - w[row] ** 2 * y[row] * exp_log_tau
+            + w[row] ** 2 * mu[0] * exp_log_tau
+        )
+        for i in range(8):
+            grad_U_eta[i] += weight_3 * z[row, i]
+    grad_U_mu[0] = mu[0] / mu_scale**2 + grad_U_mu[0]
+    grad_U_log_tau[0] = exp_of_state / tau_scale**2 - 1.0 + grad_U_log_tau[0]
+    for i in range(8):
+        grad_U_eta[i] = eta[i] + grad_U_eta[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, m, c, mu_scale, tau_scale, y, w, z):
+    """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[i], theta[i]*r[i], r[i]*r[i].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(10)
+    L_r = np.empty(10)
+    L_theta_theta = np.empty(10)
+    L_theta_r = np.empty(10)
+    L_r_r = np.empty(10)
+    grad_U = full_gradient(theta, mu_scale, tau_scale, y, w, z)
+    # L(theta[i]) = r[i]/m
+    for i in range(10):
+        L_theta[i] = r[i] / m
+    # L(r[i]) = -grad_U[i] - c r[i]/m
+    for i in range(10):
+        L_r[i] = -grad_U[i] - c * r[i] / m
+    # L(theta[i]*theta[i]) = 2 r[i] theta[i]/m
+    for i in range(10):
+        L_theta_theta[i] = 2.0 * r[i] * theta[i] / m
+    # L(theta[i]*r[i]) = -grad_U[i] theta[i] - c r[i] theta[i]/m + r[i]**2/m
+    for i in range(10):
+        L_theta_r[i] = r[i] ** 2 / m - grad_U[i] * theta[i] - c * r[i] * theta[i] / m
+    # L(r[i]*r[i]) = -2 grad_U[i] r[i] + 2 c - 2 c r[i]**2/m
+    for i in range(10):
+        L_r_r[i] = 2.0 * c - 2.0 * grad_U[i] * r[i] - 2.0 * c * r[i] ** 2 / m
+    return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+def _noise_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
+    variance = eps * (two_D - eps * B_hat)
+    if variance < 0.0:
+        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
+    return np.sqrt(variance)
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

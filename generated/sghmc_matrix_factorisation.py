@@ -1,0 +1,696 @@
+"""sghmc_matrix_factorisation: Stochastic gradient Hamiltonian Monte Carlo.
+
+Emitted by recipe_compiler (format 1) from sghmc and matrix_factorisation.
+Spec digest (SHA-256): ac14aa2956e4a533841acabf0bca319c8928331f6f1406946594dc5ae8960c4a
+
+State:
+    theta: column [28], real
+    r: column [28], real
+
+Energy:
+    H = U(theta) + m**-1*r.T @ r / 2
+    U = -log_prior - sum over the data of log_likelihood
+    log_likelihood of one datum = -(y - u @ F @ G.T @ v.T)**2 / (2*noise_variance)
+    log_prior = -(trace(F @ F.T) + trace(G @ G.T)) / (2*prior_variance)
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = c delta[i,j]
+    Q[theta,r] = -delta[i,j]
+    Q[r,theta] = delta[i,j]
+    Gamma = 0
+    f[theta] = r[i]/m
+    f[r] = -d_theta[i] U - c r[i]/m
+
+Bound to:
+    M = m*I
+    C = c*I
+
+Parameters:
+    m: positive
+    c: nonnegative
+    prior_variance: positive
+    noise_variance: positive
+
+Step:
+    sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
+    grad U from a minibatch drawn without replacement, its sum scaled by N/n, the prior not
+    noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds
+    is not subtracted and the draws are too wide by it
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given c is nonnegative)
+    proved: D is positive semidefinite (by structure of D; given c is nonnegative)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth; c is
+        nonnegative; m is positive)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
+        smooth; c is nonnegative; m is positive)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
+        is smooth; c is nonnegative; m is positive)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth; m
+        is positive; noise_variance is positive; prior_variance is positive)
+    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
+        size; second engine; given U is smooth; m is positive)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth; m
+        is positive)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
+        d b_theta/d r = I/m, invertible at every state; given U is smooth; c is nonnegative; c is positive; m is
+        positive; chains do not explode in finite time; noise_variance is positive; prior_variance is positive)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
+        noise_variance is positive; prior_variance is positive)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        noise_variance is positive; prior_variance is positive)
+    proved: what is bound is of the kind declared (by structure, exact values; given c is nonnegative; m is
+        positive)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by V = 0: no gradient noise is subtracted)
+    proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+
+References:
+    chen2014sghmc
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "ac14aa2956e4a533841acabf0bca319c8928331f6f1406946594dc5ae8960c4a"
+VARIANT = "minibatch"
+REPLACEMENT = False
+BLOCKS = (("theta", 28), ("r", 28))
+SIZES = ()
+PARAMETERS = ("m", "c", "prior_variance", "noise_variance")
+CONSTANTS = ("scale_r",)
+DATA = ("u", "v", "y")
+ARGUMENTS = (
+    "theta",
+    "r",
+    "m",
+    "c",
+    "prior_variance",
+    "noise_variance",
+    "scale_r",
+    "u",
+    "v",
+    "y",
+    "batch_size",
+    "eps",
+    "thin",
+    "noise_state",
+    "batch_state",
+    "permutation",
+    "theta_draws",
+    "r_draws",
+)
+MOMENTS = ("theta[i]", "r[i]", "theta[i]*theta[i]", "theta[i]*r[i]", "r[i]*r[i]")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U_tilde, theta, prior_variance, noise_variance, u, v, y, batch, u_F, v_G, u_F_v_G):
+    """Write grad_U_tilde_F[i,j] = F[i,j]/prior_variance
+    + (N/batch_size) * sum over the batch of sum_klmp u[n,k] F[k,l] G[m,l] v[n,m] u[n,i] v[n,p]
+    G[p,j]/noise_variance - sum_k u[n,i] v[n,k] G[k,j] y[n]/noise_variance
+    grad_U_tilde_G[i,j] = G[i,j]/prior_variance
+    + (N/batch_size) * sum over the batch of sum_klmp u[n,k] F[k,j] u[n,l] v[n,m] G[m,p] F[l,p]
+    v[n,i]/noise_variance - sum_k u[n,k] F[k,j] y[n] v[n,i]/noise_variance.
+    """
+    N = u.shape[0]
+    batch_size = batch.shape[0]
+    F = theta[0:16].reshape((8, 2))
+    grad_U_tilde_F = grad_U_tilde[0:16].reshape((8, 2))
+    G = theta[16:28].reshape((6, 2))
+    grad_U_tilde_G = grad_U_tilde[16:28].reshape((6, 2))
+    for b in range(batch_size):
+        row = batch[b]
+        for i in range(2):
+            total = 0.0
+            for j in range(8):
+                total += u[row, j] * F[j, i]
+            u_F[b, i] = total
+    for b in range(batch_size):
+        row = batch[b]
+        for i in range(2):
+            total = 0.0
+            for j in range(6):
+                total += v[row, j] * G[j, i]
+            v_G[b, i] = total
+    for b in range(batch_size):
+        total = 0.0
+        for i in range(2):
+            total += u_F[b, i] * v_G[b, i]
+        u_F_v_G[b] = total
+    for i in range(8):
+        for j in range(2):
+            grad_U_tilde_F[i, j] = 0.0
+    for b in range(batch_size):
+        row = batch[b]
+        for i in range(8):
+            weight = u[row, i] * u_F_v_G[b] / noise_variance - u[row, i] * y[row] / noise_variance
+            for j in range(2):
+                grad_U_tilde_F[i, j] += weight * v_G[b, j]
+    for i in range(6):
+        for j in range(2):
+            grad_U_tilde_G[i, j] = 0.0
+    for b in range(batch_size):
+        row = batch[b]
+        for i in range(6):
+            weight_2 = v[row, i] * u_F_v_G[b] / noise_variance - v[row, i] * y[row] / noise_variance
+            for j in range(2):
+                grad_U_tilde_G[i, j] += weight_2 * u_F[b, j]
+    for i in range(8):
+        for j in range(2):
+            grad_U_tilde_F[i, j] = F[i, j] / prior_variance + N * grad_U_tilde_F[i, j] / batch_size
+    for i in range(6):
+        for j in range(2):
+            grad_U_tilde_G[i, j] = G[i, j] / prior_variance + N * grad_U_tilde_G[i, j] / batch_size
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_new,
+    r_new,
+    theta,
+    r,
+    m,
+    c,
+    prior_variance,
+    noise_variance,
+    scale_r,
+    u,
+    v,
+    y,
+    batch,
+    noise_r,
+    eps,
+    grad_U_tilde,
+    u_F,
+    v_G,
+    u_F_v_G,
+):
+    """Write one step (sequential euler): theta_new, r_new; draw nothing."""
+    gradient(grad_U_tilde, theta, prior_variance, noise_variance, u, v, y, batch, u_F, v_G, u_F_v_G)
+    # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - c r[i]/m) + noise
+    for i in range(28):
+        r_new[i] = r[i] + eps * (-grad_U_tilde[i] - c * r[i] / m) + scale_r * noise_r[i]
+    # theta_new[i] = theta[i] + eps*(r_new[i]/m)
+    for i in range(28):
+        theta_new[i] = theta[i] + eps * (r_new[i] / m)
+
+
+def prepare(m, c, prior_variance, noise_variance, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    scale_r = _noise_scale(2.0 * c, 0.0, eps, "r")
+    return (scale_r,)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(
+    theta,
+    r,
+    m,
+    c,
+    prior_variance,
+    noise_variance,
+    scale_r,
+    u,
+    v,
+    y,
+    batch_size,
+    eps,
+    thin,
+    noise_state,
+    batch_state,
+    permutation,
+    theta_draws,
+    r_draws,
+):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Loops over arrays.
+    """
+    theta_new = np.empty(28)
+    r_new = np.empty(28)
+    grad_U_tilde = np.empty(28)
+    u_F = np.empty((batch_size, 2))
+    v_G = np.empty((batch_size, 2))
+    u_F_v_G = np.empty(batch_size)
+    noise_r = np.empty(28)
+    batch = np.empty(batch_size, np.uint64)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            _shuffle_indices(batch_state, permutation, batch)
+            _fill_normals(noise_state, noise_r)
+            step(
+                theta_new,
+                r_new,
+                theta,
+                r,
+                m,
+                c,
+                prior_variance,
+                noise_variance,
+                scale_r,
+                u,
+                v,
+                y,
+                batch,
+                noise_r,
+                eps,
+                grad_U_tilde,
+                u_F,
+                v_G,
+                u_F_v_G,
+            )
+            for entry in range(28):
+                theta[entry] = theta_new[entry]
+                r[entry] = r_new[entry]
+        finite = True
+        for entry in range(28):
+            theta_draws[kept, entry] = theta[entry]
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+            r_draws[kept, entry] = r[entry]
+            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
+        if not finite:
+            return kept
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, prior_variance, noise_variance, u, v, y):
+    """Return grad_U_F[i,j] = F[i,j]/prior_variance
+    + sum over the data of sum_klmp u[n,k] F[k,l] G[m,l] v[n,m] u[n,i] v[n,p] G[p,j]/noise_variance - sum_k u[n,i]
+    v[n,k] G[k,j] y[n]/noise_variance
+    grad_U_G[i,j] = G[i,j]/prior_variance
+    + sum over the data of sum_klmp u[n,k] F[k,j] u[n,l] v[n,m] G[m,p] F[l,p] v[n,i]/noise_variance - sum_k u[n,k]
+    F[k,j] y[n] v[n,i]/noise_variance.
+    """
+    N = u.shape[0]
+    grad_U = np.empty(28)
+    u_F = np.empty((N, 2))
+    v_G = np.empty((N, 2))
+    u_F_v_G = np.empty(N)
+    F = theta[0:16].reshape((8, 2))
+    grad_U_F = grad_U[0:16].reshape((8, 2))
+    G = theta[16:28].reshape((6, 2))
+    grad_U_G = grad_U[16:28].reshape((6, 2))
+    for row in range(N):
+        for i in range(2):
+            total = 0.0
+            for j in range(8):
+                total += u[row, j] * F[j, i]
+            u_F[row, i] = total
+    for row in range(N):
+        for i in range(2):
+            total = 0.0
+            for j in range(6):
+                total += v[row, j] * G[j, i]
+            v_G[row, i] = total
+    for row in range(N):
+        total = 0.0
+        for i in range(2):
+            total += u_F[row, i] * v_G[row, i]
+        u_F_v_G[row] = total
+    for i in range(8):
+        for j in range(2):
+            grad_U_F[i, j] = 0.0
+    for row in range(N):
+        for i in range(8):
+            weight = u[row, i] * u_F_v_G[row] / noise_variance - u[row, i] * y[row] / noise_variance
+            for j in range(2):
+                grad_U_F[i, j] += weight * v_G[row, j]
+    for i in range(6):
+        for j in range(2):
+            grad_U_G[i, j] = 0.0
+    for row in range(N):
+        for i in range(6):
+            weight_2 = v[row, i] * u_F_v_G[row] / noise_variance - v[row, i] * y[row] / noise_variance
+            for j in range(2):
+                grad_U_G[i, j] += weight_2 * u_F[row, j]
+    for i in range(8):
+        for j in range(2):
+            grad_U_F[i, j] = F[i, j] / prior_variance + grad_U_F[i, j]
+    for i in range(6):
+        for j in range(2):
+            grad_U_G[i, j] = G[i, j] / prior_variance + grad_U_G[i, j]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, m, c, prior_variance, noise_variance, u, v, y):
+    """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[i], theta[i]*r[i], r[i]*r[i].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(28)
+    L_r = np.empty(28)
+    L_theta_theta = np.empty(28)
+    L_theta_r = np.empty(28)
+    L_r_r = np.empty(28)
+    grad_U = full_gradient(theta, prior_variance, noise_variance, u, v, y)
+    # L(theta[i]) = r[i]/m
+    for i in range(28):
+        L_theta[i] = r[i] / m
+    # L(r[i]) = -grad_U[i] - c r[i]/m
+    for i in range(28):
+        L_r[i] = -grad_U[i] - c * r[i] / m
+    # L(theta[i]*theta[i]) = 2 r[i] theta[i]/m
+    for i in range(28):
+        L_theta_theta[i] = 2.0 * r[i] * theta[i] / m
+    # L(theta[i]*r[i]) = -grad_U[i] theta[i] - c r[i] theta[i]/m + r[i]**2/m
+    for i in range(28):
+        L_theta_r[i] = r[i] ** 2 / m - grad_U[i] * theta[i] - c * r[i] * theta[i] / m
+    # L(r[i]*r[i]) = -2 grad_U[i] r[i] + 2 c - 2 c r[i]**2/m
+    for i in range(28):
+        L_r_r[i] = 2.0 * c - 2.0 * grad_U[i] * r[i] - 2.0 * c * r[i] ** 2 / m
+    return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
+
+
+def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, u, v, y, batch, noise_r, eps):
+    """Return the state after one step from a batch of rows and standard normals; draw nothing."""
+    batch_size = batch.shape[0]
+    theta_new = np.zeros(28)
+    r_new = np.zeros(28)
+    grad_U_tilde = np.zeros(28)
+    u_F = np.zeros((batch_size, 2))
+    v_G = np.zeros((batch_size, 2))
+    u_F_v_G = np.zeros(batch_size)
+    step(
+        theta_new,
+        r_new,
+        theta,
+        r,
+        m,
+        c,
+        prior_variance,
+        noise_variance,
+        scale_r,
+        u,
+        v,
+        y,
+        batch,
+        noise_r,
+        eps,
+        grad_U_tilde,
+        u_F,
+        v_G,
+        u_F_v_G,
+    )
+    return np.concatenate((theta_new, r_new))
+
+
+def forecast(theta, r, m, c, prior_variance, noise_variance, u, v, y, batch_size, eps, noise_kept="as it is"):
+    """Return the state z* around which a chain stays, and covariances there:
+    of theta under exp(-H), in a chain with exact gradients, in this chain.
+    noise_kept: "as it is"; "subtracted", by a V known at z*; or of a gradient with "control variates" at z*.
+    """
+    (scale_r,) = prepare(m, c, prior_variance, noise_variance, eps)
+    _ends = np.cumsum([theta.size, r.size])
+    _counts = np.cumsum([28])
+
+    def after_step(_z, batch, _normals):
+        theta, r = np.split(_z, _ends[:-1])
+        (noise_r,) = np.split(_normals, _counts[:-1])
+        return one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, u, v, y, batch, noise_r, eps)
+
+    def grad_at(theta):
+        return full_gradient(theta, prior_variance, noise_variance, u, v, y)
+
+    return _forecast(
+        after_step,
+        grad_at,
+        np.concatenate((theta, r)),
+        slice(0, _ends[0]),
+        _counts[-1],
+        u.shape[0],
+        batch_size,
+        REPLACEMENT,
+        noise_kept,
+    )
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _shuffle_indices(state, permutation, out):
+    """Fill `out` with a random subset of the rows in `permutation` (uint64), none twice; `state` moves on.
+
+    A partial Fisher-Yates shuffle: all ordered subsets of out.size <= permutation.size rows are equally likely,
+    whatever order earlier calls left the permutation in. Each of its choices is uniform to 2**-53.
+    """
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    N = np.uint64(permutation.size)
+    for k in range(np.uint64(out.size)):
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+        chosen = k + np.uint64(np.float64(bits >> 11) * 2.0**-53 * np.float64(N - k))
+        row = permutation[chosen]
+        permutation[chosen] = permutation[k]
+        permutation[k] = row
+        out[k] = row
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+def _noise_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
+    variance = eps * (two_D - eps * B_hat)
+    if variance < 0.0:
+        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
+    return np.sqrt(variance)
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+_FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
+
+
+def _jacobian(function, z):
+    """Return d function/dz by central differences."""
+    widths = 1e-5 * (1.0 + np.abs(z))
+    columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
+    return np.array(columns).T
+
+
+def _standstill(change, z):
+    """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
+    with np.errstate(all="ignore"):
+        for _ in range(100):
+            slopes = _jacobian(change, z)
+            try:
+                move = -np.linalg.solve(slopes, change(z))
+            except np.linalg.LinAlgError:
+                break
+            if np.abs(move).max() <= 1e-7 * (1.0 + np.abs(z).max()):
+                return z + move, slopes
+            share = 1.0
+            while share > 1e-6:
+                left = np.linalg.solve(slopes, change(z + share * move))
+                if np.linalg.norm(left) <= (1.0 - 0.25 * share) * np.linalg.norm(move):
+                    break
+                share *= 0.5
+            if not share > 1e-6:
+                break
+            z = z + share * move
+    raise ValueError("there is no state where the step stands still on average")
+
+
+def _stationary(M, N):
+    """Return S = M S M^T + N = sum_k M^k N (M^T)^k, twice as many terms at every turn."""
+    S = N
+    while np.abs(M).max() > 1e-12:
+        S = S + M @ S @ M.T
+        M = M @ M
+    return S
+
+
+def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
+    """Return a state z* and covariances: of exp(-H), of the chain with exact gradients, of the chain.
+
+    take(z, batch, normals) is the state after one step, slope(theta) the gradient of all data; z[block] is theta.
+    noise says what is made of the noise of the gradient: "as it is"; "subtracted", V at z* being known; or "control
+    variates", where only what it differs from z* by counts. ValueError where no chain stays around z*.
+    """
+    every, quiet = np.arange(rows, dtype=np.uint64), np.zeros(normals)
+    z, slopes = _standstill(lambda at: take(at, every, quiet) - at, z)
+    curvature = _jacobian(slope, z[block])
+    curvature = (curvature + curvature.T) / 2.0
+    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
+        raise ValueError("the posterior has no mode where the step stands still on average")
+    M = np.eye(z.size) + slopes
+    if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
+        raise ValueError("the chain is unstable: the step size is too large")
+    order = np.random.default_rng(0).permutation(rows)
+    drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
+
+    def of_rows(at, chosen):
+        return np.array([take(at, every[row : row + 1], quiet) for row in chosen])
+
+    def of_gradient(values):
+        """Return the covariance of the mean of a batch from values of single rows, drawn from among all."""
+        return np.atleast_2d(np.cov(values.T)) * ((rows - 1.0) / rows * drawn)
+
+    def of_normals(at):
+        start = take(at, every[:1], quiet)
+        factor = np.array([take(at, every[:1], unit) - start for unit in np.eye(normals)]).reshape(normals, z.size)
+        return factor.T @ factor
+
+    known = order[:_FORECAST_ROWS]
+    middle = of_rows(z, known)
+    if known.size == rows and not np.allclose(middle.mean(axis=0), take(z, every, quiet), rtol=1e-6, atol=1e-9):
+        raise ValueError("the step is not linear in the gradient")
+    own, V = of_normals(z), of_gradient(middle)
+    subtracted = V if noise == "subtracted" else 0.0 * V
+    if np.linalg.eigvalsh(own - subtracted)[0] < -1e-9 * np.abs(own).max():
+        raise ValueError("2D - eps B_hat is not positive semidefinite")
+    exact = _stationary(M, own)
+    S = _stationary(M, own - subtracted + (0.0 * V if noise == "control variates" else V))
+    size = min(known.size, max(_FORECAST_ROWS // (2 * z.size), 32))
+    steady = None
+    for _ in range(30):
+        values, vectors = np.linalg.eigh(S)
+        spread = (vectors * np.sqrt(np.maximum(values, 0.0) * z.size)) @ vectors.T
+        if steady is None:
+            steady = np.allclose(of_normals(z + spread.sum(axis=0)), own, rtol=1e-6, atol=1e-9 * np.abs(own).max())
+        total = np.zeros_like(S)
+        for k, away in enumerate((*spread, *-spread)):
+            chosen = (k * size + np.arange(size)) % known.size
+            found = of_rows(z + away, known[chosen])
+            total += of_gradient(found - middle[chosen] if noise == "control variates" else found)
+            total += (own if steady else of_normals(z + away)) - subtracted
+        new = _stationary(M, total / (2 * z.size))
+        close = np.abs(new - S).max() <= 1e-3 * np.abs(new).max()
+        S = new
+        if close:
+            return z, np.linalg.inv(curvature), exact[block, block], S[block, block]
+        if not np.abs(S).max() < 1e4 * np.abs(exact).max():
+            break
+    raise ValueError("the noise of the gradient grows without bound: the step size is too large")

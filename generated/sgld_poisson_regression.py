@@ -1,0 +1,327 @@
+"""sgld_poisson_regression: Stochastic gradient Langevin dynamics.
+
+Emitted by recipe_compiler (format 1) from sgld and poisson_regression.
+Spec digest (SHA-256): 4e001138e2d09220a638b25e5be4fb64c052985a0f06371868c96de490e9f870
+
+State:
+    theta: column [3], real
+
+Energy:
+    H = U(theta)
+    U = -log_prior - sum over the data of log_likelihood
+    log_likelihood of one datum = y*(x @ theta) - exp(x @ theta)
+    log_prior = -theta.T @ theta / (2*prior_variance)
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[theta,theta] = delta[i,j]
+    Q = 0
+    Gamma = 0
+    f[theta] = -d_theta[i] U
+
+Bound to:
+    D = I
+
+Parameters:
+    prior_variance: positive
+
+Step:
+    Euler-Maruyama: every block from the old state at once; weak order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine)
+    proved: D is positive semidefinite (by structure of D)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
+        smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
+        is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth;
+        prior_variance is positive)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by D is positive definite everywhere; given
+        U is smooth; chains do not explode in finite time; prior_variance is positive)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
+        prior_variance is positive)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        prior_variance is positive)
+    proved: what is bound is of the kind declared (by structure, exact values)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+
+References:
+    welling2011sgld
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "4e001138e2d09220a638b25e5be4fb64c052985a0f06371868c96de490e9f870"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3),)
+SIZES = ()
+PARAMETERS = ("prior_variance",)
+CONSTANTS = ("scale_theta",)
+DATA = ("x", "y")
+ARGUMENTS = ("theta", "prior_variance", "scale_theta", "x", "y", "eps", "thin", "noise_state", "theta_draws")
+MOMENTS = ("theta[i]", "theta[i]*theta[j]")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, prior_variance, x, y):
+    """Write grad_U[i] = theta[i]/prior_variance
+    + sum over the data of -x[n,i] y[n] + x[n,i] exp(sum_j x[n,j] theta[j]).
+    """
+    N = x.shape[0]
+    grad_U_0 = 0.0
+    grad_U_1 = 0.0
+    grad_U_2 = 0.0
+    for row in range(N):
+        x_0 = x[row, 0]
+        x_1 = x[row, 1]
+        x_2 = x[row, 2]
+        x_theta = x_0 * theta[0] + x_1 * theta[1] + x_2 * theta[2]
+        exp_x_theta = math.exp(x_theta)
+        weight = -y[row] + exp_x_theta
+        grad_U_0 += x_0 * weight
+        grad_U_1 += x_1 * weight
+        grad_U_2 += x_2 * weight
+    reciprocal = 1.0 / prior_variance
+    grad_U_0 = grad_U_0 + theta[0] * reciprocal
+    grad_U_1 = grad_U_1 + theta[1] * reciprocal
+    grad_U_2 = grad_U_2 + theta[2] * reciprocal
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_new, theta, prior_variance, scale_theta, x, y, noise_theta, eps, grad_U):
+    """Write one step (euler): theta_new; draw nothing."""
+    gradient(grad_U, theta, prior_variance, x, y)
+    # theta_new[i] = theta[i] + eps*(-grad_U[i]) + noise
+    for i in range(3):
+        theta_new[i] = theta[i] + eps * (-grad_U[i]) + scale_theta * noise_theta[i]
+
+
+def prepare(prior_variance, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    scale_theta = _noise_scale(2.0, 0.0, eps, "theta")
+    return (scale_theta,)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, prior_variance, scale_theta, x, y, eps, thin, noise_state, theta_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Small rows: one loop over the rows of the data, their features in scalars.
+    """
+    theta_new = np.empty(3)
+    grad_U = np.empty(3)
+    noise_theta = np.empty(3)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            _fill_normals(noise_state, noise_theta)
+            step(theta_new, theta, prior_variance, scale_theta, x, y, noise_theta, eps, grad_U)
+            for entry in range(3):
+                theta[entry] = theta_new[entry]
+        finite = True
+        for entry in range(3):
+            theta_draws[kept, entry] = theta[entry]
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+        if not finite:
+            return kept
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, prior_variance, x, y):
+    """Return grad_U[i] = theta[i]/prior_variance
+    + sum over the data of -x[n,i] y[n] + x[n,i] exp(sum_j x[n,j] theta[j]).
+    """
+    N = x.shape[0]
+    grad_U = np.empty(3)
+    x_theta = np.empty(N)
+    exp_x_theta = np.empty(N)
+    for row in range(N):
+        total = 0.0
+        for i in range(3):
+            total += x[row, i] * theta[i]
+        x_theta[row] = total
+    for row in range(N):
+        exp_x_theta[row] = math.exp(x_theta[row])
+    for i in range(3):
+        grad_U[i] = 0.0
+    for row in range(N):
+        weight = exp_x_theta[row] - y[row]
+        for i in range(3):
+            grad_U[i] += weight * x[row, i]
+    for i in range(3):
+        grad_U[i] = theta[i] / prior_variance + grad_U[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, prior_variance, x, y):
+    """Return L phi at one state, for phi = theta[i], theta[i]*theta[j].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(3)
+    L_theta_theta = np.empty((3, 3))
+    grad_U = full_gradient(theta, prior_variance, x, y)
+    # L(theta[i]) = -grad_U[i]
+    for i in range(3):
+        L_theta[i] = -grad_U[i]
+    # L(theta[i]*theta[j]) = 2 delta[i,j] - grad_U[i] theta[j] - grad_U[j] theta[i]
+    for i in range(3):
+        for j in range(3):
+            L_theta_theta[i, j] = 2.0 * (1.0 if i == j else 0.0) - grad_U[i] * theta[j] - grad_U[j] * theta[i]
+    return L_theta, L_theta_theta
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+def _noise_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
+    variance = eps * (two_D - eps * B_hat)
+    if variance < 0.0:
+        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
+    return np.sqrt(variance)
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

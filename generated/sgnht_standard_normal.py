@@ -1,0 +1,500 @@
+"""sgnht_standard_normal: Stochastic gradient Nose-Hoover thermostat.
+
+Emitted by recipe_compiler (format 1) from sgnht and standard_normal.
+Spec digest (SHA-256): b895f8cf5f980ac0dc5d9be00765cbc7b6de7038a92da1c93b3e8b83ad29a69d
+
+State:
+    theta: column [1], real
+    r: column [1], real
+    xi: scalar, real
+
+Energy:
+    H = U(theta) + r.T @ r / 2 + d*(xi - A)**2/2
+    U = theta.T @ theta / 2
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = A delta[i,j]
+    Q[theta,r] = -delta[i,j]
+    Q[r,theta] = delta[i,j]
+    Q[r,xi] = r[i]/d
+    Q[xi,r] = -r[j]/d
+    Gamma[xi] = -1
+    f[theta] = r[i]
+    f[r] = -d_theta[i] U - xi r[i]
+    f[xi] = sum_i r[i]**2/d - 1
+
+Parameters:
+    A: positive
+
+Step:
+    sequential Euler: r, then theta, then xi; the noise covariance is that of the old state; order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given A is positive)
+    proved: D is positive semidefinite (by structure of D; given A is positive)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive; U is
+        smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
+        positive; U is smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
+        is positive; U is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given A is positive;
+        U is smooth)
+    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
+        size; second engine; given A is positive; U is smooth)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given A is positive;
+        U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure; given A is positive)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches xi by d2
+        b_xi/d r d r = 2*I/d; theta by d b_theta/d r = I, invertible at every state; given A is positive; U is
+        smooth; chains do not explode in finite time)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness)
+    proved: what is bound is of the kind declared (by structure, exact values)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+
+References:
+    ding2014sgnht
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "b895f8cf5f980ac0dc5d9be00765cbc7b6de7038a92da1c93b3e8b83ad29a69d"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 1), ("r", 1), ("xi", 0))
+SIZES = ()
+PARAMETERS = ("A",)
+CONSTANTS = ("scale_r",)
+DATA = ()
+ARGUMENTS = ("theta", "r", "xi", "A", "scale_r", "eps", "thin", "noise_state", "theta_draws", "r_draws", "xi_draws")
+LANES_ARGUMENTS = ("lanes", "scale_r", "eps", "thin", "noise_state", "kept", "lanes_draws")
+MOMENTS = (
+    "theta[i]",
+    "r[i]",
+    "xi",
+    "theta[i]*theta[j]",
+    "theta[i]*r[j]",
+    "theta[i]*xi",
+    "r[i]*r[j]",
+    "r[i]*xi",
+    "xi*xi",
+)
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0):
+    """Return grad_U[i] = theta[i]."""
+    grad_U_0 = theta_0
+    return grad_U_0
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+def step(theta_0, r_0, xi_0, scale_r, noise_r_0, eps):
+    """Return one step (sequential euler): theta_new, r_new, xi_new; draw nothing."""
+    grad_U_0 = gradient(theta_0)
+    # r_new[i] = r[i] + eps*(-grad_U[i] - xi r[i]) + noise
+    r_new_0 = r_0 + scale_r * noise_r_0 + eps * (-r_0 * xi_0 - grad_U_0)
+    # theta_new[i] = theta[i] + eps*(r_new[i])
+    theta_new_0 = theta_0 + eps * r_new_0
+    r_new_2 = r_new_0 * r_new_0
+    # xi_new = xi + eps*(sum_i r_new[i]**2 - 1)
+    xi_new_0 = xi_0 + eps * (-1.0 + r_new_2)
+    return theta_new_0, r_new_0, xi_new_0
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step_lanes(lanes, scale_r, lanes_noise, eps):
+    """Advance 64 chains by one step, in place; draw nothing."""
+    for lane in range(np.uint64(64)):
+        theta_0 = lanes[lane]
+        r_0 = lanes[np.uint64(64) + lane]
+        xi_0 = lanes[np.uint64(128) + lane]
+        noise_r_0 = lanes_noise[lane]
+        theta_0, r_0, xi_0 = step(theta_0, r_0, xi_0, scale_r, noise_r_0, eps)
+        lanes[lane] = theta_0
+        lanes[np.uint64(64) + lane] = r_0
+        lanes[np.uint64(128) + lane] = xi_0
+
+
+def prepare(A, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    scale_r = _noise_scale(2.0 * A, 0.0, eps, "r")
+    return (scale_r,)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, r, xi, A, scale_r, eps, thin, noise_state, theta_draws, r_draws, xi_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Registers: no data and 3 coordinates, so the state and all of a step are scalars.
+    """
+    theta_0 = theta[0]
+    r_0 = r[0]
+    xi_0 = xi[0]
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, r_0, xi_0 = step(theta_0, r_0, xi_0, scale_r, noise_r_0, eps)
+        theta_draws[kept, 0] = theta_0
+        r_draws[kept, 0] = r_0
+        xi_draws[kept, 0] = xi_0
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(r_0) <= 1.7976931348623157e308
+        finite = finite and abs(xi_0) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    r[0] = r_0
+    xi[0] = xi_0
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run_lanes(lanes, scale_r, eps, thin, noise_state, kept, lanes_draws):
+    """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
+
+    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
+    random state is noise_state[64 * w + l]. Each kept[l] counts its draws before it left the finite
+    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes.
+    """
+    lanes_noise = _empty_rows(8)
+    kept[:] = 0
+    for draw in range(lanes_draws.shape[0]):
+        for turn in range(thin):
+            if turn % 8 == 0:
+                _fill_normals_lanes(noise_state, lanes_noise[: 64 * min(8, thin - turn)])
+            step_lanes(lanes, scale_r, lanes_noise[64 * (turn % 8) :], eps)
+        for lane in range(np.uint64(64)):
+            finite = kept[lane] == draw
+            finite &= abs(lanes[lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(64) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(128) + lane]) <= 1.7976931348623157e308
+            kept[lane] += finite
+        for entry in range(192):
+            lanes_draws[draw, entry] = lanes[entry]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta):
+    """Return grad_U[i] = theta[i]."""
+    grad_U = np.empty(1)
+    for i in range(1):
+        grad_U[i] = theta[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, xi, A):
+    """Return L phi at one state, for phi = theta[i], r[i], xi, theta[i]*theta[j], theta[i]*r[j], theta[i]*xi,
+    r[i]*r[j], r[i]*xi, xi*xi.
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(1)
+    L_r = np.empty(1)
+    L_xi = np.empty(1)
+    L_theta_theta = np.empty((1, 1))
+    L_theta_r = np.empty((1, 1))
+    L_theta_xi = np.empty(1)
+    L_r_r = np.empty((1, 1))
+    L_r_xi = np.empty(1)
+    L_xi_xi = np.empty(1)
+    grad_U = full_gradient(theta)
+    # L(theta[i]) = r[i]
+    for i in range(1):
+        L_theta[i] = r[i]
+    # L(r[i]) = -grad_U[i] - xi r[i]
+    for i in range(1):
+        L_r[i] = -grad_U[i] - r[i] * xi[0]
+    r_2 = 0.0
+    for i in range(1):
+        r_2 += r[i] ** 2
+    # L(xi) = sum_i r[i]**2 - 1
+    L_xi[0] = r_2 - 1.0
+    # L(theta[i]*theta[j]) = r[i] theta[j] + r[j] theta[i]
+    for i in range(1):
+        for j in range(1):
+            L_theta_theta[i, j] = r[i] * theta[j] + r[j] * theta[i]
+    # L(theta[i]*r[j]) = -grad_U[j] theta[i] + r[i] r[j] - xi r[j] theta[i]
+    for i in range(1):
+        for j in range(1):
+            L_theta_r[i, j] = r[i] * r[j] - grad_U[j] * theta[i] - r[j] * theta[i] * xi[0]
+    # L(theta[i]*xi) = sum_j theta[i] r[j]**2 + xi r[i] - theta[i]
+    for i in range(1):
+        L_theta_xi[i] = theta[i] * r_2 + r[i] * xi[0] - theta[i]
+    # L(r[i]*r[j]) = 2 A delta[i,j] - grad_U[i] r[j] - grad_U[j] r[i] - 2 xi r[i] r[j]
+    for i in range(1):
+        for j in range(1):
+            L_r_r[i, j] = (
+                2.0 * (1.0 if i == j else 0.0) * A
+                - grad_U[i] * r[j]
+                - grad_U[j] * r[i]
+                - 2.0 * r[i] * r[j] * xi[0]
+            )
+    # L(r[i]*xi) = sum_j r[i] r[j]**2 - xi grad_U[i] - r[i] - xi**2 r[i]
+    for i in range(1):
+        L_r_xi[i] = r[i] * r_2 - grad_U[i] * xi[0] - r[i] - r[i] * xi[0] ** 2
+    # L(xi*xi) = 2 sum_i xi r[i]**2 - 2 xi
+    L_xi_xi[0] = 2.0 * xi[0] * r_2 - 2.0 * xi[0]
+    return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_theta_xi, L_r_r, L_r_xi, L_xi_xi
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _log(x):
+    """Return log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), log(m) = 2 atanh((m-1)/(m+1))."""
+    bits = np.float64(x).view(np.uint64)
+    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 0.14798198605116586
+    p = p * z + 0.15313837699209373
+    p = p * z + 0.1818357216161805
+    p = p * z + 0.22222198432149784
+    p = p * z + 0.2857142874366239
+    p = p * z + 0.3999999999940942
+    p = p * z + 0.6666666666666735
+    k = np.float64(k)
+    return k * 0.6931471803691238 + (2.0 * s + (s * z * p + k * 1.9082149292705877e-10))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _circle_point(bits):
+    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which."""
+    x = (np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5) * 1.5707963267948966
+    z = x * x
+    s = 1.58962301576546568e-10
+    s = s * z - 2.50507477628578073e-08
+    s = s * z + 2.75573136213857245e-06
+    s = s * z - 1.98412698295895386e-04
+    s = s * z + 8.33333333332211859e-03
+    s = s * z - 1.66666666666666307e-01
+    s = x + x * z * s
+    c = -1.13585365213876817e-11
+    c = c * z + 2.08757008419747317e-09
+    c = c * z - 2.75573141792967388e-07
+    c = c * z + 2.48015872888517045e-05
+    c = c * z - 1.38888888888730564e-03
+    c = c * z + 4.16666666666665929e-02
+    c = 1.0 - (0.5 * z - z * z * c)
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
+    turned = (bits & np.uint64(2)) != np.uint64(0)
+    return (s if turned else c), (c if turned else s)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_pair(a, b):
+    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
+
+    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
+    which a pair of normals falls with probability 2**-53.
+    """
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    radius = math.sqrt(-2.0 * _log(u))
+    c, s = _circle_point(b)
+    return radius * c, radius * s
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _empty_rows(rows):
+    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
+    room = np.empty(64 * rows + 64)
+    start = (512 - room.ctypes.data % 512) // 8
+    return room[start : start + 64 * rows]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits_of(state, lane):
+    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
+    s0, s1 = state[lane], state[np.uint64(64) + lane]
+    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    state[lane], state[np.uint64(64) + lane] = s0, s1
+    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
+    return bits
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_pairs(state, words):
+    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
+
+    Random bits first, then draws in their place: with one array there is nothing to overlap, and the constants of the
+    longer loop stay in registers.
+    """
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            words[row + lane] = _next_bits_of(state, lane)
+            words[row + np.uint64(64) + lane] = _next_bits_of(state, lane)
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            one, other = _normal_pair(words[row + lane], words[row + np.uint64(64) + lane])
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_lanes(state, out):
+    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
+
+    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
+    last pairs is not used again.
+    """
+    whole = out.size // 128 * 128
+    _fill_pairs(state, out[:whole].view(np.uint64))
+    if whole < out.size:
+        rows = _empty_rows(2)
+        _fill_pairs(state, rows.view(np.uint64))
+        out[whole:] = rows[: out.size - whole]
+
+
+def _noise_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
+    variance = eps * (two_D - eps * B_hat)
+    if variance < 0.0:
+        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
+    return np.sqrt(variance)
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

@@ -1,0 +1,66 @@
+"""Writes the synthetic data sets of this folder: `python make_twins.py [FOLDER]`. The same numbers every time."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+Columns = dict[str, np.ndarray]
+
+
+def linear_regression(rng: np.random.Generator) -> Columns:
+    """400 rows: y = 0.5 - 1 a + 0.75 b + 0 c + 2 e + N(0, 1); a and b correlated."""
+    a = rng.standard_normal(400)
+    b = 0.8 * a + 0.6 * rng.standard_normal(400)
+    c, e = rng.standard_normal((2, 400))
+    return {"a": a, "b": b, "c": c, "e": e, "y": 0.5 - a + 0.75 * b + 2 * e + rng.standard_normal(400)}
+
+
+def poisson_regression(rng: np.random.Generator) -> Columns:
+    """500 rows: y is Poisson(exp(1 + 0.5 a - 0.25 b))."""
+    a, b = rng.standard_normal((2, 500))
+    return {"a": a, "b": b, "y": rng.poisson(np.exp(1 + 0.5 * a - 0.25 * b))}
+
+
+def normal_sample(rng: np.random.Generator) -> Columns:
+    """5000 draws of N(0, 1)."""
+    return {"y": rng.standard_normal(5000)}
+
+
+def three_classes(rng: np.random.Generator) -> Columns:
+    """600 rows of three classes, with probabilities proportional to exp(W x), x = (1, a, b)."""
+    W = np.array([[0.0, 1.0, 1.0], [0.5, -1.5, 0.5], [0.0, 0.5, -1.5]])
+    a, b = rng.standard_normal((2, 600))
+    scores = W @ np.stack([np.ones(600), a, b])
+    return {"a": a, "b": b, "y": np.argmax(scores + rng.gumbel(size=scores.shape), axis=0)}
+
+
+def two_groups(rng: np.random.Generator) -> Columns:
+    """500 draws of 0.3 N(-2, 1) + 0.7 N(2, 1)."""
+    return {"y": np.where(rng.random(500) < 0.3, -2.0, 2.0) + rng.standard_normal(500)}
+
+
+def ratings(rng: np.random.Generator) -> Columns:
+    """400 ratings by 8 users of 6 items: products of two factors each, and N(0, 1/4)."""
+    F, G = rng.standard_normal((8, 2)), rng.standard_normal((6, 2))
+    user, item = rng.integers(0, 8, 400), rng.integers(0, 6, 400)
+    return {"user": user, "item": item, "y": (F[user] * G[item]).sum(axis=1) + 0.5 * rng.standard_normal(400)}
+
+
+MADE = (linear_regression, poisson_regression, normal_sample, three_classes, two_groups, ratings)
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every file."""
+    for number, make in enumerate(MADE):
+        columns = make(np.random.default_rng(2026 + number))
+        rows = zip(*columns.values(), strict=True)
+        lines = [",".join(columns), *(",".join(f"{value:.6g}" for value in row) for row in rows)]
+        yield f"{make.__name__}.csv", "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+    for name, text in files():
+        ((folder if folder.is_dir() else folder.parent) / name).write_text(text, encoding="utf-8")

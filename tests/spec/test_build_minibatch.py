@@ -1,0 +1,126 @@
+"""How minibatches are drawn, what is estimated, how steps fall: keys of a build, and what does not fit together."""
+
+import pytest
+
+from recipe_compiler.formula.expression import Apply, Symbol
+from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.spec.model import Schedule
+
+LOGISTIC = "builds/sghmc_logistic"
+VARIANT = "variant: minibatch"
+STANDARD = "standardise: [x]"
+
+
+def minibatch(text: str) -> tuple[str, str]:
+    return VARIANT, f"{VARIANT}\nminibatch: {{{text}}}"
+
+
+def data(text: str) -> tuple[str, str]:
+    return STANDARD, f"{STANDARD}\n  {text}"
+
+
+def run(text: str) -> tuple[str, str]:
+    return "seed: 1}", f"seed: 1, {text}}}"
+
+
+def test_a_schedule_is_constant_unless_it_is_stated(load_spoiled) -> None:
+    assert load_spoiled(LOGISTIC).run.schedule == Schedule("constant")
+    power = load_spoiled(LOGISTIC, run("schedule: {name: power, b: 100, c: 0.55}")).run
+    assert (power.step_size, power.schedule) == (0.02, Schedule("power", b=100.0, c=0.55))
+    assert load_spoiled(LOGISTIC, run("schedule: {name: cyclic, period: 500}")).run.schedule.period == 500
+
+
+@pytest.mark.parametrize(
+    ("schedule", "problem"),
+    [
+        ("{name: power, b: 100}", "found no `c`, expected one for the schedule power"),
+        ("{name: power, b: 100, c: 1.5}", "found 1.5, expected at most 1"),
+        ("{name: power, b: 0, c: 1}", "found `0`, expected a number > 0, finite"),
+        ("{name: cyclic}", "found no `period`"),
+        ("{name: cyclic, period: 5, c: 1}", "found `c`, expected none for the schedule cyclic"),
+        ("{name: constant, b: 5}", "found `b`, expected none for the schedule constant"),
+        ("{name: linear}", "found `linear`"),
+    ],
+)
+def test_schedules_that_mean_nothing_are_refused(refused, schedule: str, problem: str) -> None:
+    assert any(problem in fault.problem for fault in refused(LOGISTIC, run(f"schedule: {schedule}")))
+
+
+def test_blocks_are_of_data_in_random_order(load_spoiled, refused) -> None:
+    build = load_spoiled(LOGISTIC, minibatch("blocks: contiguous"), data("shuffle: 7"))
+    assert (build.contiguous, build.replacement, build.data.shuffle) == (True, False, 7)
+    assert load_spoiled(LOGISTIC, minibatch("blocks: contiguous"), data("shuffled: true")).data.shuffled
+    (fault,) = refused(LOGISTIC, minibatch("blocks: contiguous"))
+    assert "whose order is not known to be random" in fault.problem
+    assert "shuffle: SEED" in fault.hint
+    (fault,) = refused(LOGISTIC, minibatch("blocks: contiguous, replacement: true"), data("shuffle: 7"))
+    assert "beside `replacement: true`" in fault.problem
+    (fault,) = refused(LOGISTIC, data("shuffle: 7\n  shuffled: true"))
+    assert "expected one of the two" in fault.problem
+
+
+def test_an_estimated_v_is_a_parameter(load_spoiled) -> None:
+    build = load_spoiled(LOGISTIC, ("V: 0", "V: estimate"))
+    V = next(parameter for parameter in build.parameters if parameter.name == "V_hat")
+    assert (build.estimated, V.shape, V.kinds) == ("V_hat", Shape("d", "d"), (Kind.PSD,))
+    assert isinstance(build.V, Symbol)
+    build = load_spoiled(LOGISTIC, ("{V: 0}", "{V: estimate, form: diagonal}"))
+    V = next(parameter for parameter in build.parameters if parameter.name == "V_hat")
+    assert (V.shape, V.kinds) == (Shape("d"), (Kind.NONNEGATIVE,))
+    assert isinstance(build.V, Apply)
+    assert build.V.fn == "diag"
+
+
+def test_names_of_estimates_stay_clear_of_declared_ones(load_spoiled) -> None:
+    spoiled = (("V: 0", "V: estimate"), ("c: {is: nonnegative, value: 2}", "c: {value: 2}\n  V_hat: {value: 1}"))
+    assert load_spoiled(LOGISTIC, *spoiled).estimated == "V_hat_"
+
+
+def test_a_declared_name_wins_over_the_word_estimate(load_spoiled) -> None:
+    declared = ("c: {is: nonnegative, value: 2}", "c: {is: nonnegative, value: 2}\n  estimate: {value: 1}")
+    build = load_spoiled(LOGISTIC, ("V: 0", "V: estimate*I"), declared)
+    assert build.estimated is None
+
+
+def test_control_variates_are_two_parameters(load_spoiled) -> None:
+    build = load_spoiled(LOGISTIC, minibatch("control_variates: mode"))
+    assert build.control == ("theta_mode", "grad_U_mode")
+    assert [p.shape for p in build.parameters if p.name in build.control] == [Shape("d"), Shape("d")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ((minibatch("control_variates: mode"), ("V: 0", "V: estimate")), "whose noise is 0 at the mode"),
+        ((("{V: 0}", "{V: 0, form: diagonal}"),), "found `form`, expected none"),
+        ((minibatch("control_variates: mean"),), "found `mean`"),
+        ((minibatch("blocks: strided"),), "found `strided`"),
+        ((data("dtype: float16"),), "found `float16`"),
+        ((data("arrays: {x: x.npy, y: y.npy}"),), "found `file` beside `arrays`"),
+        ((("file: ", "names: [a]\n  memory_map: true\n  # "),), "found no `file`, expected one"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(refused, changes, problem: str) -> None:
+    assert any(problem in fault.problem for fault in refused(LOGISTIC, *changes))
+
+
+def test_an_estimate_of_a_full_gradient_is_refused(refused) -> None:
+    full = (VARIANT, "variant: full"), ("batch_size: 64, ", ""), ("V: 0", "V: estimate")
+    assert any("for a full gradient" in fault.problem for fault in refused(LOGISTIC, *full))
+
+
+def test_arrays_take_the_place_of_columns(load_text, specs) -> None:
+    build = load_text(
+        f"""
+name: arrays
+dynamics: {specs}/dynamics/sgld.yaml
+target: {specs}/targets/logistic_regression.yaml
+bind: {{D: I}}
+scheme: {{name: euler}}
+variant: minibatch
+data: {{arrays: {{y: y.npy, x: big/x.npy}}, dtype: float32}}
+run: {{step_size: 0.1, batch_size: 4}}
+"""
+    )
+    assert [(name, path.name) for name, path in build.data.arrays] == [("x", "x.npy"), ("y", "y.npy")]
+    assert build.data.dtype == "float32"

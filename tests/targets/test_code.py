@@ -1,0 +1,90 @@
+"""A gradient that is code: never run to check or to compile, named as an assumption, the same draws if it is right."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.run.data import load_data
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.load_module import load_gradient, load_text
+from recipe_compiler.run.sample import sample
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Target
+from recipe_compiler.verdict import Verdict
+from recipe_compiler.verify.report import check as report_of
+
+ASSUMED = "grad U is as my_gradient.py:grad_U computes it, U being smooth"
+
+
+def build_of(path: Path) -> Build:
+    found = load(path)
+    assert isinstance(found, Build)
+    return found
+
+
+def draws(path: Path) -> np.ndarray:
+    build = build_of(path)
+    module = compile_build(build)
+    settings = replace(build.run, draws=40, warmup=0, thin=2, chains=2)
+    return sample(load_text(module.name, module.text), build, settings, load_data(build.data, build.target)).arrays[0]
+
+
+def test_the_same_gradient_gives_the_same_draws(coded: Path) -> None:
+    np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-9, atol=1e-12)
+
+
+def test_another_gradient_gives_other_draws(coded: Path) -> None:
+    before = draws(coded)
+    code = coded.parent / "my_gradient.py"
+    code.write_text(code.read_text().replace("theta[i] / prior_variance +", "2.0 * theta[i] / prior_variance +"))
+    assert np.abs(draws(coded) - before).max() > 1e-3
+
+
+def test_it_is_an_assumption_of_the_build_and_never_run(coded: Path) -> None:
+    (coded.parent / "my_gradient.py").write_text("raise SystemExit('this file was run')\n")
+    build = build_of(coded)
+    report = check(build)
+    assert report.verdict is Verdict.PROVED
+    resting = {finding.id for finding in report.findings if ASSUMED in finding.decision.given}
+    assert resting == {"gradient", "normalisable", "unique"}
+    text = compile_build(build, report).text
+    assert 'GRADIENT = "my_gradient.py:grad_U"' in text
+    assert "import my_gradient" not in text
+
+
+def test_by_itself_such_a_target_is_undecided(coded: Path) -> None:
+    target = load(coded.parent / "coded.yaml")
+    assert isinstance(target, Target)
+    assert report_of(target).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("def other():\n    pass\n", "no function grad_U"), ("1/0\n", "ZeroDivisionError")]
+)
+def test_code_that_does_not_run_is_said(coded: Path, text: str, said: str) -> None:
+    (coded.parent / "my_gradient.py").write_text(text)
+    target = load(coded.parent / "coded.yaml")
+    assert isinstance(target, Target)
+    assert target.gradient is not None
+    with pytest.raises(RunError, match=said):
+        load_gradient(target.gradient)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part"),
+    [
+        ("my_gradient.py:grad_U", "my_gradient:grad_U", "expected a function of a Python file"),
+        ("my_gradient.py:grad_U", "other.py:grad_U", "found no file"),
+        ("gradient: my", "potential: theta.T @ theta\ngradient: my", "beside `gradient`"),
+    ],
+)
+def test_a_faulty_entry_is_named(coded: Path, old: str, new: str, part: str) -> None:
+    target = coded.parent / "coded.yaml"
+    target.write_text(target.read_text().replace(old, new))
+    with pytest.raises(DocumentError) as caught:
+        load(target)
+    assert any(part in fault.problem for fault in caught.value.faults), caught.value.faults
