@@ -136,7 +136,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
     """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
     inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2
@@ -148,7 +148,7 @@ def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
     return grad_U_0, grad_U_1, grad_U_2
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
     theta_0,
     theta_1,
@@ -360,9 +360,9 @@ def run(
 def run_lanes(lanes, Lambda, A, L_w, inv_Sigma, inv_Sigma_mu, inv_M, eps, thin, noise_state, kept, lanes_draws):
     """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
 
-    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its random
-    state is noise_state[64 * w + l]. Each kept[l] is the number of its draws before it left the finite numbers.
-    Fastest where lanes and noise_state start at multiples of 512 bytes.
+    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
+    random state is noise_state[64 * w + l]. Each kept[l] counts its draws before it left the finite
+    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes.
     """
     lanes_noise = _empty_rows(8)
     kept[:] = 0
@@ -614,7 +614,7 @@ def _log(x):
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _circle_point(bits):
-    """Return cos and sin to 1 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which one."""
+    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which."""
     x = (np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5) * 1.5707963267948966
     z = x * x
     s = 1.58962301576546568e-10

@@ -107,7 +107,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0, theta_1, spread, bend):
     """Return grad_U[i] = -2 bend delta[0,i] theta[0] theta[1] - 2 bend**2 spread**2 delta[0,i] theta[0] + 2 bend**2
     delta[0,i] theta[0]**3 + delta[0,i] theta[0]/spread**2 + bend spread**2 delta[1,i] - bend delta[1,i] theta[0]**2
@@ -119,7 +119,7 @@ def gradient(theta_0, theta_1, spread, bend):
     return grad_U_0, grad_U_1
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(theta_0, theta_1, r_0, r_1, m, c, spread, bend, scale_r, noise_r_0, noise_r_1, eps):
     """Return one step (sequential euler): theta_new, r_new; draw nothing."""
     grad_U_0, grad_U_1 = gradient(theta_0, theta_1, spread, bend)

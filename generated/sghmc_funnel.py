@@ -93,7 +93,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0, theta_1, theta_2, spread):
     """Return grad_U_v = v/spread**2 - sum_i exp(-v) x[i]**2/2 + 1
     grad_U_x[i] = exp(-v) x[i].
@@ -106,7 +106,7 @@ def gradient(theta_0, theta_1, theta_2, spread):
     return grad_U_0, grad_U_1, grad_U_2
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(theta_0, theta_1, theta_2, r_0, r_1, r_2, m, c, spread, scale_r, noise_r_0, noise_r_1, noise_r_2, eps):
     """Return one step (sequential euler): theta_new, r_new; draw nothing."""
     grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, spread)

@@ -105,7 +105,7 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
     """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
     inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2
@@ -117,7 +117,7 @@ def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
     return grad_U_0, grad_U_1, grad_U_2
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
     theta_0, theta_1, theta_2, D, L_theta, inv_Sigma, inv_Sigma_mu, noise_theta_0, noise_theta_1, noise_theta_2, eps
 ):

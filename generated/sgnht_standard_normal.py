@@ -100,14 +100,14 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0):
     """Return grad_U[i] = theta[i]."""
     grad_U_0 = theta_0
     return grad_U_0
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(theta_0, r_0, xi_0, scale_r, noise_r_0, eps):
     """Return one step (sequential euler): theta_new, r_new, xi_new; draw nothing."""
     grad_U_0 = gradient(theta_0)

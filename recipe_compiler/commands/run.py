@@ -6,6 +6,7 @@ import os
 import signal
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import cast
 
 from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.documents import load_build
@@ -132,8 +133,21 @@ def _as_json(report: Report, draws: Draws, summary: Summary, path: Path) -> dict
         "diverging": list(draws.diverging),
         "seconds": draws.seconds,
         "summary": rows,
-        "forecast": None if summary.forecast is None else asdict(summary.forecast),
-        "generator": None if summary.generator is None else asdict(summary.generator),
+        "forecast": None if summary.forecast is None else _finite(asdict(summary.forecast)),
+        "generator": None if summary.generator is None else _finite(asdict(summary.generator)),
         "warnings": list(summary.warnings),
         "file": str(path),
     }
+
+
+def _finite(value: object) -> object:
+    """Return a value for JSON, with null for every number that is none."""
+    match value:
+        case dict():
+            return {key: _finite(one) for key, one in cast("dict[str, object]", value).items()}
+        case tuple():
+            return [_finite(one) for one in cast("tuple[object, ...]", value)]
+        case float():
+            return value if math.isfinite(value) else None
+        case _:
+            return value

@@ -10,7 +10,7 @@ from recipe_compiler.emit.print_chunks import print_sweep
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_generator import print_whole
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
-from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, SCALARS, SMALL, print_prepare, print_procedure
+from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, SMALL, print_prepare, print_procedure
 from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
@@ -115,8 +115,8 @@ def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     """Yield the functions of a module, apart from its support code."""
     if kernel.gradient is not None:
         many = SMALL if kernel.gradient.inlined else REDUCTION
-        yield print_procedure(kernel.gradient, SCALARS if kernel.gradient.returns else many)
-    yield print_procedure(kernel.step, SCALARS if kernel.registers else LOOP)
+        yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else many)
+    yield print_procedure(kernel.step, LOOP)
     if kernel.chunked:
         yield print_sweep(program, kernel)
     if has_lanes(kernel):

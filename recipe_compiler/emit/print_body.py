@@ -44,9 +44,10 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case For(index, count, body, beyond):
             yield f"{pad}for {index} in range({_turns(count, beyond)}):"
             yield from print_body(body, indent + 4)
-        case ForBlocks(start, count, block, body):
+        case ForBlocks(start, count, block, body, along):
             whole = str(count) if block == 1 else f"{count} - {count} % {block}"
             whole = str(count - count % block) if isinstance(count, int) else whole
+            whole = whole if along is None else f"{along}.shape[0]"
             turns = f"np.uint64({whole})" if block == 1 else f"np.uint64(0), np.uint64({whole}), np.uint64({block})"
             yield f"{pad}for {start} in range({turns}):"
             yield from print_body(body, indent + 4)

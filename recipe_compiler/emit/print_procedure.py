@@ -9,13 +9,12 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, names_in, stored_in
 
 LOOP = '@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)'
-"""Decorator of `step`: the chain holds it, which saves compiling it apart, and no sum of it is reordered."""
+"""Decorator of `step`, and of a gradient of scalars: the chain holds them, which saves compiling them apart, and lets
+scalars share their registers with the loop around. No sum of theirs is reordered."""
 REDUCTION = '@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)'
 """Decorator of functions whose sums may be reordered, so that they vectorise."""
 SMALL = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)'
 """Decorator of short functions whose sums may be reordered: the call would take as long as a part of them."""
-SCALARS = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)'
-"""Decorator of functions of scalars: without the call they share their registers with the loop around."""
 
 
 def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:

@@ -29,8 +29,9 @@ from recipe_compiler.program.loops import (
 )
 from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
 
-BLOCK = 32
-"""Rows of a block: enough for vector instructions, and 100 features of them fit the fastest cache."""
+BLOCK = 16
+"""Rows of a block: enough for vector instructions, and 100 features of them fill less than half of the fastest cache,
+which leaves room for the rows that the processor reads ahead."""
 AT_ONCE = 4
 """Rows that are added to a sum at once: the sum is read and written once for all of them."""
 
@@ -187,7 +188,16 @@ def _each(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
 
     body = tuple(with_refs(statement, at_turn) for statement in part)
     take = (Take(ROW, names.batch, (names.start, names.turn)),) if _reads_row(part) else ()
-    return ForBlocks(names.turn, BLOCK, 1, (*take, *(_unsigned(statement) for statement in body)))
+    done = (*take, *(_unsigned(statement) for statement in body))
+    return ForBlocks(names.turn, BLOCK, 1, done, _along(part, passed))
+
+
+def _along(part: Part, passed: dict[str, Array]) -> str | None:
+    """Return an array to whose length the rows of a block are counted: compilers write out loops of a few turns.
+
+    What is written out, turn by turn, is not made vector instructions any more.
+    """
+    return next((ref.name for ref in refs(part) if ref.name in passed), None)
 
 
 def _unsigned(statement: Statement) -> Statement:
@@ -209,7 +219,8 @@ def _at_once(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
     rows = names.rows if _reads_row(part) else ()
     taken = [Take(row, names.batch, (names.start, names.first, k)) for k, row in enumerate(rows)]
     taken += [Take(names.numbered(name, k), name, (names.first, k)) for name in read for k in range(AT_ONCE)]
-    return ForBlocks(names.first, BLOCK, AT_ONCE, (*taken, *(_unsigned(_four(s, passed, names)) for s in part)))
+    done = (*taken, *(_unsigned(_four(statement, passed, names)) for statement in part))
+    return ForBlocks(names.first, BLOCK, AT_ONCE, done, _along(part, passed))
 
 
 def _four(statement: Statement, passed: dict[str, Array], names: _Names) -> Statement:

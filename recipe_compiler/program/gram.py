@@ -57,6 +57,20 @@ class _Cut:
     """Constant factors with the free indices `i` and `j` of M; None for the identity."""
     size: Size
 
+    @property
+    def middle(self) -> Factors:
+        """The constant factors, those of the identity too."""
+        return self.inner or ((Delta(Index(self.size, "i"), Index(self.size, "j")), ONE),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A cut term of 2D or of B_hat."""
+
+    of_B_hat: bool
+    coefficient: Fraction
+    cut: _Cut
+
 
 @dataclass(frozen=True, slots=True)
 class Gram:
@@ -88,40 +102,56 @@ class Gram:
         return Index(self.size, "j")
 
     def _single(self, two_D: Tensor, B_hat: Tensor | None) -> Part | None:
-        """Return `s P (M - eps E) P^T` where all terms have the same s and P, and M and E are constant."""
-        found: list[list[tuple[Fraction, _Cut]]] = []
-        for tensor in (two_D, B_hat or Tensor((), ())):
-            cuts = [self._at_constants(term) or self._at_index(term) for term in tensor.terms]
-            known = [(term.coefficient, cut) for term, cut in zip(tensor.terms, cuts, strict=True) if cut is not None]
-            if len(known) < len(cuts):
-                return None
-            found.append(known)
-        every = [cut for group in found for _, cut in group]
-        first = every[0]
-        scale = Tensor((), (Term(ONE, first.scale),))
-        if not all(self._alike(first, cut) for cut in every) or not is_nonnegative(self.rules, scale):
-            return None
-        if B_hat is None and all(cut.inner is None for cut in every):
-            return None  # one Gram matrix, whose factor is P itself
-        if first.index is None:
-            return None
+        """Return `s P (M - eps E) P^T` where all terms have the same P, M and E are constant and share the number s."""
+        items: list[_Item] = []
+        for of_B_hat, tensor in ((False, two_D), (True, B_hat or Tensor((), ()))):
+            for term in tensor.terms:
+                cut = self._at_constants(term) or self._at_index(term)
+                if cut is None or cut.index is None:
+                    return None
+                items.append(_Item(of_B_hat, term.coefficient, cut))
+        first = items[0].cut
         free = (Index(first.size, "i"), Index(first.size, "j"))
+        if not all(self._alike(first, item.cut) for item in items):
+            return None
+        if B_hat is None and all(item.cut.inner is None for item in items):
+            return None  # one Gram matrix, whose factor is P itself
+        groups: list[list[_Item]] = []
+        for item in items:
+            own = next((g for g in groups if self._same(g[0].cut.scale, item.cut.scale, {}, ())), None)
+            groups = groups if own is not None else [*groups, own := []]
+            own.append(item)
+        ratios = [self._ratio(groups[0], group) for group in groups]
+        scale = Tensor((), tuple(Term(q or ONE, g[0].cut.scale) for q, g in zip(ratios, groups, strict=True)))
+        if None in ratios or not is_nonnegative(self.rules, scale):
+            return None
         inner, excess = (
-            Tensor(free, tuple(Term(c, cut.inner or ((Delta(*free), ONE),)) for c, cut in group)) for group in found
+            Tensor(free, tuple(Term(i.coefficient, i.cut.middle) for i in groups[0] if i.of_B_hat is which))
+            for which in (False, True)
         )
         return Part(scale, first.left, first.index, inner, None if B_hat is None else excess)
 
+    def _ratio(self, one: list[_Item], other: list[_Item]) -> Fraction | None:
+        """Return q with `other = q one`, item by item, None where there is none."""
+        free = (Index(one[0].cut.size, "i"), Index(one[0].cut.size, "j"))
+        found: set[Fraction] = set()
+        for item in other:
+            like = (
+                i for i in one if i.of_B_hat is item.of_B_hat and self._same(i.cut.middle, item.cut.middle, {}, free)
+            )
+            twin = next(like, None)
+            if twin is None:
+                return None
+            found.add(item.coefficient / twin.coefficient)
+        return found.pop() if len(found) == 1 and len(one) == len(other) else None
+
     def _alike(self, one: _Cut, other: _Cut) -> bool:
-        if (one.size, one.index is None) != (other.size, other.index is None):
+        """Whether two terms are cut into the same outer factors."""
+        if one.index is None or other.index is None or one.size != other.size:
             return False
-        turned: dict[Index, Slot] = {}
-        if one.index is not None and other.index is not None:
-            if (one.index == self._row) != (other.index == self._row):
-                return False
-            turned = {other.index: one.index}
-        return self._same(one.scale, other.scale, {}, ()) and self._same(
-            one.left, other.left, turned, (self._row, *((one.index,) if one.index else ()))
-        )
+        if (one.index == self._row) != (other.index == self._row):
+            return False
+        return self._same(one.left, other.left, {other.index: one.index}, (self._row, one.index))
 
     def _sum(self, two_D: Tensor) -> Parts | None:
         """Return the terms one by one, those with the same P together, None unless every one is nonnegative."""
@@ -147,7 +177,7 @@ class Gram:
         return Parts(variance, tuple(products)) if all(is_nonnegative(self.rules, t) for t in signed) else None
 
     def _joins(self, old: Part, new: Part) -> bool:
-        if old.inner is not None or new.inner is not None or old.index != new.index:
+        if old.inner != new.inner or old.index != new.index:
             return False
         return self._same(old.left, new.left, {}, (self._row, *((old.index,) if old.index else ())))
 

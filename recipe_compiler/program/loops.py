@@ -108,12 +108,16 @@ class ForBatch:
 
 @dataclass(frozen=True, slots=True)
 class ForBlocks:
-    """`for start in range(0, count - count % block, block): body`, the starts of whole blocks, counted unsigned."""
+    """`for start in range(0, count - count % block, block): body`, the starts of whole blocks, counted unsigned.
+
+    With `along`, an array of length `count` of whole blocks, its length is counted to in the place of the number.
+    """
 
     start: str
     count: Size
     block: int
     body: tuple["Statement", ...]
+    along: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import Contraction
 from recipe_compiler.program.definition import Definition
 from recipe_compiler.program.gram import Part, Parts
 from recipe_compiler.program.loops import Array, Assign, Call, Factor, Ref, Scalar, Times
 from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covariance
-from recipe_compiler.tensor.atoms import ONE
+from recipe_compiler.tensor.atoms import ONE, everywhere
 from recipe_compiler.tensor.terms import Component, Index, Tensor, Term
 
 
@@ -20,7 +21,9 @@ def lower_gram(block: Block, parts: Parts, contraction: Contraction) -> LoweredN
     increments: list[Scalar] = []
     if parts.diagonal is not None:
         noise = Array(contraction.name(f"noise_{block.name}"), block.shape.sizes)
-        scale = _root(f"scale_{block.name}", parts.diagonal, contraction, steps=True)
+        varies = any(index in indices(atom) for atom in everywhere(parts.diagonal) for index in scope)
+        variance = parts.diagonal if varies else Tensor((), parts.diagonal.terms)
+        scale = _root(f"scale_{block.name}", variance, contraction, steps=True)
         increments.append(Times((scale, Ref(noise.name, tuple(variables.values())))))
         normals.append(noise)
     for part in parts.products:

@@ -22,7 +22,7 @@ WIDE = 1.05
 MOST_COORDINATES = 200
 """The longest state that is made linear."""
 
-WORK = 2e9
+WORK = 5e8
 """Entries of the data that may be read to make a step linear."""
 
 TURNS = 12
@@ -81,6 +81,8 @@ class Question:
             return f"`{bounded[0]}` has a bounded domain, on which no step is linear"
         if width > MOST_COORDINATES:
             return f"the state has {width} coordinates, at most {MOST_COORDINATES} are made linear"
+        if self.inputs.rows < 2:
+            return "one datum alone tells nothing of the noise of a minibatch"
         if 4.0 * width * sum(field.size for field in self.inputs.data) > WORK:
             return "there are too many data to make the step linear in less than some seconds"
         return ""

@@ -27,6 +27,9 @@ WORK = 2e9
 BATCHES = 20
 """Stretches of a chain whose means give one of the two estimates of the error."""
 
+MOST_Z = 1e6
+"""What stands for a |z| beyond it, and for that of values that are not finite."""
+
 ENTRY_BY_ENTRY = 1000
 """The most entries of one family of polynomials that are shown apart; of longer ones the sum is."""
 
@@ -78,10 +81,11 @@ class GeneratorMeans:
         if not self.flagged:
             return None
         worst = self.largest
+        share = np.divide(abs(worst.mean), worst.sd)
         return (
-            f"the mean of L({worst.name}) is {worst.mean:.3g} where 0 is right (z = {worst.z:.1f}; "
-            f"{abs(worst.mean) / worst.sd:.2g} of its sd): the step size, the noise of the minibatch or too short a "
-            "warmup biases the draws, which R-hat and ESS cannot see. Try a smaller step size or a larger batch."
+            f"the mean of L({worst.name}) is {worst.mean:.3g} where 0 is right (z = {worst.z:.1f}; {share:.2g} of its "
+            "sd): the step size, the noise of the minibatch or too short a warmup biases the draws, which R-hat and "
+            "ESS cannot see. Try a smaller step size or a larger batch."
         )
 
 
@@ -116,12 +120,13 @@ def summed_up(names: list[str], values: Array) -> GeneratorMeans:
     """Return what values `[chain, draw, polynomial]` of L phi say."""
     from scipy.stats import norm
 
-    mean = values.mean(axis=(0, 1))
-    error = np.maximum(_by_sample_size(values), _by_stretches(values))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):  # what is not finite is flagged
+        mean, sd = values.mean(axis=(0, 1)), values.std(axis=(0, 1))
+        error = np.maximum(_by_sample_size(values), _by_stretches(values))
         z = np.where(mean == 0.0, 0.0, mean / error)
-    worst = int(np.argmax(np.nan_to_num(np.abs(z), nan=np.inf)))
-    largest = GeneratorMean(names[worst], float(mean[worst]), float(values[:, :, worst].std()), float(z[worst]))
+    z = np.clip(np.nan_to_num(z, nan=MOST_Z), -MOST_Z, MOST_Z)
+    worst = int(np.argmax(np.abs(z)))
+    largest = GeneratorMean(names[worst], float(mean[worst]), float(sd[worst]), float(z[worst]))
     limit = float(norm.isf(FALSE_ALARM / (2 * len(names))))
     return GeneratorMeans(largest, len(names), values.shape[0] * values.shape[1], limit)
 

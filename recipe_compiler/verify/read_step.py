@@ -132,6 +132,8 @@ def _whitened(changes: list[Scalar], normals: list[sp.Symbol], reader: Reader) -
         size = factor.covariance.rows
         start = _offset(changes, normals, factor.entries, start)
         own = normals[start : start + size]
+        if len(own) < size:
+            raise CompilerError("the emitted step uses a factor of its noise with the wrong normals")
         unit = {factor.entries[i, j]: sp.Integer(i == j) for i in range(size) for j in range(size)}
         product_ = {n: sum(factor.entries[i, j] * own[j] for j in range(size)) for i, n in enumerate(own)}
         plain = [sp.expand(change.xreplace(unit)) for change in changes]

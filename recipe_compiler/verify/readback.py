@@ -33,7 +33,7 @@ from recipe_compiler.verify.read_generator import (
 from recipe_compiler.verify.read_gradient import BATCH, batches, read_gradient, stated_gradient
 from recipe_compiler.verify.read_lanes import check_lanes
 from recipe_compiler.verify.read_names import EPS, Names, Sizes
-from recipe_compiler.verify.read_point import changes_at_point
+from recipe_compiler.verify.read_point import changes_at_point, vanishes
 from recipe_compiler.verify.read_sizes import smallest_sizes
 from recipe_compiler.verify.read_step import Increment, read_increment, stated_increment
 from recipe_compiler.verify.undefined import check_names
@@ -42,8 +42,6 @@ BEYOND = 5
 """Rows read beyond a whole block: more than the four that are summed at once."""
 STRIDE = 5
 """The rows of the batch that is read in blocks are this far apart, so that no row has the number of its place."""
-DIGITS = 60
-"""Digits in which numbers with roots and exponentials are compared at a point."""
 
 
 def read_back(
@@ -288,13 +286,7 @@ def _compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple
 
 def _equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
     difference = read - stated
-    if difference == 0 or (_vanishes(difference) if here.at_point else is_zero(difference)):
+    if difference == 0 or (vanishes(difference) if here.at_point else is_zero(difference)):
         return
     at = ", ".join(f"{name} = {number}" for name, number in here.sizes.items())
     raise CompilerError(f"the emitted text was read back and differs from its Program in {what} ({at})")
-
-
-def _vanishes(difference: Scalar) -> bool:
-    """Whether a number is zero: exactly, or to 60 digits where it holds roots and exponentials of rationals."""
-    exact = sp.expand(difference)
-    return exact == 0 or abs(sp.N(exact, DIGITS)) < sp.Float(10) ** (20 - DIGITS)

@@ -120,11 +120,7 @@ def _of_place(case: Case, place: Place, of: Represented | None) -> Decision:
         found = place.matrix == "Q" and of is not None and of.recovered
         return Undecided((f"{place.name}, which was found: {rough.by}",), given=given) if found else rough
     for root in (roots_of(line) or ()) if of is not None else ():
-        if (
-            line is not None
-            and is_crossed(case, line, root, case.sizes[0]) is False
-            and is_certainly_inside(case, root, line.block)
-        ):
+        if line is not None and is_crossed(case, line, root) is False and is_certainly_inside(case, root, line.block):
             bent = bool(spots(line.f, line.x, line.block, line.constants))
             row = f"the row of {line.x} in D and Q vanishes"
             says = (
@@ -159,18 +155,18 @@ def _pivot(case: Case, place: Place) -> Pivot | None:
     line = line_of(case, formula)
     line = None if line is None else without_constants(line)
     zeros = roots_of(line)
-    if line is None or zeros is None or not all(is_crossed(case, line, z, at) for at in case.sizes for z in zeros):
+    if line is None or zeros is None or not all(is_crossed(case, line, zero) for zero in zeros):
         return None if declarations.sizes else _on_crossed_surfaces(case, place, entries)
     if zeros and declarations.sizes and not _alike_at_every_size(case, line.block):
-        return None  # what crosses them at the sizes looked at may vanish at another
+        return None  # what crosses them at the smallest size may vanish at another
     listed = ", ".join(zero.text for zero in zeros) or "none"
     return Pivot(f"zeros of {place.name} isolated, crossed", data=((f"zeros of {place.name} in {line.x}", listed),))
 
 
 def _alike_at_every_size(case: Case, block: Block) -> bool:
-    """Whether the current of Q in a block that is not zero at a small size is not zero at larger ones.
+    """Whether the current of Q in a block that is not zero at the smallest size is not zero at larger ones.
 
-    It is a sum that holds the smaller one where further coordinates are 0, if sizes as numbers multiply all of it.
+    It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it.
     """
     blocks = case.dynamics.declarations.blocks
     row = blocks.index(block)

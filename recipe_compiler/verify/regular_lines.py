@@ -36,7 +36,6 @@ from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.premises import depends_on_state, restricts_state
 from recipe_compiler.verify.regular_rank import Place
 from recipe_compiler.verify.regular_surfaces import crossing, is_dense, restricted
-from recipe_compiler.verify.sizes import Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +144,12 @@ def _numerator(f: Expr) -> Expr:
             return f
 
 
-def is_crossed(case: Case, line: Line, root: Root, sizes: Sizes) -> bool | None:
-    """Whether chains cross the surface at some sizes; False if the row of the coordinate in D and Q vanishes there; None: unknown.
+def is_crossed(case: Case, line: Line, root: Root) -> bool | None:
+    """Whether chains cross the surface; False if the row of the coordinate in D and Q vanishes there; None: unknown.
 
     They do where the noise in the coordinate, or the current of Q, is not zero on a dense part of the surface.
     """
-    system = case.system(sizes)
+    system = case.system(case.sizes[0])
     k = system.z.index(line.x)
     if any(_is_dense_at(e, line, root, system.z) for e in crossing(line.x, system)):
         return True

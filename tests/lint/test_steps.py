@@ -214,3 +214,10 @@ def test_no_changed_step_is_proved(old: str, new: str, tmp_path: Path, step_find
     file = tmp_path / "sampler.py"
     file.write_text(STEP.replace(old, new), encoding="utf-8")
     assert not isinstance(step_finding(f"{file}:step", "double_well").decision, Proved)
+
+
+def test_what_jumps_around_a_circle_is_not_proved(step_finding: Callable[..., Finding]) -> None:
+    assert isinstance(step_finding("circles.py:goes_round", "torus").decision, Proved)
+    found = step_finding("circles.py:piles_up", "torus").decision
+    assert isinstance(found, Undecided)
+    assert "periodic in x" in found.tried[0]

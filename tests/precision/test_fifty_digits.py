@@ -5,9 +5,10 @@ of the terms they were added from: what rounding can be blamed for.
 """
 
 import importlib.util
+import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,10 +99,10 @@ def arguments(module: types.ModuleType, rng: np.random.Generator, scale: float) 
     """Return random arguments of a step; the constants are those of `prepare`."""
     found: dict[str, object] = {}
     sizes = sizes_of(module)
-    d, k = sizes["theta"], sizes.get("w", 2)
+    d, k = sizes["theta"], sizes.get("w", sizes["theta"])
     shapes = {"M": (d, d), "C": (d, d), "D": (d, d), "A": (k, k), "Sigma": (d, d), "Lambda": (d, k), "mu": (d,)}
     for name in module.PARAMETERS:
-        square = name in {"M", "C", "D", "Sigma"} or (name == "A" and "w" in sizes)
+        square = name in {"M", "C", "D", "Sigma"} or (name == "A" and "xi" not in sizes)
         if square:
             root = rng.standard_normal(shapes[name])
             found[name] = root @ root.T + np.eye(shapes[name][0])
@@ -136,23 +137,43 @@ def test_step_against_fifty_digits(name: str, scale: float) -> None:
     sizes = sizes_of(module)
     for argument in names:
         if argument.startswith("noise_"):
-            given[argument] = rng.standard_normal(sum(sizes[b] for b in argument.removeprefix("noise_").split("_")))
-    outputs = {argument: np.zeros(64) for argument in names if argument not in given}
-    outputs |= {f"{block}_new": np.zeros(size) for block, size in sizes.items()}
-    module.step(*(given.get(argument, outputs.get(argument)) for argument in names))
+            blocks = [part for part in argument.removeprefix("noise_").split("_") if part in sizes]
+            given.setdefault("_".join(("noise", *blocks)), rng.standard_normal(sum(sizes[block] for block in blocks)))
+    given |= in_scalars(given, names)
+    new = {f"{block}_new": np.zeros(size) for block, size in sizes.items()}
+    text = (GENERATED / f"{name}.py").read_text(encoding="utf-8")
+    lengths = {work: int(length) for work, length in re.findall(r"^    (\w+) = np\.empty\((\d+)\)$", text, re.M)}
+    outputs = {argument: np.zeros(lengths.get(argument, 64)) for argument in names if argument not in given} | new
+    returned = module.step(*(given.get(argument, outputs.get(argument)) for argument in names))
+    jitted = new_state(returned, [outputs[key] for key in new])
 
     with mpmath.workdps(50):
-        space = wide_module((GENERATED / f"{name}.py").read_text(encoding="utf-8"))
+        space = wide_module(text)
         wide = {argument: widened(value) for argument, value in given.items()}
         results = {argument: np.full(array.shape, Wide.of(0.0), object) for argument, array in outputs.items()}
-        space["step"](*(wide.get(argument, results.get(argument)) for argument in names))
-        for block in sizes:
-            jitted, exact = outputs[f"{block}_new"], results[f"{block}_new"]
-            for entry, (number, one) in enumerate(zip(jitted, exact, strict=True)):
-                error = abs(mpmath.mpf(float(number)) - one.value)
-                assert error <= ALLOWED * UNIT * one.size, (
-                    f"{block}[{entry}] is off by {float(error / one.size / UNIT)} u"
-                )
+        returned = space["step"](*(wide.get(argument, results.get(argument)) for argument in names))
+        exact = new_state(returned, [results[key] for key in new])
+        for entry, (number, one) in enumerate(zip(jitted, exact, strict=True)):
+            error = abs(mpmath.mpf(float(number)) - one.value)
+            assert error <= ALLOWED * UNIT * one.size, f"entry {entry} is off by {float(error / one.size / UNIT)} u"
+
+
+def in_scalars(given: dict[str, object], names: Sequence[str]) -> dict[str, object]:
+    """Return the entries of arrays under the names that a step on scalars gives them: `theta_0` for `theta[0]`."""
+    entries = {
+        f"{name}_{k}": float(entry)
+        for name, value in given.items()
+        if isinstance(value, np.ndarray) and value.ndim == 1
+        for k, entry in enumerate(value)
+    }
+    return {name: entries[name.rstrip("_")] for name in names if name.rstrip("_") in entries}
+
+
+def new_state(returned: object, written: list[np.ndarray]) -> list[object]:
+    """Return the new state, whether a step returned scalars or wrote arrays."""
+    if returned is None:
+        return [entry for array in written for entry in array]
+    return list(returned) if isinstance(returned, tuple) else [returned]
 
 
 def widened(value: object) -> object:

@@ -274,7 +274,7 @@ def test_the_estimate_makes_the_variance_of_a_chain_right(tmp_path: Path, noise:
     (tmp_path / "build.yaml").write_text(BUILD.format(specs=SPECS, target="mean.yaml", more=more, data=columns))
     build = load(tmp_path / "build.yaml")
     assert isinstance(build, Build)
-    settings = replace(build.run, step_size=0.001, batch_size=20, draws=40_000, thin=20, chains=4, warmup=100)
+    settings = replace(build.run, step_size=0.001, batch_size=10, draws=40_000, thin=20, chains=4, warmup=100)
     report = check(build)
     module = compile_build(build, report)
     emitted = load_text(module.name, module.text)
@@ -284,7 +284,7 @@ def test_the_estimate_makes_the_variance_of_a_chain_right(tmp_path: Path, noise:
     V = np.array([[float(entry) for entry in row] for row in dict(estimated.values)["V_hat"].numbers])
     V = np.diag(V[:, 0]) if noise == "diagonal" else V
     if not minibatch:
-        np.testing.assert_allclose(np.diag(V), 40 * 40 / 20 * (1 - 20 / 40) * x.var(axis=0, ddof=1), rtol=1e-10)
+        np.testing.assert_allclose(np.diag(V), 40 * 40 / 10 * (1 - 10 / 40) * x.var(axis=0, ddof=1), rtol=1e-10)
     assert 0.001 * V[0, 0] / 2 > 0.1  # by so much the variance would be too large
     np.testing.assert_allclose(theta.var(axis=0), right, rtol=0.03)
     np.testing.assert_allclose(theta.mean(axis=0), x.mean(axis=0), atol=0.01)

@@ -3,6 +3,7 @@
 False alarms of the tests themselves: seeds are fixed, so there are none from run to run.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,15 +13,21 @@ import numpy as np
 import pytest
 
 from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.program import Moment
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.generator import GeneratorMeans, generator_means, summed_up
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verify.readback import check_shipped
+from recipe_compiler.tensor.terms import Tensor, Term
+from recipe_compiler.verify.readback import check_shipped, read_back
 
 SPECS = Path(__file__).parents[2] / "specs"
 NOTHING = Data(())
@@ -188,3 +195,43 @@ def test_a_state_with_ends_has_no_generator_means() -> None:
     block = dynamics.declarations.blocks[0]
     gradient = target_gradient(target, "U", block, frozenset(), {}, minibatch=False)
     assert moments(derive(dynamics), gradient, frozenset(), {}) is None
+
+
+def without_curvature(moment: Moment) -> Tensor:
+    """Return L phi without the terms of factor 2: of tr(D Hess phi), and of products of a coordinate with itself."""
+    return Tensor(moment.value.free, tuple(t for t in moment.value.terms if t.coefficient != 2))
+
+
+def turned(moment: Moment) -> Tensor:
+    """Return L phi with the sign of its first term turned."""
+    first, *others = moment.value.terms
+    return Tensor(moment.value.free, (Term(-first.coefficient, first.factors), *others))
+
+
+@pytest.mark.parametrize(
+    "name", ["sghmc_gaussian", "sgnht_gaussian", "generalised_langevin_gaussian", "sghmc_logistic"]
+)
+@pytest.mark.parametrize("fault", [without_curvature, turned])
+def test_a_fault_in_the_calculus_is_found_by_the_second_engine(name: str, fault: Callable[[Moment], Tensor]) -> None:
+    build = load(SPECS / "builds" / f"{name}.yaml")
+    assert isinstance(build, Build)
+    derivation = derive(bind(build))
+    program = discretise(build, derivation, next(iter(small_sizes(build))))
+    assert program.generator is not None
+    wrong = tuple(replace(moment, value=fault(moment)) for moment in program.generator.moments)
+    assert wrong != program.generator.moments
+    planted = replace(program, generator=replace(program.generator, moments=wrong))
+    right = emit_module(build.name, program, lower(program), "A test.\n", "0" * 64)
+    read_back(right, derivation, {}, pinned_sizes(build, program))
+    module = emit_module(build.name, planted, lower(planted), "A test.\n", "0" * 64)
+    with pytest.raises(CompilerError, match=r"differs from its Program in L\("):
+        read_back(module, derivation, {}, pinned_sizes(build, planted))
+
+
+def test_values_that_are_not_finite_are_flagged() -> None:
+    values = np.random.default_rng(2).standard_normal((2, 100, 3))
+    values[0, 5, 1] = np.inf
+    found = summed_up(["a", "b", "c"], values)
+    assert found.flagged
+    assert found.largest.name == "b"
+    assert np.isfinite(found.largest.z)

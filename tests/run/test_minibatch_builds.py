@@ -124,7 +124,9 @@ def test_the_command_runs_what_it_has_to_estimate(
     from recipe_compiler.cli import main
 
     text = BUILD.replace("{DATA}", f"{{{TABLE}}}").replace("minibatch: {MINIBATCH}", more)
-    text = text.replace("step_size: 0.05", "step_size: 0.02").replace("seed: 4}", "seed: 4, schedule: {name: power, b: 50, c: 0.5}}")
+    text = text.replace("step_size: 0.05", "step_size: 0.02").replace(
+        "seed: 4}", "seed: 4, schedule: {name: power, b: 50, c: 0.5}}"
+    )
     (folder / "estimated.yaml").write_text(text)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
     monkeypatch.chdir(folder)

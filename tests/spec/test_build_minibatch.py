@@ -2,6 +2,7 @@
 
 import pytest
 
+from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Apply, Symbol
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.model import Schedule
@@ -124,3 +125,26 @@ run: {{step_size: 0.1, batch_size: 4}}
     )
     assert [(name, path.name) for name, path in build.data.arrays] == [("x", "x.npy"), ("y", "y.npy")]
     assert build.data.dtype == "float32"
+
+
+@pytest.mark.parametrize("more", ["minibatch: {control_variates: mode}", "gradient_noise: {V: estimate}"])
+def test_nothing_is_estimated_from_a_gradient_that_is_code(load_text, specs, tmp_path, more: str) -> None:
+    (tmp_path / "code.py").write_text("def grad_U(out, theta, x, batch):\n    out[:] = theta\n")
+    (tmp_path / "code.yaml").write_text(
+        "name: code\nstate: {theta: {shape: d}}\ndata: {x: {shape: [N, d]}}\ngradient: code.py:grad_U\n"
+    )
+    with pytest.raises(DocumentError) as caught:
+        load_text(
+            f"""
+name: build
+dynamics: {specs}/dynamics/sgld.yaml
+target: code.yaml
+bind: {{D: I}}
+scheme: {{name: euler}}
+variant: minibatch
+{more}
+data: {{file: data.csv, x: [a, b]}}
+run: {{step_size: 0.1, batch_size: 4}}
+"""
+        )
+    assert any("whose gradient is code" in fault.problem for fault in caught.value.faults)

@@ -71,7 +71,7 @@ def test_the_kinetic_temperature_is_one_at_any_step() -> None:
 
 def test_a_thermostat_with_the_energy_of_dimension_one_is_seen(tmp_path: Path) -> None:
     """With 1/2 (xi - A)^2 for d/2 (xi - A)^2 the thermostat moves d times too fast."""
-    module = with_fault(BUILD, "r_new_2 / 3.0 - 1.0", "r_new_2 - 3.0", tmp_path)
+    module = with_fault(BUILD, "-1.0 + r_new_2 / 3.0", "-3.0 + r_new_2", tmp_path)
     assert misses(module, settings(BUILD), TIME // 2, seed=51)
 
 
@@ -81,7 +81,9 @@ def test_a_thermostat_with_the_energy_of_dimension_one_is_seen(tmp_path: Path) -
     [
         pytest.param("_noise_scale(2.0 * A,", "_noise_scale(A,", id="noise of D for 2 D"),
         pytest.param(
-            " r[i] + eps * (-grad_U[i]", " r[i] + eps * (-1.05 * grad_U[i]", id="a force 5 per cent too strong"
+            "    return grad_U_0, grad_U_1, grad_U_2",
+            "    return 1.05 * grad_U_0, 1.05 * grad_U_1, 1.05 * grad_U_2",
+            id="a force 5 per cent too strong",
         ),
     ],
 )

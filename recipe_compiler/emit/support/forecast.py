@@ -53,6 +53,15 @@ def _stationary(M, N):
     return found
 
 
+def _curvature(slope, theta):
+    """Return the Hessian of U, which is positive definite around a mode."""
+    slopes = _jacobian(slope, theta)
+    curvature = (slopes + slopes.T) / 2.0
+    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
+        raise ValueError("the posterior has no mode where the step stands still on average")
+    return curvature
+
+
 def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
     """Return a state z* and covariances: of exp(-H), of the chain with exact gradients, of the chain.
 
@@ -66,10 +75,7 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
         return take(at, every, quiet) - at
 
     z, slopes = _standstill(change, z)
-    curvature = _jacobian(slope, z[block])
-    curvature = (curvature + curvature.T) / 2.0
-    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
-        raise ValueError("the posterior has no mode where the step stands still on average")
+    curvature = _curvature(slope, z[block])
     M = np.eye(z.size) + slopes
     if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
         raise ValueError("the chain is unstable: the step size is too large")

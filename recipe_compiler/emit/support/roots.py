@@ -24,7 +24,7 @@ def _clipped_root_2(s00, s10, s11, clipped):
         return 0.0, 0.0, 0.0
     # the projector on the eigenvector is (S - low) / (2 radius); divided by the larger of its diagonal
     larger = math.sqrt(high * 0.5 * (1.0 + abs(half) / radius))
-    other = high * s10 / (2.0 * radius) / larger
+    other = high * (0.5 * s10 / radius) / larger
     if half >= 0.0:
         return larger, other, 0.0
     return other, larger, 0.0
@@ -123,7 +123,7 @@ def _noise_root(S, L, clipped):
                 left -= L[i, k] * L[j, k]
             if L[j, j] > 0.0:
                 L[i, j] = left / L[j, j]
-            elif abs(left) <= 1e-13 * math.sqrt(abs(S[i, i] * S[j, j])):
+            elif abs(left) <= 1e-13 * math.sqrt(abs(S[i, i])) * math.sqrt(abs(S[j, j])):
                 L[i, j] = 0.0
             else:
                 _clipped_root(S, L, clipped)
@@ -133,7 +133,7 @@ def _noise_root(S, L, clipped):
             left -= L[i, k] * L[i, k]
         if left > 1e-13 * S[i, i]:
             L[i, i] = math.sqrt(left)
-        elif abs(left) <= 1e-13 * abs(S[i, i]):
+        elif abs(left) <= min(1e-13 * abs(S[i, i]), 1.7976931348623157e308):
             L[i, i] = 0.0
         else:
             _clipped_root(S, L, clipped)

@@ -1,0 +1,713 @@
+"""gsgrhmc_gaussian: Stochastic gradient Riemannian Hamiltonian Monte Carlo.
+
+Emitted by recipe_compiler (format 1) from gsgrhmc and gaussian.
+Spec digest (SHA-256): fc0df9910df29a033256f45a406e0cda584cbeab5a71aabd495350d9e5932929
+
+State:
+    theta: column [3], real
+    r: column [3], real
+
+Energy:
+    H = U(theta) + r.T @ r / 2
+    U = (theta - mu).T @ inv(Sigma) @ (theta - mu) / 2
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = sum_k A[k,i] A[k,j] + sum_kl A[k,i] A[k,j] theta[l]**2/4
+    Q[theta,r] = -sqrt(sum_k theta[k]**2 + 4) A[i,j]/2
+    Q[r,theta] = sqrt(sum_k theta[k]**2 + 4) A[i,j]/2
+    Gamma[r] = sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+    f[theta] = sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r[j]/2
+    f[r] = -sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k theta[k]**2 + 4)
+        A[j,i] d_theta[j] U/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+
+Bound to:
+    K = sqrt(1 + theta.T @ theta / 4)*A
+
+Parameters:
+    A: positive definite
+    mu: real
+    Sigma: positive definite
+
+Step:
+    sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given A is positive definite)
+    proved: D is positive semidefinite (by structure of D; given A is positive definite)
+    proved: Q is skew (by index calculus for every size; second engine; given A is positive definite)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive definite; U
+        is smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
+        positive definite; U is smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
+        is positive definite; U is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given Sigma is
+        positive definite; U is smooth)
+    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
+        size; second engine; given U is smooth)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure; given A is positive definite)
+    undecided: exp(-H) is the only stationary law of the recipe's equation (tried did not end in 5 s)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
+        positive definite)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        Sigma is positive definite)
+    proved: what is bound is of the kind declared (by structure, exact values; given A is positive definite)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+
+References:
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "fc0df9910df29a033256f45a406e0cda584cbeab5a71aabd495350d9e5932929"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3), ("r", 3))
+SIZES = ()
+PARAMETERS = ("A", "mu", "Sigma")
+CONSTANTS = ("L_r", "inv_Sigma", "inv_Sigma_mu")
+DATA = ()
+ARGUMENTS = (
+    "theta",
+    "r",
+    "A",
+    "mu",
+    "Sigma",
+    "L_r",
+    "inv_Sigma",
+    "inv_Sigma_mu",
+    "eps",
+    "thin",
+    "noise_state",
+    "theta_draws",
+    "r_draws",
+)
+LANES_ARGUMENTS = (
+    "lanes",
+    "A",
+    "L_r",
+    "inv_Sigma",
+    "inv_Sigma_mu",
+    "eps",
+    "thin",
+    "noise_state",
+    "kept",
+    "lanes_draws",
+)
+MOMENTS = ("theta[i]", "r[i]", "theta[i]*theta[j]", "theta[i]*r[j]", "r[i]*r[j]")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, theta_2_, inv_Sigma, inv_Sigma_mu):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+    inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2_
+    inv_Sigma_theta_1 = inv_Sigma[1, 0] * theta_0 + inv_Sigma[1, 1] * theta_1 + inv_Sigma[1, 2] * theta_2_
+    inv_Sigma_theta_2 = inv_Sigma[2, 0] * theta_0 + inv_Sigma[2, 1] * theta_1 + inv_Sigma[2, 2] * theta_2_
+    grad_U_0 = -inv_Sigma_mu[0] + inv_Sigma_theta_0
+    grad_U_1 = -inv_Sigma_mu[1] + inv_Sigma_theta_1
+    grad_U_2 = -inv_Sigma_mu[2] + inv_Sigma_theta_2
+    return grad_U_0, grad_U_1, grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_0, theta_1, theta_2_, r_0, r_1, r_2, A, L_r, inv_Sigma, inv_Sigma_mu, noise_r_0, noise_r_1, noise_r_2, eps
+):
+    """Return one step (sequential euler): theta_new, r_new; draw nothing."""
+    theta_2 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2_ * theta_2_
+    scale_r = math.sqrt(1.0 + theta_2 / 4.0)
+    L_r_noise_r_0 = L_r[0, 0] * noise_r_0 + L_r[0, 1] * noise_r_1 + L_r[0, 2] * noise_r_2
+    L_r_noise_r_1 = L_r[1, 0] * noise_r_0 + L_r[1, 1] * noise_r_1 + L_r[1, 2] * noise_r_2
+    L_r_noise_r_2 = L_r[2, 0] * noise_r_0 + L_r[2, 1] * noise_r_1 + L_r[2, 2] * noise_r_2
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2_, inv_Sigma, inv_Sigma_mu)
+    A_r_0 = A[0, 0] * r_0 + A[0, 1] * r_1 + A[0, 2] * r_2
+    A_r_1 = A[1, 0] * r_0 + A[1, 1] * r_1 + A[1, 2] * r_2
+    A_r_2 = A[2, 0] * r_0 + A[2, 1] * r_1 + A[2, 2] * r_2
+    A_A_r_0 = A[0, 0] * A_r_0 + A[0, 1] * A_r_1 + A[0, 2] * A_r_2
+    A_A_r_1 = A[1, 0] * A_r_0 + A[1, 1] * A_r_1 + A[1, 2] * A_r_2
+    A_A_r_2 = A[2, 0] * A_r_0 + A[2, 1] * A_r_1 + A[2, 2] * A_r_2
+    theta_3 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2_ * theta_2_
+    A_grad_U_0 = A[0, 0] * grad_U_0 + A[0, 1] * grad_U_1 + A[0, 2] * grad_U_2
+    A_grad_U_1 = A[1, 0] * grad_U_0 + A[1, 1] * grad_U_1 + A[1, 2] * grad_U_2
+    A_grad_U_2 = A[2, 0] * grad_U_0 + A[2, 1] * grad_U_1 + A[2, 2] * grad_U_2
+    A_theta_0 = A[0, 0] * theta_0 + A[0, 1] * theta_1 + A[0, 2] * theta_2_
+    A_theta_1 = A[1, 0] * theta_0 + A[1, 1] * theta_1 + A[1, 2] * theta_2_
+    A_theta_2 = A[2, 0] * theta_0 + A[2, 1] * theta_1 + A[2, 2] * theta_2_
+    # r_new[i] = r[i] + eps*(-sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k
+    #   theta[k]**2 + 4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))) + noise
+    part = -1.0 - theta_3 / 4.0
+    root = math.sqrt(4.0 + theta_3)
+    reciprocal = 1.0 / root
+    r_new_0 = (
+        r_0
+        + L_r_noise_r_0 * scale_r
+        + eps * (A_A_r_0 * part - A_grad_U_0 * root / 2.0 + A_theta_0 * reciprocal / 2.0)
+    )
+    r_new_1 = (
+        r_1
+        + L_r_noise_r_1 * scale_r
+        + eps * (A_A_r_1 * part - A_grad_U_1 * root / 2.0 + A_theta_1 * reciprocal / 2.0)
+    )
+    r_new_2 = (
+        r_2
+        + L_r_noise_r_2 * scale_r
+        + eps * (A_A_r_2 * part - A_grad_U_2 * root / 2.0 + A_theta_2 * reciprocal / 2.0)
+    )
+    A_r_new_0 = A[0, 0] * r_new_0 + A[0, 1] * r_new_1 + A[0, 2] * r_new_2
+    A_r_new_1 = A[1, 0] * r_new_0 + A[1, 1] * r_new_1 + A[1, 2] * r_new_2
+    A_r_new_2 = A[2, 0] * r_new_0 + A[2, 1] * r_new_1 + A[2, 2] * r_new_2
+    # theta_new[i] = theta[i] + eps*(sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r_new[j]/2)
+    theta_new_0 = theta_0 + eps * (root * A_r_new_0 / 2.0)
+    theta_new_1 = theta_1 + eps * (root * A_r_new_1 / 2.0)
+    theta_new_2 = theta_2_ + eps * (root * A_r_new_2 / 2.0)
+    return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
+    """Advance 64 chains by one step, in place; draw nothing."""
+    for lane in range(np.uint64(64)):
+        theta_0 = lanes[lane]
+        theta_1 = lanes[np.uint64(64) + lane]
+        theta_2_ = lanes[np.uint64(128) + lane]
+        r_0 = lanes[np.uint64(192) + lane]
+        r_1 = lanes[np.uint64(256) + lane]
+        r_2 = lanes[np.uint64(320) + lane]
+        noise_r_0 = lanes_noise[lane]
+        noise_r_1 = lanes_noise[np.uint64(64) + lane]
+        noise_r_2 = lanes_noise[np.uint64(128) + lane]
+        theta_0, theta_1, theta_2_, r_0, r_1, r_2 = step(
+            theta_0,
+            theta_1,
+            theta_2_,
+            r_0,
+            r_1,
+            r_2,
+            A,
+            L_r,
+            inv_Sigma,
+            inv_Sigma_mu,
+            noise_r_0,
+            noise_r_1,
+            noise_r_2,
+            eps,
+        )
+        lanes[lane] = theta_0
+        lanes[np.uint64(64) + lane] = theta_1
+        lanes[np.uint64(128) + lane] = theta_2_
+        lanes[np.uint64(192) + lane] = r_0
+        lanes[np.uint64(256) + lane] = r_1
+        lanes[np.uint64(320) + lane] = r_2
+
+
+def prepare(A, mu, Sigma, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    inv_Sigma_mu = np.empty(3)
+    A_2 = np.empty((3, 3))
+    two_D_r = np.empty((3, 3))
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(3):
+                total += A[i, k] * A[j, k]
+            A_2[i, j] = total
+    for i in range(3):
+        for j in range(3):
+            two_D_r[i, j] = 2.0 * A_2[i, j]
+    (L_r,) = _noise_factor([[two_D_r]], None, eps, ["r"])
+    inv_Sigma = np.linalg.inv(Sigma)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * mu[j]
+        inv_Sigma_mu[i] = total
+    return (L_r, inv_Sigma, inv_Sigma_mu)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, r, A, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state, theta_draws, r_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Registers: no data and 6 coordinates, so the state and all of a step are scalars.
+    """
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    theta_2_ = theta[2]
+    r_0 = r[0]
+    r_1 = r[1]
+    r_2 = r[2]
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_r_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_r_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1, theta_2_, r_0, r_1, r_2 = step(
+                theta_0,
+                theta_1,
+                theta_2_,
+                r_0,
+                r_1,
+                r_2,
+                A,
+                L_r,
+                inv_Sigma,
+                inv_Sigma_mu,
+                noise_r_0,
+                noise_r_1,
+                noise_r_2,
+                eps,
+            )
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        theta_draws[kept, 2] = theta_2_
+        r_draws[kept, 0] = r_0
+        r_draws[kept, 1] = r_1
+        r_draws[kept, 2] = r_2
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2_) <= 1.7976931348623157e308
+        finite = finite and abs(r_0) <= 1.7976931348623157e308
+        finite = finite and abs(r_1) <= 1.7976931348623157e308
+        finite = finite and abs(r_2) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    theta[2] = theta_2_
+    r[0] = r_0
+    r[1] = r_1
+    r[2] = r_2
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state, kept, lanes_draws):
+    """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
+
+    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
+    random state is noise_state[64 * w + l]. Each kept[l] counts its draws before it left the finite
+    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes.
+    """
+    lanes_noise = _empty_rows(6)
+    kept[:] = 0
+    for draw in range(lanes_draws.shape[0]):
+        for turn in range(thin):
+            if turn % 2 == 0:
+                _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
+            step_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, lanes_noise[192 * (turn % 2) :], eps)
+        for lane in range(np.uint64(64)):
+            finite = kept[lane] == draw
+            finite &= abs(lanes[lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(64) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(128) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(192) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(256) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(320) + lane]) <= 1.7976931348623157e308
+            kept[lane] += finite
+        for entry in range(384):
+            lanes_draws[draw, entry] = lanes[entry]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+def prepare_generator(A, mu, Sigma):
+    """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
+    inv_Sigma_mu = np.empty(3)
+    A_2 = np.empty((3, 3))
+    inv_Sigma = np.linalg.inv(Sigma)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * mu[j]
+        inv_Sigma_mu[i] = total
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(3):
+                total += A[i, k] * A[j, k]
+            A_2[i, j] = total
+    return (inv_Sigma, inv_Sigma_mu, A_2)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, inv_Sigma, inv_Sigma_mu):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+    grad_U = np.empty(3)
+    inv_Sigma_theta = np.empty(3)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * theta[j]
+        inv_Sigma_theta[i] = total
+    for i in range(3):
+        grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
+    """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[j], theta[i]*r[j], r[i]*r[j].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(3)
+    L_r = np.empty(3)
+    L_theta_theta = np.empty((3, 3))
+    L_theta_r = np.empty((3, 3))
+    L_r_r = np.empty((3, 3))
+    A_r = np.empty(3)
+    A_A_r = np.empty(3)
+    A_grad_U = np.empty(3)
+    A_theta = np.empty(3)
+    grad_U = full_gradient(theta, inv_Sigma, inv_Sigma_mu)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * r[j]
+        A_r[i] = total
+    theta_2 = 0.0
+    for i in range(3):
+        theta_2 += theta[i] ** 2
+    # L(theta[i]) = sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r[j]/2
+    for i in range(3):
+        L_theta[i] = math.sqrt(4.0 + theta_2) * A_r[i] / 2.0
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * A_r[j]
+        A_A_r[i] = total
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * grad_U[j]
+        A_grad_U[i] = total
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * theta[j]
+        A_theta[i] = total
+    # L(r[i]) = -sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k theta[k]**2 +
+    #   4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+    for i in range(3):
+        L_r[i] = (
+            A_theta[i] / (2.0 * math.sqrt(4.0 + theta_2))
+            - A_A_r[i]
+            - theta_2 * A_A_r[i] / 4.0
+            - math.sqrt(4.0 + theta_2) * A_grad_U[i] / 2.0
+        )
+    # L(theta[i]*theta[j]) = sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] theta[j]/2 + sum_k sqrt(sum_l theta[l]**2 +
+    #   4) A[k,j] r[k] theta[i]/2
+    for i in range(3):
+        for j in range(3):
+            L_theta_theta[i, j] = (
+                theta[j] * math.sqrt(4.0 + theta_2) * A_r[i] / 2.0
+                + theta[i] * math.sqrt(4.0 + theta_2) * A_r[j] / 2.0
+            )
+    # L(theta[i]*r[j]) = -sum_klm A[k,j] A[k,l] r[l] theta[m]**2 theta[i]/4 - sum_kl A[k,j] A[k,l] r[l] theta[i] + sum_k
+    #   sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 +
+    #   sum_k A[k,j] theta[k] theta[i]/(2 sqrt(sum_l theta[l]**2 + 4))
+    for i in range(3):
+        for j in range(3):
+            L_theta_r[i, j] = (
+                r[j] * math.sqrt(4.0 + theta_2) * A_r[i] / 2.0
+                - theta[i] * theta_2 * A_A_r[j] / 4.0
+                - theta[i] * A_A_r[j]
+                - theta[i] * math.sqrt(4.0 + theta_2) * A_grad_U[j] / 2.0
+                + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_2))
+            )
+    # L(r[i]*r[j]) = -sum_kl A[k,i] A[k,l] r[l] r[j] - sum_klm A[k,i] A[k,l] r[l] r[j] theta[m]**2/4 - sum_kl A[k,j]
+    #   A[k,l] r[l] r[i] - sum_klm A[k,j] A[k,l] r[l] r[i] theta[m]**2/4 + 2 sum_k A[k,i] A[k,j] + sum_kl A[k,i] A[k,j]
+    #   theta[l]**2/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] grad_U[k] r[j]/2 + sum_k A[k,i] theta[k] r[j]/(2
+    #   sqrt(sum_l theta[l]**2 + 4)) - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] r[i]/2 + sum_k A[k,j] theta[k]
+    #   r[i]/(2 sqrt(sum_l theta[l]**2 + 4))
+    for i in range(3):
+        for j in range(3):
+            L_r_r[i, j] = (
+                2.0 * A_2[i, j]
+                - r[j] * A_A_r[i]
+                - r[j] * theta_2 * A_A_r[i] / 4.0
+                - r[i] * A_A_r[j]
+                - r[i] * theta_2 * A_A_r[j] / 4.0
+                + theta_2 * A_2[i, j] / 2.0
+                - r[j] * math.sqrt(4.0 + theta_2) * A_grad_U[i] / 2.0
+                + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + theta_2))
+                - r[i] * math.sqrt(4.0 + theta_2) * A_grad_U[j] / 2.0
+                + r[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_2))
+            )
+    return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _log(x):
+    """Return log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), log(m) = 2 atanh((m-1)/(m+1))."""
+    bits = np.float64(x).view(np.uint64)
+    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 0.14798198605116586
+    p = p * z + 0.15313837699209373
+    p = p * z + 0.1818357216161805
+    p = p * z + 0.22222198432149784
+    p = p * z + 0.2857142874366239
+    p = p * z + 0.3999999999940942
+    p = p * z + 0.6666666666666735
+    k = np.float64(k)
+    return k * 0.6931471803691238 + (2.0 * s + (s * z * p + k * 1.9082149292705877e-10))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _circle_point(bits):
+    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which."""
+    x = (np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5) * 1.5707963267948966
+    z = x * x
+    s = 1.58962301576546568e-10
+    s = s * z - 2.50507477628578073e-08
+    s = s * z + 2.75573136213857245e-06
+    s = s * z - 1.98412698295895386e-04
+    s = s * z + 8.33333333332211859e-03
+    s = s * z - 1.66666666666666307e-01
+    s = x + x * z * s
+    c = -1.13585365213876817e-11
+    c = c * z + 2.08757008419747317e-09
+    c = c * z - 2.75573141792967388e-07
+    c = c * z + 2.48015872888517045e-05
+    c = c * z - 1.38888888888730564e-03
+    c = c * z + 4.16666666666665929e-02
+    c = 1.0 - (0.5 * z - z * z * c)
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
+    turned = (bits & np.uint64(2)) != np.uint64(0)
+    return (s if turned else c), (c if turned else s)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_pair(a, b):
+    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
+
+    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
+    which a pair of normals falls with probability 2**-53.
+    """
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    radius = math.sqrt(-2.0 * _log(u))
+    c, s = _circle_point(b)
+    return radius * c, radius * s
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _empty_rows(rows):
+    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
+    room = np.empty(64 * rows + 64)
+    start = (512 - room.ctypes.data % 512) // 8
+    return room[start : start + 64 * rows]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits_of(state, lane):
+    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
+    s0, s1 = state[lane], state[np.uint64(64) + lane]
+    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    state[lane], state[np.uint64(64) + lane] = s0, s1
+    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
+    return bits
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_pairs(state, words):
+    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
+
+    Random bits first, then draws in their place: with one array there is nothing to overlap, and the constants of the
+    longer loop stay in registers.
+    """
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            words[row + lane] = _next_bits_of(state, lane)
+            words[row + np.uint64(64) + lane] = _next_bits_of(state, lane)
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            one, other = _normal_pair(words[row + lane], words[row + np.uint64(64) + lane])
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_lanes(state, out):
+    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
+
+    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
+    last pairs is not used again.
+    """
+    whole = out.size // 128 * 128
+    _fill_pairs(state, out[:whole].view(np.uint64))
+    if whole < out.size:
+        rows = _empty_rows(2)
+        _fill_pairs(state, rows.view(np.uint64))
+        out[whole:] = rows[: out.size - whole]
+
+
+def _noise_factor(two_D, B_hat, eps, blocks):
+    """Return L, one row block per block, with L L^T = eps (2D - eps B_hat), D and B_hat given block by block.
+
+    Raises ValueError where 2D - eps B_hat is not positive semidefinite, naming the largest step for which it is.
+    """
+    doubled = np.block(two_D)
+    excess = np.zeros_like(doubled) if B_hat is None else np.block(B_hat)
+    values, vectors = np.linalg.eigh(eps * (doubled - eps * excess))
+    if values[0] < -1e-12 * max(np.abs(values).max(), eps * np.abs(doubled).max()):
+        raise ValueError(_too_long(eps, _largest_step(doubled, excess), ", ".join(blocks)))
+    L = vectors * np.sqrt(np.maximum(values, 0.0))
+    ends = np.cumsum([row[0].shape[0] for row in two_D])
+    return np.split(L, ends[:-1])
+
+
+def _largest_step(doubled, excess):
+    """Return the largest eps with 2D - eps B_hat positive semidefinite; 0 where B_hat leaves the range of D."""
+    values, vectors = np.linalg.eigh(doubled)
+    inside = values > 1e-12 * max(values[-1], 0.0)
+    outside = vectors[:, ~inside]
+    if np.abs(outside.T @ excess @ outside).max(initial=0.0) > 1e-12 * np.abs(excess).max() or not inside.any():
+        return 0.0
+    root = vectors[:, inside] / np.sqrt(values[inside])
+    return 1.0 / np.linalg.eigvalsh(root.T @ excess @ root)[-1]
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

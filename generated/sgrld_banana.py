@@ -1,0 +1,409 @@
+"""sgrld_banana: Stochastic gradient Riemannian Langevin dynamics.
+
+Emitted by recipe_compiler (format 1) from sgrld and banana.
+Spec digest (SHA-256): 7cbf9d86a8bf9b49c58eadcecb4b8969e4661e09898c61249c0fee90918ae743
+
+State:
+    theta: column [2], real
+
+Energy:
+    H = U(theta)
+    U = theta[0]**2/(2*spread**2) + (theta[1] - bend*(theta[0]**2 - spread**2))**2/2
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[theta,theta] = delta[i,j]/2 + b s e_1[i] e_2[j] theta[0] + b s e_1[j] e_2[i] theta[0] + b**2 s e_2[i] e_2[j]
+        theta[0]**2 + s e_1[i] e_1[j]
+    Q = 0
+    Gamma[theta] = b s e_2[i] e_1[0] + b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]
+    f[theta] = -sum_j b s e_2[i] d_theta[j] U e_1[j] theta[0] - sum_j b s e_1[i] d_theta[j] U e_2[j] theta[0] -
+        sum_j b**2 s e_2[i] d_theta[j] U e_2[j] theta[0]**2 - sum_j s e_1[i] d_theta[j] U e_1[j] - d_theta[i] U/2 +
+        b s e_2[i] e_1[0] + b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]
+
+Bound to:
+    G_inverse = I/2 + s*((e_1 + b*theta[0]*e_2) @ (e_1 + b*theta[0]*e_2).T)
+
+Parameters:
+    s: positive
+    b: real
+    e_1: real
+    e_2: real
+    spread: positive
+    bend: real
+
+Step:
+    Euler-Maruyama: every block from the old state at once; weak order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given s is positive)
+    proved: D is positive semidefinite (by structure of D; given s is positive)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth; s is
+        positive)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
+        smooth; s is positive)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
+        is smooth; s is positive)
+    proved: exp(-H) has a finite integral (by completed squares and leading form; given U is smooth; bend is
+        positive; spread is positive)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure; given s is positive)
+    proved: exp(-H) is the only stationary law of the recipe's equation (by D is positive definite everywhere; given
+        U is smooth; b is positive; s is positive; chains do not explode in finite time; bend is positive; spread is
+        positive)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given spread is
+        positive)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        spread is positive)
+    proved: what is bound is of the kind declared (by structure, exact values; given s is positive)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+
+References:
+    patterson2013sgrld
+    girolami2011rmhmc
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "7cbf9d86a8bf9b49c58eadcecb4b8969e4661e09898c61249c0fee90918ae743"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 2),)
+SIZES = ()
+PARAMETERS = ("s", "b", "e_1", "e_2", "spread", "bend")
+CONSTANTS = ()
+DATA = ()
+ARGUMENTS = ("theta", "s", "b", "e_1", "e_2", "spread", "bend", "eps", "thin", "noise_state", "clipped", "theta_draws")
+MOMENTS = ("theta[i]", "theta[i]*theta[j]")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, spread, bend):
+    """Return grad_U[i] = -2 bend delta[0,i] theta[0] theta[1] - 2 bend**2 spread**2 delta[0,i] theta[0] + 2 bend**2
+    delta[0,i] theta[0]**3 + delta[0,i] theta[0]/spread**2 + bend spread**2 delta[1,i] - bend delta[1,i] theta[0]**2
+    + delta[1,i] theta[1].
+    """
+    spread_squared = spread * spread
+    grad_U_0 = theta_0 * (bend * (-2.0 * theta_1 + bend * (2.0 * theta_0 * theta_0 - 2.0 * spread * spread)) + 1.0 / spread_squared)
+    grad_U_1 = theta_1 + bend * (spread_squared - theta_0 * theta_0)
+    return grad_U_0, grad_U_1
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_theta_1, eps, clipped):
+    """Return one step (euler): theta_new; draw nothing."""
+    part = 2.0 + 2.0
+    covariance_theta_00 = eps * ((1.0 if 0 == 0 else 0.0) + s * (2.0 * e_1[0] * e_1[0] + b * (e_2[0] * (theta_0 * (e_1[0] * part + 2.0 * b * e_2[0] * theta_0)))))
+    part_2 = 2.0 * b * e_2[1] * theta_0
+    covariance_theta_10 = eps * ((1.0 if 1 == 0 else 0.0) + s * (2.0 * e_1[1] * e_1[0] + b * (theta_0 * (2.0 * e_1[0] * e_2[1] + e_2[0] * (2.0 * e_1[1] + part_2)))))
+    covariance_theta_11 = eps * ((1.0 if 1 == 1 else 0.0) + s * (2.0 * e_1[1] * e_1[1] + b * (e_2[1] * (theta_0 * (e_1[1] * part + part_2)))))
+    L_theta_00, L_theta_10, L_theta_11 = _noise_root_2(
+        covariance_theta_00, covariance_theta_10, covariance_theta_11, clipped
+    )
+    draw_theta_0 = noise_theta_0 * L_theta_00
+    draw_theta_1 = noise_theta_0 * L_theta_10 + noise_theta_1 * L_theta_11
+    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, spread, bend)
+    grad_U_e_1 = e_1[0] * grad_U_0 + e_1[1] * grad_U_1
+    grad_U_e_2 = e_2[0] * grad_U_0 + e_2[1] * grad_U_1
+    # theta_new[i] = theta[i] + eps*(-sum_j b s e_2[i] grad_U[j] e_1[j] theta[0] - sum_j b s e_1[i] grad_U[j] e_2[j]
+    #   theta[0] - sum_j b**2 s e_2[i] grad_U[j] e_2[j] theta[0]**2 - sum_j s e_1[i] grad_U[j] e_1[j] - grad_U[i]/2 + b
+    #   s e_2[i] e_1[0] + b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]) + noise
+    part_3 = -theta_0 * grad_U_e_2
+    part_4 = theta_0 * (-grad_U_e_1 + b * (2.0 * e_2[0] + part_3))
+    theta_new_0 = (
+        theta_0
+        + draw_theta_0
+        + eps * (-grad_U_0 / 2.0 + s * (-e_1[0] * grad_U_e_1 + b * (-e_1[0] * theta_0 * grad_U_e_2 + e_2[0] * (e_1[0] * (1.0 + 1.0) + part_4))))
+    )
+    theta_new_1 = (
+        theta_1
+        + draw_theta_1
+        + eps * (-grad_U_1 / 2.0 + s * (-e_1[1] * grad_U_e_1 + b * (e_1[1] * (e_2[0] + part_3) + e_2[1] * (e_1[0] + part_4))))
+    )
+    return theta_new_0, theta_new_1
+
+
+def prepare(s, b, e_1, e_2, spread, bend, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    return ()
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, theta_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Registers: no data and 2 coordinates, so the state and all of a step are scalars.
+    """
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_theta_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_theta_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1 = step(
+                theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_theta_1, eps, clipped
+            )
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, spread, bend):
+    """Return grad_U[i] = -2 bend delta[0,i] theta[0] theta[1] - 2 bend**2 spread**2 delta[0,i] theta[0] + 2 bend**2
+    delta[0,i] theta[0]**3 + delta[0,i] theta[0]/spread**2 + bend spread**2 delta[1,i] - bend delta[1,i] theta[0]**2
+    + delta[1,i] theta[1].
+    """
+    grad_U = np.empty(2)
+    for i in range(2):
+        grad_U[i] = (
+            2.0 * (1.0 if 0 == i else 0.0) * bend**2 * theta[0] ** 3
+            - 2.0 * (1.0 if 0 == i else 0.0) * bend * theta[0] * theta[1]
+            - 2.0 * (1.0 if 0 == i else 0.0) * bend**2 * spread**2 * theta[0]
+            + (1.0 if 0 == i else 0.0) * theta[0] / spread**2
+            + (1.0 if 1 == i else 0.0) * bend * spread**2
+            - (1.0 if 1 == i else 0.0) * bend * theta[0] ** 2
+            + (1.0 if 1 == i else 0.0) * theta[1]
+        )
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, s, b, e_1, e_2, spread, bend):
+    """Return L phi at one state, for phi = theta[i], theta[i]*theta[j].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(2)
+    L_theta_theta = np.empty((2, 2))
+    grad_U = full_gradient(theta, spread, bend)
+    grad_U_e_1 = 0.0
+    for i in range(2):
+        grad_U_e_1 += grad_U[i] * e_1[i]
+    grad_U_e_2 = 0.0
+    for i in range(2):
+        grad_U_e_2 += grad_U[i] * e_2[i]
+    # L(theta[i]) = -sum_j b s e_2[i] grad_U[j] e_1[j] theta[0] - sum_j b s e_1[i] grad_U[j] e_2[j] theta[0] - sum_j
+    #   b**2 s e_2[i] grad_U[j] e_2[j] theta[0]**2 - sum_j s e_1[i] grad_U[j] e_1[j] - grad_U[i]/2 + b s e_2[i] e_1[0] +
+    #   b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]
+    for i in range(2):
+        L_theta[i] = (
+            b * e_1[0] * e_2[i] * s
+            - b * e_2[i] * s * theta[0] * grad_U_e_1
+            - b * e_1[i] * s * theta[0] * grad_U_e_2
+            - b**2 * e_2[i] * s * theta[0] ** 2 * grad_U_e_2
+            - e_1[i] * s * grad_U_e_1
+            - grad_U[i] / 2.0
+            + b * e_1[i] * e_2[0] * s
+            + 2.0 * b**2 * e_2[0] * e_2[i] * s * theta[0]
+        )
+    # L(theta[i]*theta[j]) = delta[i,j] - sum_k b s e_2[i] theta[j] grad_U[k] e_1[k] theta[0] - sum_k b s e_2[j]
+    #   theta[i] grad_U[k] e_1[k] theta[0] - sum_k b s e_1[i] theta[j] grad_U[k] e_2[k] theta[0] - sum_k b s e_1[j]
+    #   theta[i] grad_U[k] e_2[k] theta[0] - sum_k b**2 s e_2[i] theta[j] grad_U[k] e_2[k] theta[0]**2 - sum_k b**2 s
+    #   e_2[j] theta[i] grad_U[k] e_2[k] theta[0]**2 - sum_k s e_1[i] theta[j] grad_U[k] e_1[k] - sum_k s e_1[j]
+    #   theta[i] grad_U[k] e_1[k] - grad_U[i] theta[j]/2 - grad_U[j] theta[i]/2 + b s e_2[i] theta[j] e_1[0] + b s
+    #   e_2[j] theta[i] e_1[0] + b s e_1[i] theta[j] e_2[0] + 2 b s e_1[i] e_2[j] theta[0] + b s e_1[j] theta[i] e_2[0]
+    #   + 2 b s e_1[j] e_2[i] theta[0] + 2 b**2 s e_2[i] theta[j] e_2[0] theta[0] + 2 b**2 s e_2[j] theta[i] e_2[0]
+    #   theta[0] + 2 b**2 s e_2[i] e_2[j] theta[0]**2 + 2 s e_1[i] e_1[j]
+    for i in range(2):
+        for j in range(2):
+            L_theta_theta[i, j] = (
+                (1.0 if i == j else 0.0)
+                - b * e_2[i] * s * theta[0] * theta[j] * grad_U_e_1
+                - b * e_2[j] * s * theta[0] * theta[i] * grad_U_e_1
+                - b * e_1[i] * s * theta[0] * theta[j] * grad_U_e_2
+                - b * e_1[j] * s * theta[0] * theta[i] * grad_U_e_2
+                - b**2 * e_2[i] * s * theta[0] ** 2 * theta[j] * grad_U_e_2
+                - b**2 * e_2[j] * s * theta[0] ** 2 * theta[i] * grad_U_e_2
+                - e_1[i] * s * theta[j] * grad_U_e_1
+                - e_1[j] * s * theta[i] * grad_U_e_1
+                - grad_U[i] * theta[j] / 2.0
+                - grad_U[j] * theta[i] / 2.0
+                + b * e_1[0] * e_2[i] * s * theta[j]
+                + b * e_1[0] * e_2[j] * s * theta[i]
+                + b * e_1[i] * e_2[0] * s * theta[j]
+                + 2.0 * b * e_1[i] * e_2[j] * s * theta[0]
+                + b * e_1[j] * e_2[0] * s * theta[i]
+                + 2.0 * b * e_1[j] * e_2[i] * s * theta[0]
+                + 2.0 * b**2 * e_2[0] * e_2[i] * s * theta[0] * theta[j]
+                + 2.0 * b**2 * e_2[0] * e_2[j] * s * theta[0] * theta[i]
+                + 2.0 * b**2 * e_2[i] * e_2[j] * s * theta[0] ** 2
+                + 2.0 * e_1[i] * e_1[j] * s
+            )
+    return L_theta, L_theta_theta
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [edge / 2.0**52 for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
+    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    while True:
+        layer = bits & np.uint64(255)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        x = -x if bits & np.uint64(256) else x
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(255)
+    place = np.int64(bits >> 12)
+    x = np.float64(place) * _WIDTHS[layer]
+    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
+    # usual path in its registers
+    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
+    sign = (bits & np.uint64(256)) << 55
+    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
+    if draw != draw:
+        return _next_normal_at_edge(bits, s0, s1, s2, s3)
+    return draw, s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def _clipped_root_2(s00, s10, s11, clipped):
+    """Return a factor of S with its negative eigenvalue set to 0: its largest eigenvalue and that one's eigenvector."""
+    half = 0.5 * (s00 - s11)
+    radius = math.hypot(half, s10)
+    high = 0.5 * (s00 + s11) + radius
+    low = high - 2.0 * radius
+    if low < -1e-12 * max(abs(high), abs(low)):
+        clipped[0] += 1
+    if high <= 0.0:
+        return 0.0, 0.0, 0.0
+    # the projector on the eigenvector is (S - low) / (2 radius); divided by the larger of its diagonal
+    larger = math.sqrt(high * 0.5 * (1.0 + abs(half) / radius))
+    other = high * (0.5 * s10 / radius) / larger
+    if half >= 0.0:
+        return larger, other, 0.0
+    return other, larger, 0.0
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+def _noise_root_2(s00, s10, s11, clipped):
+    """Return l00, l10, l11 of a lower triangular L with L L^T = S, a symmetric matrix of 2 rows.
+
+    Where S has a negative eigenvalue it is set to 0, and counted if it is more than rounding.
+    """
+    if s00 > 0.0:
+        l00 = math.sqrt(s00)
+        l10 = s10 / l00
+        left = s11 - l10 * l10
+        if left >= 0.0:
+            return l00, l10, math.sqrt(left)
+    return _clipped_root_2(s00, s10, s11, clipped)
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
