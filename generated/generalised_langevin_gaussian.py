@@ -495,11 +495,7 @@ def generator(theta, r, w, M, Lambda, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, inv
     for i in range(2):
         for j in range(2):
             L_w_w[i, j] = (
-                2.0 * A[i, j]
-                - w[j] * A_w[i]
-                - w[i] * A_w[j]
-                - w[j] * Lambda_inv_M_r[i]
-                - w[i] * Lambda_inv_M_r[j]
+                2.0 * A[i, j] - w[j] * A_w[i] - w[i] * A_w[j] - w[j] * Lambda_inv_M_r[i] - w[i] * Lambda_inv_M_r[j]
             )
     return L_theta, L_r, L_w, L_theta_theta, L_theta_r, L_theta_w, L_r_r, L_r_w, L_w_w
 

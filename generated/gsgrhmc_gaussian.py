@@ -156,21 +156,12 @@ def step(
     part = -1.0 - theta_3 / 4.0
     root = math.sqrt(4.0 + theta_3)
     reciprocal = 1.0 / root
-    r_new_0 = (
-        r_0
-        + L_r_noise_r_0 * scale_r
-        + eps * (A_A_r_0 * part - A_grad_U_0 * root / 2.0 + A_theta_0 * reciprocal / 2.0)
-    )
-    r_new_1 = (
-        r_1
-        + L_r_noise_r_1 * scale_r
-        + eps * (A_A_r_1 * part - A_grad_U_1 * root / 2.0 + A_theta_1 * reciprocal / 2.0)
-    )
-    r_new_2 = (
-        r_2
-        + L_r_noise_r_2 * scale_r
-        + eps * (A_A_r_2 * part - A_grad_U_2 * root / 2.0 + A_theta_2 * reciprocal / 2.0)
-    )
+    part_2 = A_A_r_0 * part - A_grad_U_0 * root / 2.0 + A_theta_0 * reciprocal / 2.0
+    r_new_0 = r_0 + L_r_noise_r_0 * scale_r + eps * part_2
+    part_3 = A_A_r_1 * part - A_grad_U_1 * root / 2.0 + A_theta_1 * reciprocal / 2.0
+    r_new_1 = r_1 + L_r_noise_r_1 * scale_r + eps * part_3
+    part_4 = A_A_r_2 * part - A_grad_U_2 * root / 2.0 + A_theta_2 * reciprocal / 2.0
+    r_new_2 = r_2 + L_r_noise_r_2 * scale_r + eps * part_4
     A_r_new_0 = A[0, 0] * r_new_0 + A[0, 1] * r_new_1 + A[0, 2] * r_new_2
     A_r_new_1 = A[1, 0] * r_new_0 + A[1, 1] * r_new_1 + A[1, 2] * r_new_2
     A_r_new_2 = A[2, 0] * r_new_0 + A[2, 1] * r_new_1 + A[2, 2] * r_new_2
@@ -434,8 +425,7 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
     for i in range(3):
         for j in range(3):
             L_theta_theta[i, j] = (
-                theta[j] * math.sqrt(4.0 + theta_2) * A_r[i] / 2.0
-                + theta[i] * math.sqrt(4.0 + theta_2) * A_r[j] / 2.0
+                theta[j] * math.sqrt(4.0 + theta_2) * A_r[i] / 2.0 + theta[i] * math.sqrt(4.0 + theta_2) * A_r[j] / 2.0
             )
     # L(theta[i]*r[j]) = -sum_klm A[k,j] A[k,l] r[l] theta[m]**2 theta[i]/4 - sum_kl A[k,j] A[k,l] r[l] theta[i] + sum_k
     #   sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 +

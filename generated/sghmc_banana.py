@@ -114,7 +114,8 @@ def gradient(theta_0, theta_1, spread, bend):
     + delta[1,i] theta[1].
     """
     spread_squared = spread * spread
-    grad_U_0 = theta_0 * (bend * (-2.0 * theta_1 + bend * (2.0 * theta_0 * theta_0 - 2.0 * spread * spread)) + 1.0 / spread_squared)
+    part = bend * (2.0 * theta_0 * theta_0 - 2.0 * spread * spread)
+    grad_U_0 = theta_0 * (bend * (-2.0 * theta_1 + part) + 1.0 / spread_squared)
     grad_U_1 = theta_1 + bend * (spread_squared - theta_0 * theta_0)
     return grad_U_0, grad_U_1
 
@@ -286,10 +287,7 @@ def generator(theta, r, m, c, spread, bend):
     for i in range(2):
         for j in range(2):
             L_r_r[i, j] = (
-                2.0 * (1.0 if i == j else 0.0) * c
-                - grad_U[i] * r[j]
-                - grad_U[j] * r[i]
-                - 2.0 * c * r[i] * r[j] / m
+                2.0 * (1.0 if i == j else 0.0) * c - grad_U[i] * r[j] - grad_U[j] * r[i] - 2.0 * c * r[i] * r[j] / m
             )
     return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
 

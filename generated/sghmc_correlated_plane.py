@@ -260,10 +260,7 @@ def generator(theta, r, m, c):
     for i in range(2):
         for j in range(2):
             L_r_r[i, j] = (
-                2.0 * (1.0 if i == j else 0.0) * c
-                - grad_U[i] * r[j]
-                - grad_U[j] * r[i]
-                - 2.0 * c * r[i] * r[j] / m
+                2.0 * (1.0 if i == j else 0.0) * c - grad_U[i] * r[j] - grad_U[j] * r[i] - 2.0 * c * r[i] * r[j] / m
             )
     return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
 

@@ -402,11 +402,7 @@ def generator(theta, r, M, C, mu, Sigma, inv_Sigma, inv_Sigma_mu, inv_M):
     for i in range(3):
         for j in range(3):
             L_r_r[i, j] = (
-                2.0 * C[i, j]
-                - r[j] * C_inv_M_r[i]
-                - r[i] * C_inv_M_r[j]
-                - grad_U[i] * r[j]
-                - grad_U[j] * r[i]
+                2.0 * C[i, j] - r[j] * C_inv_M_r[i] - r[i] * C_inv_M_r[j] - grad_U[i] * r[j] - grad_U[j] * r[i]
             )
     return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
 

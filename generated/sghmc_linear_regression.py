@@ -535,11 +535,20 @@ def _standstill(change, z):
 
 def _stationary(M, N):
     """Return S = M S M^T + N = sum_k M^k N (M^T)^k, twice as many terms at every turn."""
-    S = N
-    while np.abs(M).max() > 1e-12:
-        S = S + M @ S @ M.T
-        M = M @ M
-    return S
+    found, power = N, M
+    while np.abs(power).max() > 1e-12:
+        found = found + power @ found @ power.T
+        power = power @ power
+    return found
+
+
+def _curvature(slope, theta):
+    """Return the Hessian of U, which is positive definite around a mode."""
+    slopes = _jacobian(slope, theta)
+    curvature = (slopes + slopes.T) / 2.0
+    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
+        raise ValueError("the posterior has no mode where the step stands still on average")
+    return curvature
 
 
 def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
@@ -550,11 +559,12 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     variates", where only what it differs from z* by counts. ValueError where no chain stays around z*.
     """
     every, quiet = np.arange(rows, dtype=np.uint64), np.zeros(normals)
-    z, slopes = _standstill(lambda at: take(at, every, quiet) - at, z)
-    curvature = _jacobian(slope, z[block])
-    curvature = (curvature + curvature.T) / 2.0
-    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
-        raise ValueError("the posterior has no mode where the step stands still on average")
+
+    def change(at):
+        return take(at, every, quiet) - at
+
+    z, slopes = _standstill(change, z)
+    curvature = _curvature(slope, z[block])
     M = np.eye(z.size) + slopes
     if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
         raise ValueError("the chain is unstable: the step size is too large")
@@ -582,25 +592,40 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     if np.linalg.eigvalsh(own - subtracted)[0] < -1e-9 * np.abs(own).max():
         raise ValueError("2D - eps B_hat is not positive semidefinite")
     exact = _stationary(M, own)
-    S = _stationary(M, own - subtracted + (0.0 * V if noise == "control variates" else V))
     size = min(known.size, max(_FORECAST_ROWS // (2 * z.size), 32))
-    steady = None
-    for _ in range(30):
-        values, vectors = np.linalg.eigh(S)
-        spread = (vectors * np.sqrt(np.maximum(values, 0.0) * z.size)) @ vectors.T
-        if steady is None:
-            steady = np.allclose(of_normals(z + spread.sum(axis=0)), own, rtol=1e-6, atol=1e-9 * np.abs(own).max())
-        total = np.zeros_like(S)
-        for k, away in enumerate((*spread, *-spread)):
+    root = _root(exact).sum(axis=0)
+    steady = np.allclose(of_normals(z + root), own, rtol=1e-6, atol=1e-9 * np.abs(own).max())
+
+    def around(points):
+        """Return the covariance of the noise of a step, over states around z*."""
+        total = np.zeros_like(own)
+        for k, away in enumerate(points):
             chosen = (k * size + np.arange(size)) % known.size
             found = of_rows(z + away, known[chosen])
             total += of_gradient(found - middle[chosen] if noise == "control variates" else found)
             total += (own if steady else of_normals(z + away)) - subtracted
-        new = _stationary(M, total / (2 * z.size))
-        close = np.abs(new - S).max() <= 1e-3 * np.abs(new).max()
-        S = new
-        if close:
-            return z, np.linalg.inv(curvature), exact[block, block], S[block, block]
-        if not np.abs(S).max() < 1e4 * np.abs(exact).max():
+        return total / len(points)
+
+    start = own - subtracted + (0.0 * V if noise == "control variates" else V)
+    chain = _settled(M, _stationary(M, start), around, 1e4 * np.abs(exact).max())
+    return z, np.linalg.inv(curvature), exact[block, block], chain[block, block]
+
+
+def _root(S):
+    """Return the symmetric root of a covariance."""
+    values, vectors = np.linalg.eigh(S)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def _settled(M, start, around, most):
+    """Return S = M S M^T + N, with N the mean over N(z*, S) of what `around` says, from a first guess of S."""
+    old = start
+    for _ in range(30):
+        spread = np.sqrt(len(old)) * _root(old)
+        new = _stationary(M, around(np.concatenate((spread, -spread))))
+        if np.abs(new - old).max() <= 1e-3 * np.abs(new).max():
+            return new
+        if not np.abs(new).max() < most:
             break
+        old = new
     raise ValueError("the noise of the gradient grows without bound: the step size is too large")

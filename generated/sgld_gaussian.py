@@ -123,19 +123,13 @@ def step(
 ):
     """Return one step (euler): theta_new; draw nothing."""
     L_theta_noise_theta_0 = (
-        L_theta[0, 0] * noise_theta_0
-        + L_theta[0, 1] * noise_theta_1
-        + L_theta[0, 2] * noise_theta_2
+        L_theta[0, 0] * noise_theta_0 + L_theta[0, 1] * noise_theta_1 + L_theta[0, 2] * noise_theta_2
     )
     L_theta_noise_theta_1 = (
-        L_theta[1, 0] * noise_theta_0
-        + L_theta[1, 1] * noise_theta_1
-        + L_theta[1, 2] * noise_theta_2
+        L_theta[1, 0] * noise_theta_0 + L_theta[1, 1] * noise_theta_1 + L_theta[1, 2] * noise_theta_2
     )
     L_theta_noise_theta_2 = (
-        L_theta[2, 0] * noise_theta_0
-        + L_theta[2, 1] * noise_theta_1
-        + L_theta[2, 2] * noise_theta_2
+        L_theta[2, 0] * noise_theta_0 + L_theta[2, 1] * noise_theta_1 + L_theta[2, 2] * noise_theta_2
     )
     grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu)
     D_grad_U_0 = D[0, 0] * grad_U_0 + D[0, 1] * grad_U_1 + D[0, 2] * grad_U_2

@@ -115,7 +115,11 @@ def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp, ex
         for i in range(2):
             total = 0.0
             for j in range(2):
-                total += math.exp(y[row] * mu[j] / variance - y[row] * mu[i] / variance - mu[j] ** 2 / (2.0 * variance) + mu[i] ** 2 / (2.0 * variance) + a[j] - a[i])
+                part = -(mu[j] ** 2) / (2.0 * variance)
+                part_2 = mu[i] ** 2 / (2.0 * variance)
+                part_3 = -y[row] * mu[i] / variance
+                part_4 = y[row] * mu[j] / variance
+                total += math.exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
             exp[row, i] = total
     for i in range(2):
         total = 0.0
@@ -231,7 +235,11 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
         for i in range(2):
             total = 0.0
             for j in range(2):
-                total += math.exp(y[row] * mu[j] / variance - y[row] * mu[i] / variance - mu[j] ** 2 / (2.0 * variance) + mu[i] ** 2 / (2.0 * variance) + a[j] - a[i])
+                part = -(mu[j] ** 2) / (2.0 * variance)
+                part_2 = mu[i] ** 2 / (2.0 * variance)
+                part_3 = -y[row] * mu[i] / variance
+                part_4 = y[row] * mu[j] / variance
+                total += math.exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
             exp[row, i] = total
     for i in range(2):
         total = 0.0

@@ -128,10 +128,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight):
             weight_3 = weight[first + np.uint64(3)]
             for i in range(np.uint64(30)):
                 grad_U_tilde[i] += (
-                    weight_0 * x[row_0, i]
-                    + weight_1 * x[row_1, i]
-                    + weight_2 * x[row_2, i]
-                    + weight_3 * x[row_3, i]
+                    weight_0 * x[row_0, i] + weight_1 * x[row_1, i] + weight_2 * x[row_2, i] + weight_3 * x[row_3, i]
                 )
     for b in range(batch_size - batch_size % 16, batch_size):
         row = batch[b]

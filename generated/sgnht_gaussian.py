@@ -396,10 +396,7 @@ def generator(theta, r, xi, A, mu, Sigma, inv_Sigma, inv_Sigma_mu):
     for i in range(3):
         for j in range(3):
             L_r_r[i, j] = (
-                2.0 * (1.0 if i == j else 0.0) * A
-                - grad_U[i] * r[j]
-                - grad_U[j] * r[i]
-                - 2.0 * r[i] * r[j] * xi[0]
+                2.0 * (1.0 if i == j else 0.0) * A - grad_U[i] * r[j] - grad_U[j] * r[i] - 2.0 * r[i] * r[j] * xi[0]
             )
     # L(r[i]*xi) = sum_j r[i] r[j]**2/3 - xi grad_U[i] - r[i] - xi**2 r[i]
     for i in range(3):

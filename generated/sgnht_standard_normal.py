@@ -263,10 +263,7 @@ def generator(theta, r, xi, A):
     for i in range(1):
         for j in range(1):
             L_r_r[i, j] = (
-                2.0 * (1.0 if i == j else 0.0) * A
-                - grad_U[i] * r[j]
-                - grad_U[j] * r[i]
-                - 2.0 * r[i] * r[j] * xi[0]
+                2.0 * (1.0 if i == j else 0.0) * A - grad_U[i] * r[j] - grad_U[j] * r[i] - 2.0 * r[i] * r[j] * xi[0]
             )
     # L(r[i]*xi) = sum_j r[i] r[j]**2 - xi grad_U[i] - r[i] - xi**2 r[i]
     for i in range(1):

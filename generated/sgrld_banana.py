@@ -86,6 +86,7 @@ PARAMETERS = ("s", "b", "e_1", "e_2", "spread", "bend")
 CONSTANTS = ()
 DATA = ()
 ARGUMENTS = ("theta", "s", "b", "e_1", "e_2", "spread", "bend", "eps", "thin", "noise_state", "clipped", "theta_draws")
+CLIPS = True
 MOMENTS = ("theta[i]", "theta[i]*theta[j]")
 POTENTIAL_BLOCK = "theta"
 
@@ -100,7 +101,8 @@ def gradient(theta_0, theta_1, spread, bend):
     + delta[1,i] theta[1].
     """
     spread_squared = spread * spread
-    grad_U_0 = theta_0 * (bend * (-2.0 * theta_1 + bend * (2.0 * theta_0 * theta_0 - 2.0 * spread * spread)) + 1.0 / spread_squared)
+    part = bend * (2.0 * theta_0 * theta_0 - 2.0 * spread * spread)
+    grad_U_0 = theta_0 * (bend * (-2.0 * theta_1 + part) + 1.0 / spread_squared)
     grad_U_1 = theta_1 + bend * (spread_squared - theta_0 * theta_0)
     return grad_U_0, grad_U_1
 
@@ -109,10 +111,14 @@ def gradient(theta_0, theta_1, spread, bend):
 def step(theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_theta_1, eps, clipped):
     """Return one step (euler): theta_new; draw nothing."""
     part = 2.0 + 2.0
-    covariance_theta_00 = eps * ((1.0 if 0 == 0 else 0.0) + s * (2.0 * e_1[0] * e_1[0] + b * (e_2[0] * (theta_0 * (e_1[0] * part + 2.0 * b * e_2[0] * theta_0)))))
+    part_5 = b * (e_2[0] * (theta_0 * (e_1[0] * part + 2.0 * b * e_2[0] * theta_0)))
+    covariance_theta_00 = eps * ((1.0 if 0 == 0 else 0.0) + s * (2.0 * e_1[0] * e_1[0] + part_5))
     part_2 = 2.0 * b * e_2[1] * theta_0
-    covariance_theta_10 = eps * ((1.0 if 1 == 0 else 0.0) + s * (2.0 * e_1[1] * e_1[0] + b * (theta_0 * (2.0 * e_1[0] * e_2[1] + e_2[0] * (2.0 * e_1[1] + part_2)))))
-    covariance_theta_11 = eps * ((1.0 if 1 == 1 else 0.0) + s * (2.0 * e_1[1] * e_1[1] + b * (e_2[1] * (theta_0 * (e_1[1] * part + part_2)))))
+    part_6 = theta_0 * (2.0 * e_1[0] * e_2[1] + e_2[0] * (2.0 * e_1[1] + part_2))
+    part_7 = (1.0 if 1 == 0 else 0.0) + s * (2.0 * e_1[1] * e_1[0] + b * part_6)
+    covariance_theta_10 = eps * part_7
+    part_8 = b * (e_2[1] * (theta_0 * (e_1[1] * part + part_2)))
+    covariance_theta_11 = eps * ((1.0 if 1 == 1 else 0.0) + s * (2.0 * e_1[1] * e_1[1] + part_8))
     L_theta_00, L_theta_10, L_theta_11 = _noise_root_2(
         covariance_theta_00, covariance_theta_10, covariance_theta_11, clipped
     )
@@ -126,16 +132,11 @@ def step(theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_th
     #   s e_2[i] e_1[0] + b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]) + noise
     part_3 = -theta_0 * grad_U_e_2
     part_4 = theta_0 * (-grad_U_e_1 + b * (2.0 * e_2[0] + part_3))
-    theta_new_0 = (
-        theta_0
-        + draw_theta_0
-        + eps * (-grad_U_0 / 2.0 + s * (-e_1[0] * grad_U_e_1 + b * (-e_1[0] * theta_0 * grad_U_e_2 + e_2[0] * (e_1[0] * (1.0 + 1.0) + part_4))))
-    )
-    theta_new_1 = (
-        theta_1
-        + draw_theta_1
-        + eps * (-grad_U_1 / 2.0 + s * (-e_1[1] * grad_U_e_1 + b * (e_1[1] * (e_2[0] + part_3) + e_2[1] * (e_1[0] + part_4))))
-    )
+    part_9 = e_2[0] * (e_1[0] * (1.0 + 1.0) + part_4)
+    part_10 = b * (-e_1[0] * theta_0 * grad_U_e_2 + part_9)
+    theta_new_0 = theta_0 + draw_theta_0 + eps * (-grad_U_0 / 2.0 + s * (-e_1[0] * grad_U_e_1 + part_10))
+    part_11 = b * (e_1[1] * (e_2[0] + part_3) + e_2[1] * (e_1[0] + part_4))
+    theta_new_1 = theta_1 + draw_theta_1 + eps * (-grad_U_1 / 2.0 + s * (-e_1[1] * grad_U_e_1 + part_11))
     return theta_new_0, theta_new_1
 
 

@@ -15,6 +15,7 @@ from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_generator import lower_generator
+from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
 FORMAT = 1
@@ -71,6 +72,8 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield from _names("CONSTANTS", tuple(array.name for array in kernel.prepare.outputs))
     yield from _names("DATA", tuple(d.name for d in program.data))
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
+    if CLIPPED in run_arguments(program, kernel):
+        yield "CLIPS = True"
     if has_lanes(kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
     yield from _names(

@@ -111,9 +111,12 @@ def assignment(head: str, value: Scalar, indent: int) -> Iterator[str]:
         return
     yield f"{head}("
     pad = " " * (indent + 4)
-    for place, (negative, part) in enumerate(print_terms(value)):
-        sign = ("-" if negative else "") if place == 0 else ("- " if negative else "+ ")
-        yield f"{pad}{sign}{part}"
+    if len(pad) + len(text) <= WIDTH:
+        yield pad + text
+    else:
+        for place, (negative, part) in enumerate(print_terms(value)):
+            sign = ("-" if negative else "") if place == 0 else ("- " if negative else "+ ")
+            yield f"{pad}{sign}{part}"
     yield " " * indent + ")"
 
 

@@ -3,6 +3,7 @@
 Sums print as sums and differences, negative powers as quotients, rational numbers as decimals where those are exact.
 """
 
+import re
 from fractions import Fraction
 
 from recipe_compiler.errors import Fault, ModelError, Place
@@ -38,6 +39,8 @@ LEAST, MOST = 2.2250738585072014e-308, 1.7976931348623157e308
 """The range of doubles that are as precise as any."""
 
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
+
+_LEADING_POWER = re.compile(r"\w+(\[[^]]*\])? ?\*\* ?\d+(?= |$)")
 
 
 def print_scalar(value: Scalar) -> str:
@@ -106,7 +109,7 @@ def print_terms(value: Plus) -> list[tuple[bool, str]]:
 
 def _sum(value: Plus) -> str:
     (negative, text), *rest = print_terms(value)
-    text = f"-{text}" if negative else text
+    text = _minus(text) if negative else text
     return text + "".join(f" - {part}" if minus else f" + {part}" for minus, part in rest)
 
 
@@ -143,7 +146,13 @@ def _product(factors: tuple[Scalar, ...]) -> tuple[str, int]:
     else:
         bottom = f"({bottom})" if len(below) > 1 else bottom
         text, level = (f"{top} / {bottom}" if bottom else top), PRODUCT
-    return (f"-{text}", min(level, UNARY)) if negative else (text, level)
+    return (_minus(text), min(level, UNARY)) if negative else (text, level)
+
+
+def _minus(text: str) -> str:
+    """Return a product with a minus before it, a power that it starts with in parentheses, as the formatter has it."""
+    power = _LEADING_POWER.match(text)
+    return f"-({power[0]}){text[power.end() :]}" if power else f"-{text}"
 
 
 def _in_product(value: Scalar) -> str:

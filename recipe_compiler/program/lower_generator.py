@@ -10,6 +10,7 @@ from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, S
 from recipe_compiler.program.lower import block_array, prepared, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
+from recipe_compiler.program.shorten import shorten
 from recipe_compiler.tensor.show import text
 
 
@@ -58,8 +59,9 @@ def lower_generator(program: Program) -> LoweredGenerator | None:
         f"L phi at one state, for phi = {', '.join(moment.says for moment in program.generator.moments)}.",
         "L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).",
     )
-    return LoweredGenerator(prepare, gradient, Procedure("generator", says, outputs, given, work, body),
-                            program.generator.gradient.block.name)  # fmt: skip
+    generator = Procedure("generator", says, outputs, given, work, body)
+    block = program.generator.gradient.block.name
+    return LoweredGenerator(prepare, shorten(gradient), shorten(generator), block)
 
 
 def _given(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:

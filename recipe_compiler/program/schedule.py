@@ -12,6 +12,7 @@ from recipe_compiler.program.program import Program
 from recipe_compiler.program.registers import registers
 from recipe_compiler.program.rows import has_small_rows, small_rows
 from recipe_compiler.program.share import share
+from recipe_compiler.program.shorten import shorten
 from recipe_compiler.program.unroll import unroll
 from recipe_compiler.program.views import without_views
 from recipe_compiler.program.widen import widen
@@ -22,7 +23,9 @@ COORDINATES = 16
 
 def schedule(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel in the shape that its sizes allow; what it computes stays the same."""
-    return widen(program, _shaped(program, kernel))
+    shaped = widen(program, _shaped(program, kernel))
+    gradient = None if shaped.gradient is None else shorten(shaped.gradient)
+    return replace(shaped, gradient=gradient, step=shorten(shaped.step))
 
 
 def _shaped(program: Program, kernel: Kernel) -> Kernel:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
@@ -107,3 +109,47 @@ def test_the_closed_form_of_two_coordinates_is_fast() -> None:
         module.run(*given)
         best = min(best, time.thread_time() - start)
     assert best / (20 * 20_000) < 200e-9
+
+
+JOINT = {
+    "dynamics.yaml": """
+name: joint
+state: {theta: {}, r: {}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r**2/2
+D: [["1 + r**2/4", "r*theta/8"], ["r*theta/8", "1 + theta**2/4"]]
+Q: [[0, 0], [0, 0]]
+""",
+    "target.yaml": """
+name: normal
+state: {theta: {}}
+potential: theta**2/2
+""",
+    "build.yaml": """
+name: joint
+dynamics: dynamics.yaml
+target: target.yaml
+scheme: {name: euler}
+variant: full
+run: {step_size: 0.005, thin: 200, draws: 4000, warmup: 100, chains: 4, seed: 3}
+""",
+}
+
+
+def test_two_blocks_whose_noise_is_correlated_through_the_state(tmp_path: Path) -> None:
+    """Run as `recipe run` runs it, with the counter of clipped states, of which there are none."""
+    for name, text in JOINT.items():
+        (tmp_path / name).write_text(text)
+    build = load(tmp_path / "build.yaml")
+    assert isinstance(build, Build)
+    module = compile_build(build)
+    assert "_noise_root_2(" in module.text
+    emitted = load_text(module.name, module.text)
+    assert emitted.clips
+    draws = sample(emitted, build, build.run, Data(()))
+    assert sum(draws.clipped) == 0
+    theta, r = (array[:, draws.warmup :].ravel() for array in draws.arrays[:2])
+    assert abs(theta.mean()) < 0.05
+    assert abs(theta.var() - 1) < 0.06
+    assert abs(r.var() - 1) < 0.06
+    assert abs((theta * r).mean()) < 0.05
