@@ -38,6 +38,15 @@ def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     return body
 
 
+def free_name(wanted: str, taken: set[str]) -> str:
+    """Return `wanted`, or with the first free number behind it, and take it."""
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
 def unsupported(what: str, hint: str) -> ModelError:
     """Return the error that names what cannot be emitted."""
     return ModelError([Fault(Place(""), "build", f"found {what}, which no emitted step can compute", hint)])

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices, matrix_name
-from recipe_compiler.program.combine import Loops, nested, plus, times, unsupported
+from recipe_compiler.program.combine import Loops, free_name, nested, plus, times, unsupported
 from recipe_compiler.program.definition import DATUM, LETTERS, ROW, Definition, Rows
 from recipe_compiler.program.loops import (
     Array,
@@ -214,13 +214,7 @@ class Contraction:
 
     def name(self, wanted: str) -> str:
         """Return `wanted`, or with the first free number behind it, and take it."""
-        name = wanted if wanted not in self.taken else ""
-        number = 2
-        while not name:
-            name = f"{wanted}_{number}" if f"{wanted}_{number}" not in self.taken else ""
-            number += 1
-        self.taken.add(name)
-        return name
+        return free_name(wanted, self.taken)
 
     def scalar(self, tensor: Tensor, scope: tuple[Index, ...], variables: dict[Index, str]) -> Scalar:
         """Return a tensor as a scalar expression inside loops over `scope`; `variables` names the loop variables."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.loops import (
     Assign,
     Call,
@@ -62,11 +63,7 @@ class _Names:
 
     def fresh(self, wanted: str) -> str:
         """Return a name that is not taken yet, and take it."""
-        name, number = wanted, 2
-        while name in self.taken:
-            name, number = f"{wanted}_{number}", number + 1
-        self.taken.add(name)
-        return name
+        return free_name(wanted, self.taken)
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ Invariant: every term of a sum, and every value that is no sum, fits on a line o
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Assign,
@@ -60,10 +61,9 @@ def _short(term: Scalar, before: list[Statement], taken: set[str]) -> Scalar:
         if not inside:
             return term
         longest = max(inside, key=_width)
-        name = next(n for k in range(1, len(taken) + 2) if (n := f"part_{k}" if k > 1 else "part") not in taken)
-        taken.add(name)
-        before.append(Assign(Ref(name), longest))
-        term = _replaced(term, longest, Ref(name))
+        part = Ref(free_name("part", taken))
+        before.append(Assign(part, longest))
+        term = _replaced(term, longest, part)
     return term
 
 
