@@ -1,9 +1,7 @@
 """Draws as an ArviZ data tree, and as a netCDF file."""
 
 import math
-import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -18,6 +16,7 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_blocks import declared_blocks
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
+from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.model import Build
 
 if TYPE_CHECKING:
@@ -78,24 +77,8 @@ def save(tree: "DataTree", path: Path) -> None:
     Raises OSError where it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
+    with written_whole(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
-        with Path(beside).open("rb+") as file:
-            os.fsync(file.fileno())
-        Path(beside).chmod(0o666 & ~_umask())
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """Return the process's umask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _labels(
@@ -124,7 +107,7 @@ def _labels(
 def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attributes:
     packages = ("recipe_compiler", "numpy", "numba")
     settings = {name: value for name, value in asdict(draws.settings).items() if value is not None}
-    settings["schedule"] = shown(draws.settings)
+    settings |= {"schedule": shown(draws.settings), "lanes": int(draws.settings.lanes)}
     return {
         "build": build.name,
         "dynamics": build.dynamics.name,
