@@ -60,7 +60,7 @@ def subject(name: str) -> tuple[Callable[[], object], object]:
         build = {"w3_minibatch": "sghmc_w3", "w3_full": "sghmc_w3_full"}.get(name, f"sghmc_{name}")
         chains = emitted.Chains(emitted.load_build(build), 1, 20, emitted.logistic_data(rows, d, scale=0.1))
     elif name == "w4":
-        chains = emitted.Chains(emitted.load_build("sghmc_w1c"), 20_000, 1, chains=64)
+        chains = emitted.Chains(emitted.load_build("sghmc_w1c"), 20_000, 1, chains=64, lanes=True)
     else:
         module = emitted.compiled(emitted.load_build("sgld_w5"))
         chains = emitted.Chains(emitted.load_build("sgld_w5", d=10_240), 20, 1, module=module)

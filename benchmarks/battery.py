@@ -1,132 +1,189 @@
-"""A battery of statistical tests on the random streams of emitted modules: dieharder (Brown 2006) reads their bits.
+"""Batteries of statistical tests on the random streams of emitted modules.
 
-    apt-get install dieharder
-    python benchmarks/battery.py                            every stream, the tests that end in some minutes
-    python benchmarks/battery.py --all lanes                one stream, all tests: about an hour
+    apt-get install libtestu01-0-dev dieharder              (TestU01 is in the section non-free of Debian)
+    python benchmarks/battery.py                            SmallCrush of TestU01 on every stream: some minutes
+    python benchmarks/battery.py --suite crush lanes        Crush on one stream: about an hour; `big`: some hours
+    python benchmarks/battery.py --suite dieharder lanes    all tests of dieharder (Brown 2006): about two hours
     python benchmarks/battery.py --bits lanes | RNG_test stdin64      for PractRand, or any program that reads bits
 
-Streams: `xoshiro`, one generator; `lanes`, 64 side by side, row by row; `philox`, the counter; `normals`, the draws of
-the lanes put back into uniform bits by their distribution function, 32 of each.
+Streams, as 32-bit halves of words: `xoshiro`, one generator; `lanes`, 64 side by side, row by row; `philox`, the
+counter, step by step; `ziggurat`, `box_muller` and `philox_normals`, normals put back into uniform bits by their
+distribution function. `alike` (all lanes of one seed) and `lcg` (the low half of a linear congruential generator) are
+planted: a suite that passes them proves nothing. With --reversed, halves are given with their bits in reverse order.
+
+TestU01 (L'Ecuyer and Simard 2007) gives p-values; one outside [1e-3, 1 - 1e-3] is called suspect, one outside [1e-6,
+1 - 1e-6] failed. The exit code is 1 where a stream failed.
 """
 
 import argparse
+import ctypes
+import ctypes.util
+import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from numba import njit
-from scipy.special import ndtr
+from bit_streams import PLANTED, STREAMS, WORDS, Fill, Stream
+from numba import carray, cfunc, njit, types
 
-from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.lanes import _fill_normals_lanes, _next_bits_of
-from recipe_compiler.emit.support.philox import _philox
-from recipe_compiler.emit.support.seeds import _seed_counters, _seed_words
+Result = tuple[str, float]
 
-SEED = 2024
-WORDS = 1 << 16
-"""Words made at a time."""
+SUSPECT, FAILED = 1e-3, 1e-6
+"""How near 0 or 1 a p-value is called suspect, or failed."""
 
-QUICK = (0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 15, 16, 17, 100, 101, 102, 200, 202, 204, 205, 206, 209)
-"""Tests of dieharder that end in some minutes together."""
+CRUSHES = {"small": ("SmallCrush", 10), "crush": ("Crush", 96), "big": ("BigCrush", 106)}
+"""Batteries of TestU01, with the number of their tests."""
 
 
-@njit
-def fill_xoshiro(state: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` with the words of one generator."""
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
-    for k in range(out.size):
-        out[k], s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+class TestU01MissingError(Exception):
+    """There is no TestU01 on this machine."""
 
 
-@njit
-def fill_lanes(state: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out`, whole rows of 64, with the words of the lanes."""
-    for row in range(0, np.uint64(out.size), np.uint64(64)):
-        for lane in range(np.uint64(64)):
-            out[row + lane] = _next_bits_of(state, lane)
+def testu01() -> ctypes.CDLL:
+    """Return the library. Raises TestU01MissingError where there is none."""
+    name = ctypes.util.find_library("testu01")
+    if name is None:
+        raise TestU01MissingError("found no libtestu01, expected it: apt-get install libtestu01-0-dev (non-free)")
+    for needed in ("testu01mylib", "testu01probdist"):
+        ctypes.CDLL(ctypes.util.find_library(needed), ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
 
 
-@njit
-def fill_philox(state: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` with the words of one call of the counter."""
-    for place in range(np.uint64(out.size) >> 1):
-        a, b = _philox(place, state[1], state[2] & np.uint64(0xFFFFFFFF), state[2] >> 32, state[0])
-        out[place << 1], out[(place << 1) + np.uint64(1)] = a, b
-    state[2] += np.uint64(1)
+class _Gen(ctypes.Structure):
+    """`unif01_Gen` of TestU01."""
+
+    _fields_ = (
+        ("state", ctypes.c_void_p), ("param", ctypes.c_void_p), ("name", ctypes.c_char_p), ("get_u01", ctypes.c_void_p),
+        ("get_bits", ctypes.c_void_p), ("write", ctypes.c_void_p),
+    )  # fmt: skip
 
 
-@njit
-def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` with normals of the lanes."""
-    _fill_normals_lanes(state, out)
+def crush(stream: Stream, suite: str, tests: Sequence[int] = (), *, backwards: bool = False) -> Iterator[Result]:
+    """Yield name and p-value of every result of a battery of TestU01, or of some of its tests, one after the other.
+
+    Raises TestU01MissingError where there is no TestU01.
+    """
+    library = testu01()
+    name, count = CRUSHES[suite]
+    state = stream.start()
+    block = np.concatenate([np.zeros(1, np.uint64), state, np.zeros(WORDS, np.uint64)])
+    get_bits, get_u01 = callbacks(stream.fill, state.size, backwards=backwards)
+    ignore = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+    gen = _Gen(block.ctypes.data, None, b"stream", get_u01.address, get_bits.address,
+               ctypes.cast(ignore, ctypes.c_void_p))  # fmt: skip
+    ctypes.c_int.in_dll(library, "swrite_Basic").value = 0
+    for test in tests or range(1, count + 1):
+        asked = (ctypes.c_int * (count + 1))(*(int(k == test) for k in range(count + 1)))
+        with _silent():
+            getattr(library, f"bbattery_Repeat{name}")(ctypes.byref(gen), asked)
+        found = ctypes.c_int.in_dll(library, "bbattery_NTests").value
+        names = (ctypes.c_char_p * found).in_dll(library, "bbattery_TestNames")
+        values = (ctypes.c_double * found).in_dll(library, "bbattery_pVal")
+        yield from ((f"{test} {(own or b'').decode().strip()}", p) for own, p in zip(names, values, strict=True))
 
 
-def words(fill: Callable[[np.ndarray, np.ndarray], None], state: np.ndarray) -> Iterator[bytes]:
-    """Yield the bits of a stream without end."""
-    out = np.empty(WORDS, np.uint64)
-    while True:
-        fill(state, out)
-        yield out.tobytes()
+def callbacks(fill: Fill, size: int, *, backwards: bool) -> tuple[Any, Any]:
+    """Return C functions of the next 32 bits, and of the next uniform; they read a block (`crush`)."""
+
+    @njit
+    def bits_of(address: object) -> np.uint64:
+        block = carray(address, (1 + size + WORDS,), np.uint64)
+        half = block[0] & np.uint64(2 * WORDS - 1)
+        if half == 0:
+            fill(block[1 : 1 + size], block[1 + size :])
+        block[0] = half + np.uint64(1)
+        bits = (block[1 + size + np.int64(half >> 1)] >> ((half & np.uint64(1)) << 5)) & np.uint64(0xFFFFFFFF)
+        if backwards:
+            turned = np.uint64(0)
+            for k in range(np.uint64(32)):
+                turned |= ((bits >> k) & np.uint64(1)) << (np.uint64(31) - k)
+            return turned
+        return bits
+
+    @cfunc(types.uint64(types.voidptr, types.voidptr))
+    def get_bits(_: object, address: object) -> np.uint64:
+        return bits_of(address)
+
+    @cfunc(types.float64(types.voidptr, types.voidptr))
+    def get_u01(_: object, address: object) -> float:
+        return bits_of(address) * 2.0**-32
+
+    return get_bits, get_u01
 
 
-def uniforms(state: np.ndarray) -> Iterator[bytes]:
-    """Yield 32 bits of every normal."""
-    out = np.empty(WORDS)
-    while True:
-        fill_normals(state, out)
-        yield np.minimum(ndtr(out) * 2.0**32, 2.0**32 - 1).astype(np.uint32).tobytes()
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep what C writes to the standard output from there."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
-STREAMS: dict[str, Callable[[], Iterator[bytes]]] = {
-    "xoshiro": lambda: words(fill_xoshiro, _seed_words(SEED, 1, 0, 4)[0]),
-    "lanes": lambda: words(fill_lanes, _seed_words(SEED, 1, 0, 256)[0]),
-    "philox": lambda: words(fill_philox, _seed_counters(SEED, 1)[0]),
-    "normals": lambda: uniforms(_seed_words(SEED, 1, 0, 256)[0]),
-}
+def dieharder(stream: Stream, tests: Sequence[int] = ()) -> Iterator[Result]:
+    """Yield name and p-value of every result of dieharder, or of some of its tests."""
+    for call in [("-d", str(test)) for test in tests] or [("-a",)]:
+        command = ["dieharder", "-g", "200", "-D", "test_name", "-D", "ntuple", "-D", "pvalues", "-c", "|", *call]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
+            assert run.stdin is not None
+            assert run.stdout is not None
+            try:
+                for words in stream.words():
+                    run.stdin.write(words.tobytes())
+            except BrokenPipeError:
+                pass
+            fields = [line.decode().strip().strip("|").split("|") for line in run.stdout]
+        yield from ((f"{f[0].strip()} {f[1].strip()}", float(f[2])) for f in fields if len(f) == 3)
 
 
-def results(stream: str, tests: list[str]) -> list[tuple[str, float, str]]:
-    """Return name, p-value and assessment of every result of one run of dieharder."""
-    command = ["dieharder", "-g", "200", "-D", "test_name", "-D", "pvalues", "-D", "assessment", "-c", "|", *tests]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            for piece in STREAMS[stream]():
-                child.stdin.write(piece)
-        except BrokenPipeError:
-            pass
-        found = [line.decode().strip().strip("|").split("|") for line in child.stdout]
-    return [(name.strip(), float(p), assessment.strip()) for name, p, assessment in (f for f in found if len(f) == 3)]
+def verdict(p: float) -> str:
+    """Return what a p-value is called."""
+    return "failed" if not FAILED <= p <= 1 - FAILED else "suspect" if not SUSPECT <= p <= 1 - SUSPECT else "passed"
 
 
-def main() -> None:
-    """Run the battery, or write the bits of a stream."""
+def main() -> int:
+    """Run a suite on streams, or write the bits of one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("streams", nargs="*", choices=[*STREAMS, []], help="which streams (default: all)")
-    parser.add_argument("--all", action="store_true", help="every test of dieharder")
-    parser.add_argument("--tests", help="numbers of tests, by commas")
+    parser.add_argument("streams", nargs="*", help=f"of {', '.join((*STREAMS, *PLANTED))} (default: all not planted)")
+    parser.add_argument("--suite", choices=[*CRUSHES, "dieharder"], default="small")
+    parser.add_argument("--tests", help="numbers of tests of the suite, by commas (default: all)")
+    parser.add_argument("--reversed", action="store_true", help="turn the bits of every half around, for TestU01")
     parser.add_argument("--bits", action="store_true", help="write the bits of one stream to the standard output")
     asked = parser.parse_args()
+    known = STREAMS | PLANTED
+    if unknown := set(asked.streams) - known.keys():
+        parser.error(f"found {', '.join(sorted(unknown))}, expected some of {', '.join(known)}")
     if asked.bits:
-        for piece in STREAMS[asked.streams[0]]():
-            sys.stdout.buffer.write(piece)
-    chosen = [int(test) for test in asked.tests.split(",")] if asked.tests else list(QUICK)
-    for stream in asked.streams or STREAMS:
+        for words in known[asked.streams[0]].words():
+            sys.stdout.buffer.write(words.tobytes())
+    tests = [int(test) for test in re.findall(r"\d+", asked.tests or "")]
+    failed = 0
+    for name in asked.streams or STREAMS:
         begin = time.perf_counter()
-        found: list[tuple[str, float, str]] = []
-        for call in [["-a"]] if asked.all else [["-d", str(test)] for test in chosen]:
-            for name, p, assessment in results(stream, call):
-                print(f"{stream}  {name}  p = {p:.6f}  {assessment}", flush=True)
-                found.append((name, p, assessment))
-        failed = sum(assessment != "PASSED" for _, _, assessment in found)
-        print(
-            f"{stream}: {len(found)} results, {failed} weak or failed, {time.perf_counter() - begin:.0f} s", flush=True
-        )
+        if asked.suite == "dieharder":
+            found = dieharder(known[name], tests)
+        else:
+            found = crush(known[name], asked.suite, tests, backwards=asked.reversed)
+        counts: list[str] = []
+        for test, p in found:
+            counts.append(verdict(p))
+            print(f"{name}  {test}  p = {p:.3g}  {counts[-1]}", flush=True)
+        failed += counts.count("failed")
+        told = f"{len(counts)} p-values, {counts.count('suspect')} suspect, {counts.count('failed')} failed"
+        print(f"{name}: {asked.suite}: {told}, {time.perf_counter() - begin:.0f} s", flush=True)
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -37,7 +37,7 @@ class Chains:
     """Chains of an emitted module, all started at zero; every call moves them on by `draws * thin` steps."""
 
     def __init__(self, build: Build, thin: int, draws: int, data: Data | None = None, chains: int = 1,
-                 module: Emitted | None = None, seed: int = 1) -> None:  # fmt: skip
+                 module: Emitted | None = None, seed: int = 1, lanes: bool = False) -> None:  # fmt: skip
         self.module = module or compiled(build)
         settings = replace(build.run, thin=thin, draws=draws)
         self.inputs: Inputs = prepare_inputs(self.module, build, settings, data or Data(), draws)
@@ -45,7 +45,7 @@ class Chains:
         state = tuple(np.zeros(max(size, 1)) for size in sizes)
         noise, batch = self.module.seed_streams(seed, chains)
         self.chains = [start_chain(self.module, self.inputs, state, noise[k], batch[k]) for k in range(chains)]
-        together = LANES if chains >= LANES and self.module.run_lanes is not None else 1
+        self.lanes, together = lanes, LANES if lanes else 1
         self.groups = [self.chains[k : k + together] for k in range(0, chains, together)]
 
     def advance(self) -> None:
@@ -53,7 +53,7 @@ class Chains:
         for chain in self.chains:
             chain.done = 0
         for group in self.groups:
-            if len(group) > 1:
+            if self.lanes:
                 advance_lanes(self.module, self.inputs, group, self.inputs.draws)
             else:
                 advance(self.module, self.inputs, group[0], self.inputs.draws)

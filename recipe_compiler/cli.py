@@ -134,6 +134,9 @@ def run(
     step_size: Annotated[float | None, typer.Option(callback=_step_size, help="eps, above 0.")] = None,
     batch_size: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Data in a minibatch.")] = None,
     thin: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Steps per draw.")] = None,
+    lanes: Annotated[
+        bool | None, typer.Option("--lanes/--no-lanes", help="64 chains side by side: other draws of the same law.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
@@ -149,7 +152,7 @@ def run(
     """
     from recipe_compiler.commands.run import run_build
 
-    asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin)
+    asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
     do = partial(run_build, build, folder, asked, cores, resume=resume)
     _leave(partial(do, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code))
 

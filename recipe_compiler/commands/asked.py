@@ -14,3 +14,4 @@ class Asked:
     step_size: float | None = None
     batch_size: int | None = None
     thin: int | None = None
+    lanes: bool | None = None

@@ -20,6 +20,7 @@ from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.generator import GeneratorMeans, generator_means
+from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
@@ -27,6 +28,7 @@ from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import save, to_datatree
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
+from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report
 
@@ -59,6 +61,8 @@ def run_build(
     _demand_room(build, emitted, settings, data)
     if not as_json:
         say(f"compiled and read back; {_length(settings)}")
+    if emitted.run_lanes is not None and settings.chains >= LANES and not settings.lanes and not as_json:
+        say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     inputs = prepare_inputs(emitted, build, settings, data, 0)
     ahead = forecast(emitted, build, inputs)
     for line in ahead.says if ahead is not None and not as_json else ():
@@ -79,6 +83,8 @@ def _settings(build: Build, asked: Asked) -> RunSettings:
     if asked.batch_size is not None and build.variant == "full":
         problem = "found --batch-size, expected none: the variant of this build is full, every step uses all data"
         raise SpecError([Fault(build.source.place("variant"), "variant", problem)])
+    if asked.lanes and (why := no_lanes(build.target, build.noise_generator)):
+        raise SpecError([Fault(build.source.place("target"), "--lanes", f"found it for {build.name}: {why}")])
     given = {name: value for name, value in asdict(asked).items() if value is not None}
     return replace(build.run, **given)
 
@@ -97,7 +103,8 @@ def _demand_room(build: Build, module: Emitted, settings: RunSettings, data: Dat
 
 def _length(settings: RunSettings) -> str:
     draws = f"{settings.warmup} draws of warmup and {settings.draws} kept"
-    return f"{settings.chains} chains, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
+    lanes = " as lanes" if settings.lanes else ""
+    return f"{settings.chains} chains{lanes}, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
 
 
 def _conclude(

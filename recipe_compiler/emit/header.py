@@ -14,6 +14,12 @@ from recipe_compiler.verdict import Proved, Refuted, Report, Undecided
 
 WIDTH = 116
 
+_DRAWN = {
+    "philox": "normals by Philox4x32-10: a function of the run's key, chain, step and place in the step alone",
+    "numpy": "normals by a numpy.random.Generator (PCG64) of each chain",
+}
+"""What the noise is drawn from, where that is not xoshiro256++."""
+
 
 def header(
     build: Build, derivation: Derivation, program: Program, report: Report, digest: str, names: Mapping[str, str]
@@ -111,6 +117,8 @@ def _step(build: Build, program: Program) -> Iterator[str]:
         yield "Euler-Maruyama: every block from the old state at once; weak order 1"
     else:
         yield f"sequential Euler: {', then '.join(build.order)}; the noise covariance is that of the old state; order 1"
+    if program.noises and program.noise_generator in _DRAWN:
+        yield _DRAWN[program.noise_generator]
     if program.narrow:
         yield "the data are stored in float32; arithmetic is in float64"
     if program.variant == "full":

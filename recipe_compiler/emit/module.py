@@ -55,7 +55,12 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
     own = "import math\n\n" if "math." in code else ""
-    return own + "import numpy as np\nfrom numba import njit"
+    builder = "from llvmlite import ir\n" if re.search(r"\bir\.", code) else ""
+    if "@intrinsic" not in code:
+        return own + "import numpy as np\nfrom numba import njit"
+    tools = "from numba.core import cgutils\n" if "cgutils." in code else ""
+    intrinsics = "from numba.extending import intrinsic"  # which comes with numba, as llvmlite does
+    return f"{own}import numpy as np\n{builder}from numba import njit, types\n{tools}{intrinsics}"
 
 
 def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
@@ -74,7 +79,7 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
     if CLIPPED in run_arguments(program, kernel):
         yield "CLIPS = True"
-    if has_lanes(kernel):
+    if has_lanes(program, kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
     yield from _names(
         "MOMENTS", tuple(moment.says for moment in program.generator.moments) if program.generator else ()
@@ -122,11 +127,11 @@ def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     yield print_procedure(kernel.step, LOOP)
     if kernel.chunked:
         yield print_sweep(program, kernel)
-    if has_lanes(kernel):
+    if has_lanes(program, kernel):
         yield print_step_lanes(program, kernel)
     yield print_prepare(kernel.prepare, symbolic_sizes(program))
     yield print_run(program, kernel)
-    if has_lanes(kernel):
+    if has_lanes(program, kernel):
         yield print_run_lanes(program, kernel)
     yield print_seed_streams(program, kernel)
     yield from _diagnostics(program, kernel)

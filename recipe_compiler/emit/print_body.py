@@ -16,11 +16,13 @@ from recipe_compiler.program.loops import (
     Increment,
     Invert,
     Invoke,
+    Pack,
     Plus,
     Scalar,
     Scale,
     Statement,
     Take,
+    Unpack,
     View,
     reads_variable,
 )
@@ -51,17 +53,23 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             turns = f"np.uint64({whole})" if block == 1 else f"np.uint64(0), np.uint64({whole}), np.uint64({block})"
             yield f"{pad}for {start} in range({turns}):"
             yield from print_body(body, indent + 4)
-        case Take(target, source, places):
+        case Take(target, source, places, count):
             place = " + ".join(f"np.uint64({one})" if isinstance(one, int) else one for one in places if one != 0)
+            place = place if count is None else f"min({place}, np.uint64({count} - 1))"
             yield f"{pad}{target} = " + (place if source is None else f"{source}[{place}]")
         case ForBatch(index, position, body, beyond):
             yield f"{pad}for {position} in range({_turns('batch_size', beyond)}):"
             if any(reads_variable(statement, index) for statement in body):
                 yield f"{pad}    {index} = batch[{position}]"
             yield from print_body(body, indent + 4)
+        case Pack(array, position, values):
+            yield from (f"{pad}{array}[{place}] = {one}" for place, one in _columns(position, values))
+        case Unpack(array, position, targets):
+            yield from (f"{pad}{one} = {array}[{place}]" for place, one in _columns(position, targets))
         case View(name, source, start, sizes):
             shape = f".reshape(({', '.join(map(str, sizes))}))" if len(sizes) > 1 else ""
-            yield f"{pad}{name} = {source}[{start}:{start + prod(sizes)}]{shape}"
+            part = f"[{start}:{start + prod(sizes)}]{shape}" if start is not None else f".reshape({source}.size)"
+            yield f"{pad}{name} = {source}{part}"
         case Comment(words):
             yield from _comment(words, pad)
         case Invert(target, source):
@@ -86,6 +94,12 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
 
 def _turns(count: Size, beyond: int) -> str:
     return f"{count} - {count} % {beyond}, {count}" if beyond else str(count)
+
+
+def _columns(position: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield where the columns of a row lie in a flat array, each with its name: indices without a sign."""
+    start = position if len(names) == 1 else f"np.uint64({len(names)}) * {position}"
+    yield from ((f"{start} + np.uint64({k})" if k else start, name) for k, name in enumerate(names))
 
 
 def _grid(names: tuple[tuple[str, ...], ...]) -> str:

@@ -7,6 +7,7 @@ from recipe_compiler.emit.print_body import WIDTH, call
 from recipe_compiler.emit.print_chunks import print_chunks_run
 from recipe_compiler.emit.print_procedure import shape_text, size_lines
 from recipe_compiler.emit.print_registers import print_registers_run
+from recipe_compiler.emit.print_streams import draw_arrays
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
@@ -53,6 +54,7 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     if kernel.registers:
         yield from print_registers_run(program, kernel, first)
     else:
+        yield "    _wide_vectors()"
         yield from (print_chunks_run if kernel.chunked else _arrays_run)(program, kernel, first)
 
 
@@ -97,8 +99,7 @@ def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
             yield f"{pad}_fill_indices(batch_state, {rows}, batch)"
         else:
             yield f"{pad}_shuffle_indices(batch_state, permutation, batch)"
-    for array in kernel.noises:
-        yield f"{pad}_fill_normals(noise_state, {array.name})"
+    yield from (f"{pad}{line}" for line in draw_arrays(program, kernel))
 
 
 def _keep(program: Program) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import LOOP
-from recipe_compiler.emit.print_streams import fill_normals
+from recipe_compiler.emit.print_streams import draw_chunk, end_step
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program
 
@@ -23,8 +23,7 @@ def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
     yield '    """Advance all entries by one step, in place, as many at a time as have room for their noise."""'
     yield f"    for first in range(0, {length}, {chunk}):"
     yield f"        last = min(first + {chunk}, {length})"
-    for name in noises:
-        yield f"        {fill_normals(program, kernel)}(noise_state, {name}[: last - first])"
+    yield from (f"        {line}" for line in draw_chunk(program, kernel, length))
     given = (*step.outputs, *step.inputs)
     cut = {name: f"{name}[first:last]" for name in kernel.chunked if name not in noises}
     yield from call("        step", tuple(cut.get(array.name, array.name) for array in given), 8)
@@ -40,6 +39,7 @@ def print_chunks_run(program: Program, kernel: Kernel, first: str) -> Iterator[s
     yield f"    for kept in range({first}.shape[0]):"
     yield "        for _ in range(thin):"
     yield from call("            sweep", (*names, *(("noise_state", *noises) if noises else ()), "eps"), 12)
+    yield from (f"            {line}" for line in end_step(program, kernel))
     yield "        finite = 0"
     yield f"        for entry in range({length}):"
     for block in program.blocks:

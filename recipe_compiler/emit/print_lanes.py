@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import LOOP
+from recipe_compiler.emit.print_streams import draw_lanes, steps_at_once
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program
 
@@ -15,9 +16,12 @@ LANES = 64
 RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
 
 
-def has_lanes(kernel: Kernel) -> bool:
-    """Whether a module can run its chains as lanes: its step is one of scalars, and counts nothing."""
-    return bool(kernel.registers) and not kernel.step.work
+def has_lanes(program: Program, kernel: Kernel) -> bool:
+    """Whether a module can run its chains as lanes: its step is one of scalars, and counts nothing.
+
+    A numpy.random.Generator draws for one chain at a time.
+    """
+    return bool(kernel.registers) and not kernel.step.work and program.noise_generator != "numpy"
 
 
 def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -51,10 +55,10 @@ def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     yield f"    random state is noise_state[{LANES} * w + l]. Each kept[l] counts its draws before it left the finite"
     yield "    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
     yield '    """'
-    # the normals of some steps are drawn at once: rows of lanes come in pairs, and longer loops cost less
-    steps = max(8 // count, 1 + count % 2) if count else 1
+    yield "    _wide_vectors()"
+    steps = steps_at_once(program, count)
     if count:
-        yield f"    lanes_noise = _empty_rows({count * steps})"
+        yield f"    lanes_noise = _empty_rows({count * steps + count * steps % 2})"
     yield "    kept[:] = 0"
     yield "    for draw in range(lanes_draws.shape[0]):"
     yield f"        for {'turn' if steps > 1 else '_'} in range(thin):"
@@ -62,10 +66,10 @@ def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     if steps > 1:
         yield f"            if turn % {steps} == 0:"
         drawn = f"lanes_noise[: {LANES * count} * min({steps}, thin - turn)]"
-        yield f"                _fill_normals_lanes(noise_state, {drawn})"
+        yield from (f"                {line}" for line in draw_lanes(program, drawn))
         noise = (f"lanes_noise[{LANES * count} * (turn % {steps}) :]",)
     elif count:
-        yield "            _fill_normals_lanes(noise_state, lanes_noise)"
+        yield from (f"            {line}" for line in draw_lanes(program, "lanes_noise"))
     yield from call("            step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 12)
     yield f"        for lane in range(np.uint64({LANES})):"
     yield "            finite = kept[lane] == draw"

@@ -1,16 +1,22 @@
 """Procedures of a kernel as Python functions."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from recipe_compiler.emit.print_body import WIDTH, call, print_body, sizes_in
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, names_in, stored_in
+from recipe_compiler.program.loops import Array, names_in
+from recipe_compiler.program.traverse import stored_in
 
 LOOP = '@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)'
 """Decorator of `step`, and of a gradient of scalars: the chain holds them, which saves compiling them apart, and lets
 scalars share their registers with the loop around. No sum of theirs is reordered."""
+MOST_ARGUMENTS = 30
+"""Calls with more are compiled by Python to another instruction, at which numba cannot hold a function in the chain."""
+LONG = LOOP.replace('inline="always"', "forceinline=True")
+"""Decorator of those with more arguments: LLVM puts them into the chain, which takes longer to compile."""
 REDUCTION = '@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)'
 """Decorator of functions whose sums may be reordered, so that they vectorise."""
 SMALL = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)'
@@ -20,7 +26,7 @@ SMALL = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model=
 def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
     """Yield the lines of a jitted procedure: one that returns its outputs does not take them."""
     arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
-    yield decorator
+    yield LONG if decorator == LOOP and len(arrays) > MOST_ARGUMENTS else decorator
     yield from call(f"def {procedure.name}", tuple(array.name for array in arrays), 0, ":")
     first, *others = procedure.says
     yield from docstring((f"{'Return' if procedure.returns else 'Write'} {first}", *others))
@@ -59,8 +65,14 @@ def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]
 
 def shape_text(sizes: tuple[Size, ...]) -> str:
     """Return the shape argument of an allocation."""
-    words = [str(size).replace("+", " + ") for size in sizes]
+    words = [_joined(str(size)) for size in sizes]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
+
+
+def _joined(size: str) -> str:
+    """Return the sum that a joined size is, equal parts counted."""
+    parts = Counter(size.split("+"))
+    return " + ".join(part if count == 1 else f"{count} * {part}" for part, count in parts.items())
 
 
 def size_lines(arrays: Iterable[Array], wanted: frozenset[str], indent: int) -> Iterator[str]:

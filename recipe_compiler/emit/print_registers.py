@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import shape_text
+from recipe_compiler.emit.print_streams import WORDS, draw_scalars
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
-
-STATE = ("s0", "s1", "s2", "s3")
-"""The scalars that hold the state of the random bits."""
 
 
 def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
@@ -22,14 +20,13 @@ def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterato
     )
     for block, k, name in state:
         yield f"    {name} = {block}[{k}]"
-    yield from (f"    {name} = noise_state[{k}]" for k, name in enumerate(STATE))
+    words = tuple(enumerate(WORDS[program.noise_generator]))
+    yield from (f"    {name} = noise_state[{k}]" for k, name in words)
     yield f"    done = {first}.shape[0]"
     yield f"    for kept in range({first}.shape[0]):"
     yield "        for _ in range(thin):"
-    bits = ", ".join(STATE)
-    for array in kernel.noises:
-        for name in kernel.scalars(array.name):
-            yield f"            {name}, {bits} = _next_normal({bits})"
+    normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
+    yield from (f"            {line}" for line in draw_scalars(program, normals))
     targets = ", ".join(name for _, _, name in state)
     yield from call(f"            {targets} = step", tuple(a.name for a in (*step.inputs, *step.work)), 12)
     for block, k, name in state:
@@ -42,5 +39,5 @@ def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterato
     yield "            break"
     for block, k, name in state:
         yield f"    {block}[{k}] = {name}"
-    yield from (f"    noise_state[{k}] = {name}" for k, name in enumerate(STATE))
+    yield from (f"    noise_state[{k}] = {name}" for k, name in words)
     yield "    return done"

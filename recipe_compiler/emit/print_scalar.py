@@ -10,7 +10,7 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.program.loops import Call, Constant, Kronecker, Plus, Raise, Ref, Scalar, Times
 
 FUNCTIONS = {
-    "exp": "math.exp",
+    "exp": "_exp",
     "log": "math.log",
     "log1p": "math.log1p",
     "expm1": "math.expm1",

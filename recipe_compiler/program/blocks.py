@@ -2,13 +2,15 @@
 
 What a row goes through is cut where loops within the row and expressions of its scalars alternate. Each part is done
 for all rows of a block before the next part: the expressions become vector instructions, and the sums over rows at the
-end take four rows at once. What passes from part to part is kept in an array as long as a block. The rows beyond the
-last whole block go one by one, as before.
+end take four rows at once. Memory is asked for the rows that come next, which it brings while a block is summed. What
+passes from part to part is kept in an array as long as a block. The rows beyond the last whole block go one by one, as
+before.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recipe_compiler.program.ahead import ask, asked
 from recipe_compiler.program.combine import plus
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.fuse import Fused, position_of
@@ -29,9 +31,9 @@ from recipe_compiler.program.loops import (
 )
 from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
 
-BLOCK = 16
-"""Rows of a block: enough for vector instructions, and 100 features of them fill less than half of the fastest cache,
-which leaves room for the rows that the processor reads ahead."""
+BLOCK = 8
+"""Rows of a block: enough for vector instructions, and 100 features of them fill a seventh of the fastest cache, which
+leaves room for the rows that are read ahead."""
 AT_ONCE = 4
 """Rows that are added to a sum at once: the sum is read and written once for all of them."""
 
@@ -48,13 +50,19 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
     loop = fused.loop
     if isinstance(loop, ForBatch) and any(loop.position in ref.at for ref in refs(loop.body)):
         return None
-    parts = tuple(_parts(loop.body))
     names = _Names.of(procedure, fused)
+    parts = tuple(_parts(loop.body))
+    parts = tuple(_taken_along(parts, names)) if isinstance(loop, ForBatch) else parts
     passed = _passed(parts, fused.local)
     block: list[Statement] = []
+    data = asked(procedure, loop.body)
+    row = Take(ROW, names.batch, (names.start, names.turn), names.count)
+    first = ask(data, names.fresh("ahead"), row, BLOCK) if data else ()
     for place, part in enumerate(parts):
-        sums = place == len(parts) - 1 and _is_sum(part, fused.local)
-        block.append((_at_once if sums else _each)(part, passed, names))
+        if place == len(parts) - 1 and _is_sum(part, fused.local):
+            block.append(_at_once(part, passed, names))
+        else:
+            block.append(_each(part, passed, names, () if place else first))
     whole = ForBlocks(names.start, names.count, BLOCK, tuple(block))
     held = tuple(Array(array.name, (BLOCK, *array.sizes)) for array in passed.values())
     kept = tuple(array for array in fused.local if array.sizes and array.name not in passed)
@@ -80,7 +88,7 @@ class _Names:
         self.first = self.fresh("first")
         self.rows = tuple(self.fresh(f"{ROW}_{k}") for k in range(AT_ONCE))
         self.single = {name: self.fresh(f"{name}_alone") for name in passed}
-        self._numbered: dict[tuple[str, int], str] = {}
+        self._numbered: dict[tuple[str, int | str], str] = {}
 
     @classmethod
     def of(cls, procedure: Procedure, fused: Fused) -> "_Names":
@@ -97,6 +105,12 @@ class _Names:
             wanted += "_"
         self._taken.add(wanted)
         return wanted
+
+    def of_row(self, ref: Ref) -> Ref:
+        """Return the scalar that holds an element of data at its row."""
+        if (ref.name, ROW) not in self._numbered:
+            self._numbered[ref.name, ROW] = self.fresh(f"{ref.name}_{ROW}")
+        return Ref(self._numbered[ref.name, ROW])
 
     def numbered(self, name: str, k: int) -> str:
         """Return the name of the k-th of the rows that are added at once."""
@@ -141,6 +155,26 @@ def _loops(body: Part, place: int) -> bool:
             return False
 
 
+def _taken_along(parts: tuple[Part, ...], names: "_Names") -> Iterator[Part]:
+    """Yield the parts with what scalars need of a row read by the loops before them: they become vector instructions.
+
+    For all a compiler knows, a store may change what the next row of a minibatch reads: the rows may be anywhere.
+    """
+    read = [() if _has_loops(part) else tuple(ref for ref in refs(part) if ref.at == (ROW,)) for part in parts]
+    read[0] = ()
+    for part, own, later in zip(parts, read, (*read[1:], ()), strict=True):
+        taken = tuple(Assign(names.of_row(ref), ref) for ref in dict.fromkeys(later))
+        yield (*(_with(statement, own, names) for statement in part), *taken)
+
+
+def _with(statement: Statement, taken: tuple[Ref, ...], names: "_Names") -> Statement:
+    return with_refs(statement, lambda ref: names.of_row(ref) if ref in taken else ref)
+
+
+def _has_loops(part: Part) -> bool:
+    return any(isinstance(statement, For) for statement in part)
+
+
 def _passed(parts: tuple[Part, ...], local: tuple[Array, ...]) -> dict[str, Array]:
     """Return what one part of a row's statements hands on to another: scalars and small arrays."""
     sizes = {array.name: array.sizes for array in local}
@@ -180,15 +214,15 @@ def _adds(loop: For, own: set[str]) -> bool:
     )
 
 
-def _each(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
-    """Return the loop that does a part for every row of a block."""
+def _each(part: Part, passed: dict[str, Array], names: _Names, first: Part) -> Statement:
+    """Return the loop that does a part for every row of a block, with `first` at the start of each turn."""
 
     def at_turn(ref: Ref) -> Ref:
         return Ref(ref.name, (names.turn, *ref.at)) if ref.name in passed else ref
 
     body = tuple(with_refs(statement, at_turn) for statement in part)
     take = (Take(ROW, names.batch, (names.start, names.turn)),) if _reads_row(part) else ()
-    done = (*take, *(_unsigned(statement) for statement in body))
+    done = (*first, *take, *(_unsigned(statement) for statement in body))
     return ForBlocks(names.turn, BLOCK, 1, done, _along(part, passed))
 
 

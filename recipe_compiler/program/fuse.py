@@ -5,6 +5,7 @@ both are one where each turn of the second reads, of what the first writes, what
 goes through the same statements in the same order as before.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from recipe_compiler.program.definition import ROW
@@ -68,23 +69,37 @@ def position_of(loop: RowLoop) -> str:
     return loop.position if isinstance(loop, ForBatch) else loop.index
 
 
-def _names(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
-    written = frozenset(ref.name for ref in targets((statement,)))
-    return written, frozenset(ref.name for ref in refs((statement,)))
+def _places(statement: Statement) -> tuple[frozenset[Ref], frozenset[Ref]]:
+    """Return what a statement writes, and what it reads or writes."""
+    return frozenset(targets((statement,))), frozenset(refs((statement,)))
+
+
+def _shared(some: Iterable[Ref], others: Iterable[Ref]) -> frozenset[str]:
+    """Return the names of what may be one place of memory: other literal positions of an array are other places."""
+    return frozenset(
+        one.name
+        for one in some
+        for other in others
+        if one.name == other.name and (one.at == other.at or not (_literal(one) and _literal(other)))
+    )
+
+
+def _literal(ref: Ref) -> bool:
+    return all(isinstance(place, int) for place in ref.at)
 
 
 def _touch(loop: RowLoop, statement: Statement) -> bool:
     """Whether a statement reads or writes what a loop writes, or writes what it reads."""
-    written, read = _names(loop)
-    written_, read_ = _names(statement)
-    return bool(written & (written_ | read_) or written_ & read)
+    written, read = _places(loop)
+    written_, read_ = _places(statement)
+    return bool(_shared(written, written_ | read_) or _shared(written_, read))
 
 
 def _row_by_row(first: RowLoop, second: RowLoop) -> bool:
     """Whether a turn of the second loop needs of the first no more than the same turn, and disturbs no later one."""
-    written, read = _names(first)
-    written_, read_ = _names(second)
-    shared = (written & read_) | (written_ & read)
+    written, read = _places(first)
+    written_, read_ = _places(second)
+    shared = _shared(written, read_) | _shared(written_, read)
     at_row = (position_of(first),)
     elsewhere = {ref.name for ref in refs((first, second)) if ref.at[:1] != at_row}
     renewed = {name for name in shared & elsewhere if _renews(first, name) and _renews(second, name)}

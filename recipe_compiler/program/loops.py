@@ -122,22 +122,44 @@ class ForBlocks:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """`target` is the element of `source` at the sum of unsigned `places`, or that sum where there is no source."""
+    """`target` is the element of `source` at the sum of unsigned `places`, or that sum where there is no source.
+
+    With `count`, the last of so many elements is taken for those beyond it.
+    """
 
     target: str
     source: str | None
     places: tuple[str | int, ...]
+    count: Size | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """`array[w * position + k] = values[k]`, counted unsigned: row `position` of a flat array of w columns."""
+
+    array: str
+    position: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """`targets[k] = array[w * position + k]`, counted unsigned: row `position` of a flat array of w columns."""
+
+    array: str
+    position: str
+    targets: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`name = source[start : ...]` in a shape of its own: a part of an array under a name, nothing copied."""
+    """`name = source[start : ...]` in a shape of its own: a part of an array, or all of it (None), nothing copied."""
 
     name: str
     source: str
-    start: int
+    start: int | None
     sizes: tuple[int, ...]
-    """None for a scalar, which is an array of length one."""
+    """None for a scalar, which is an array of length one; of all of an array none: it is flat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +220,9 @@ class Invoke:
     targets: tuple[str, ...] = ()
 
 
-Statement = (
-    Assign | Increment | For | ForBatch | ForBlocks | Take | View | Comment | Invert | Factor | Scale | Clip | Invoke
-)
+Loop = For | ForBatch | ForBlocks
+Copy = Take | Pack | Unpack | View
+Statement = Assign | Increment | Loop | Copy | Comment | Invert | Factor | Scale | Clip | Invoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +267,9 @@ def _names(statement: Statement) -> Iterator[str]:
         case ForBatch(_, _, body):
             yield "batch"
             yield from names_in(body)
-        case View(target, source):
-            yield from (target, source)
-        case Invert(target, source):
+        case Pack(array, _, scalars) | Unpack(array, _, scalars):
+            yield from (array, *scalars)
+        case View(target, source) | Invert(target, source):
             yield from (target, source)
         case Factor(targets, _, two_D, B_hat):
             yield from targets
@@ -276,17 +298,3 @@ def _names_of(value: Scalar) -> Iterator[str]:
             yield from _names_of(base)
         case Constant() | Kronecker():
             return
-
-
-def stored_in(body: Iterable[Statement]) -> frozenset[str]:
-    """Return the names of arrays whose elements are assigned one by one (inverses and factors come as a whole)."""
-    found: set[str] = set()
-    for statement in body:
-        match statement:
-            case Assign(target, _) | Increment(target, _) | Scale(target, _, _, _):
-                found.add(target.name)
-            case For(_, _, inner) | ForBatch(_, _, inner) | ForBlocks(_, _, _, inner):
-                found |= stored_in(inner)
-            case _:
-                pass
-    return frozenset(found)

@@ -13,6 +13,7 @@ from recipe_compiler.program.definition import Definition
 from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
 from recipe_compiler.program.lowered_noise import CLIPPED, Grid, LoweredNoise, covariance, joined, length, row_product
 from recipe_compiler.program.program import Noise
+from recipe_compiler.program.unroll import decided
 from recipe_compiler.tensor.atoms import moved_tensor
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
 
@@ -107,7 +108,7 @@ def _entry(noise: Noise, a: int, b: int, contraction: Contraction) -> Scalar:
     for matrix in _matrices(noise):
         entry: Tensor = matrix[row][col]
         moves: dict[Index, Slot] = {index: i if index.label == "i" else j for index in entry.free}
-        values.append(contraction.scalar(moved_tensor(entry, moves), (), {}))
+        values.append(decided(contraction.scalar(moved_tensor(entry, moves), (), {})))
     return covariance(values[0], values[1] if len(values) > 1 else ZERO)
 
 

@@ -120,3 +120,5 @@ class Program:
     """Whether a minibatch is a block of consecutive rows."""
     narrow: bool = False
     """Whether the data are stored in float32."""
+    noise_generator: str = "xoshiro"
+    """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""

@@ -12,14 +12,19 @@ from recipe_compiler.program.registers import locally, positions
 from recipe_compiler.program.traverse import refs
 from recipe_compiler.program.unroll import TURNS, unroll
 
+SUMS = 32
+"""The most entries that are summed in scalars: what no register is left for costs a load and a store in every row."""
+
 
 def has_small_rows(procedure: Procedure, fused: Fused) -> bool:
     """Whether every loop within a row has few turns, and what is summed has few entries, under its own name."""
     if any(isinstance(statement, View) for statement in procedure.body):
         return False
-    arrays = (*procedure.outputs, *fused.local)
-    sizes = [size for array in arrays for size in array.sizes]
-    return all(isinstance(size, int) and size <= TURNS for size in (*sizes, *_counts(fused.loop.body)))
+    summed = [size for array in procedure.outputs for size in array.sizes]
+    within = [*(size for array in fused.local for size in array.sizes), *_counts(fused.loop.body)]
+    return all(
+        isinstance(size, int) and size <= most for sizes, most in ((summed, SUMS), (within, TURNS)) for size in sizes
+    )
 
 
 def _counts(body: tuple[Statement, ...]) -> list[object]:

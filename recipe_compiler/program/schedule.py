@@ -2,19 +2,22 @@
 
 from dataclasses import replace
 
+from recipe_compiler.program.ahead import reads_ahead
 from recipe_compiler.program.blocks import BLOCK, blocks
 from recipe_compiler.program.chunks import chunks
+from recipe_compiler.program.flat_rows import flat_rows
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Invoke, Statement
 from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.program.packs import packs
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.registers import registers
 from recipe_compiler.program.rows import has_small_rows, small_rows
 from recipe_compiler.program.share import share
 from recipe_compiler.program.shorten import shorten
 from recipe_compiler.program.unroll import unroll
-from recipe_compiler.program.views import without_views
+from recipe_compiler.program.views import flat, without_views
 from recipe_compiler.program.widen import widen
 
 COORDINATES = 16
@@ -35,8 +38,7 @@ def _shaped(program: Program, kernel: Kernel) -> Kernel:
         return _in_registers(kernel)
     cut = chunks(program, kernel)
     if not cut.chunked:
-        stacked = program.gradient is not None and program.gradient.stacked
-        return kernel if stacked else _by_rows(kernel)
+        return _by_rows(program, kernel)
     return replace(cut, step=_shared(cut.step), gradient=None if cut.gradient is None else _shared(cut.gradient))
 
 
@@ -80,21 +82,29 @@ def _passed_on(body: tuple[Statement, ...], gradient: Procedure | None) -> froze
     return frozenset(name for call in calls for name in call.arguments)
 
 
-def _by_rows(kernel: Kernel) -> Kernel:
+def _by_rows(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with its gradient in one loop over the rows of the data."""
-    gradient = kernel.gradient
+    gradient = None if kernel.gradient is None else flat(kernel.gradient)
     fused = fuse(gradient) if gradient is not None else None
     if gradient is None or fused is None:
         return kernel
     if has_small_rows(gradient, fused):
-        small = _shared(small_rows(gradient, fused))
-        return _with_gradient(
-            kernel, gradient, small, "Small rows: one loop over the rows of the data, their features in scalars."
-        )
-    blocked = blocks(gradient, fused)
+        small = small_rows(gradient, fused)
+        packed = packs(small)
+        flat_view = small if program.narrow else flat_rows(small)
+        says = "Small rows: one loop over the rows of the data, their features in scalars."
+        if packed is not small:
+            says = (
+                "Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop "
+                "over them with their features in scalars takes several rows at once."
+            )
+        shaped = flat_view if packed is small else packed
+        return _with_gradient(kernel, gradient, _shared(shaped), says)
+    blocked = blocks(gradient, fused) if gradient is kernel.gradient else None
     if blocked is None:
         return kernel
-    says = f"Blocks of rows: {BLOCK} rows of the data at a time, summed while they are in the cache."
+    says = f"Blocks of rows: {BLOCK} rows of the data at a time, summed while they are in the cache"
+    says += ", the next ones asked for meanwhile." if reads_ahead(blocked) else "."
     return replace(_with_gradient(kernel, gradient, _shared(blocked), says), block=BLOCK)
 
 

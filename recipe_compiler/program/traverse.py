@@ -106,3 +106,17 @@ def value_with_refs(value: Scalar, rule: Callable[[Ref], Scalar]) -> Scalar:
     if isinstance(value, Ref):
         return rule(value)
     return with_parts(value, tuple(value_with_refs(part, rule) for part in parts_of(value)))
+
+
+def stored_in(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the names of arrays whose elements are assigned one by one (inverses and factors come as a whole)."""
+    found: set[str] = set()
+    for statement in body:
+        match statement:
+            case Assign(target, _) | Increment(target, _) | Scale(target, _, _, _):
+                found.add(target.name)
+            case For(_, _, inner) | ForBatch(_, _, inner) | ForBlocks(_, _, _, inner):
+                found |= stored_in(inner)
+            case _:
+                pass
+    return frozenset(found)

@@ -1,15 +1,16 @@
 """Pass: loops of a small literal count become straight lines.
 
 The statements of a body are written out once per turn, the loop variable replaced by its number; what a Kronecker
-delta then decides is decided. A sum of such a loop becomes one expression, its terms in the order of the turns, so the
-value computed stays the same to the last bit but for the zeros left out.
+delta then decides is decided, and terms that are alike then are added up. A sum of such a loop becomes one expression,
+its terms in the order of the turns, so the value computed stays the same to the last bit but for those.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 
-from recipe_compiler.program.combine import plus
+from recipe_compiler.program.combine import plus, times
 from recipe_compiler.program.loops import (
     Assign,
     Call,
@@ -65,13 +66,18 @@ def at_turn(statement: Statement, index: str, turn: int | str) -> Statement:
             return statement
 
 
+def decided(value: Scalar) -> Scalar:
+    """Return an expression of literal positions, what Kronecker deltas decide in it decided."""
+    return put(value, "", 0)
+
+
 def put(value: Scalar, index: str, turn: int | str) -> Scalar:
-    """Return an expression with a loop variable replaced, without the zeros and ones that this makes."""
+    """Return an expression with a loop variable replaced, without what becomes 0 or 1 by that."""
     match value:
         case Ref():
             return _moved(value, index, turn)
         case Plus(terms):
-            return plus(tuple(term for term in (put(term, index, turn) for term in terms) if term != ZERO))
+            return plus(_collected(put(term, index, turn) for term in terms))
         case Times(factors):
             left = tuple(factor for factor in (put(factor, index, turn) for factor in factors) if factor != ONE)
             if ZERO in left:
@@ -80,12 +86,37 @@ def put(value: Scalar, index: str, turn: int | str) -> Scalar:
         case Raise(base, exponent):
             return Raise(put(base, index, turn), exponent)
         case Call(fn, args):
-            return Call(fn, tuple(put(arg, index, turn) for arg in args))
+            moved = tuple(put(arg, index, turn) for arg in args)
+            return ONE if fn == "exp" and moved == (ZERO,) else Call(fn, moved)
         case Kronecker(left, right):
             places = tuple(turn if place == index else place for place in (left, right))
             return _decided(*places)
         case Constant():
             return value
+
+
+def _collected(terms: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """Return terms with like ones added up; what cancels, as `mu[j] - mu[i]` does in its turn j = i, is left out."""
+    alike: dict[tuple[Scalar, ...], list[Scalar]] = {}
+    for term in terms:
+        alike.setdefault(tuple(sorted(_factors(term), key=repr)), []).append(term)
+    found = (group[0] if len(group) == 1 else _added(group) for group in alike.values())
+    return tuple(term for term in found if term != ZERO)
+
+
+def _added(terms: list[Scalar]) -> Scalar:
+    coefficient = sum((_coefficient(term) for term in terms), start=Fraction(0))
+    return times(coefficient, _factors(terms[0])) if coefficient else ZERO
+
+
+def _factors(term: Scalar) -> tuple[Scalar, ...]:
+    factors = term.factors if isinstance(term, Times) else (term,)
+    return tuple(factor for factor in factors if not isinstance(factor, Constant))
+
+
+def _coefficient(term: Scalar) -> Fraction:
+    factors = term.factors if isinstance(term, Times) else (term,)
+    return prod((factor.value for factor in factors if isinstance(factor, Constant)), start=Fraction(1))
 
 
 def _decided(left: int | str, right: int | str) -> Scalar:

@@ -1,10 +1,33 @@
 """Pass: parts of an array become positions in it: `W[1, 0]` of `W = theta[2:8].reshape((3, 2))` is `theta[4]`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.loops import Ref, Statement, View
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import For, ForBatch, Ref, Statement, View
 from recipe_compiler.program.traverse import with_refs
+from recipe_compiler.program.unroll import TURNS, unroll
+
+
+def flat(procedure: Procedure) -> Procedure:
+    """Return a procedure whose views are positions in their arrays; the same one where its loops are too long for it.
+
+    Loops over the rows of the data stay; those within a row are written out.
+    """
+    body = procedure.body
+    short = all(count <= TURNS for count in _counts(body) if isinstance(count, int))
+    if not short or not any(isinstance(statement, View) for statement in body):
+        return procedure
+    return replace(procedure, body=without_views(unroll(body)))
+
+
+def _counts(body: Iterable[Statement]) -> Iterator[int | str]:
+    for statement in body:
+        if isinstance(statement, For):
+            yield statement.count
+        if isinstance(statement, For | ForBatch):
+            yield from _counts(statement.body)
 
 
 def without_views(body: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -17,7 +40,7 @@ def without_views(body: Iterable[Statement]) -> tuple[Statement, ...]:
 
 def _place(ref: Ref, views: Mapping[str, View]) -> Ref:
     view = views.get(ref.name)
-    if view is None:
+    if view is None or view.start is None:
         return ref
     place = 0
     for size, at in zip(view.sizes or (1,), ref.at, strict=True):

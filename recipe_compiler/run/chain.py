@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.streams import Stream
 
 Array = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ class Chain:
     """A chain on its way: all that its next draw depends on, and the draws so far."""
 
     blocks: tuple[Array, ...]
-    noise_state: NDArray[np.uint64]
+    noise_state: Stream
     batch_state: NDArray[np.uint64]
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
@@ -49,7 +50,7 @@ class Chain:
     busy: bool = False
 
 
-def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: NDArray[np.uint64],
+def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: Stream,
                 batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
     """Return a chain at its start. The state of z is copied, those of the streams become the chain's own."""
     shuffled = inputs.rows if module.permutes else 0

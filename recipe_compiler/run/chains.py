@@ -1,5 +1,6 @@
 """Chains in parallel threads, in short pieces, so that progress can be shown and an interrupt loses nothing."""
 
+import heapq
 import signal
 import threading
 import time
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from recipe_compiler.run.chain import Chain, Inputs, advance
-from recipe_compiler.run.lanes import LANES, advance_lanes, as_lanes
+from recipe_compiler.run.lanes import LANES, advance_lanes
 from recipe_compiler.run.load_module import Emitted
 
 Group = tuple[Chain, ...]
@@ -35,17 +36,18 @@ class Keep:
 
 
 def run_chains(
-    module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch, keep: Keep | None = None
-) -> signal.Signals | None:
+    module: Emitted, inputs: Inputs, chains: Sequence[Chain], cores: int, watch: Watch, keep: Keep | None = None,
+    *, lanes: bool = False,
+) -> signal.Signals | None:  # fmt: skip
     """Advance all chains to the number of draws asked for, on `cores` threads; return the signal that stopped it.
 
-    Chains advance in turns, by pieces of about a tenth of a second. What a chain draws depends on neither the pieces
-    nor the threads. At SIGINT (ctrl-C) or SIGTERM all chains are brought to one length and kept; a second one stops
-    at once.
+    Chains advance in turns, by pieces of about a tenth of a second, each by itself or, as lanes, 64 side by side. What
+    a chain draws depends on which of the two, and on neither the pieces, the threads nor the other chains. At SIGINT
+    (ctrl-C) or SIGTERM all chains are brought to one length and kept; a second one stops at once.
     """
     if not chains:
         return None
-    size, proceed = (LANES, advance_lanes) if as_lanes(module, chains) else (1, _advance_one)
+    size, proceed = (LANES, advance_lanes) if lanes else (1, _advance_one)
     groups = [tuple(chains[k : k + size]) for k in range(0, len(chains), size)]
     turns = _Turns(groups, inputs.draws)
     with _signals_set(turns.stop) as caught:
@@ -90,29 +92,40 @@ class _Turns:
         self.error: BaseException | None = None
         self._lock = threading.Condition()
         self._still = False
+        self._waiting: list[tuple[int, int]] = []
+        """A heap: of every idle group that can go on, its draws and its number."""
+        for number in range(len(groups)):
+            self._wait(number)
 
-    def take(self) -> tuple[Group, int] | None:
-        """Return chains and how many draws they shall make now, None when nothing is left to start."""
+    def take(self) -> tuple[int, int] | None:
+        """Return the number of a group and how many draws it shall make now, None when nothing is left to start."""
         with self._lock:
             self._lock.wait_for(lambda: not self._still)
             limit = max(chain.done for chain in self.chains) if self.stop.is_set() else self.draws
-            waiting = [(done, g) for g in self.groups if not g[0].busy and (done := _done(g)) is not None]
-            if not waiting or self.error is not None or min(done for done, _ in waiting) >= limit:
+            if not self._waiting or self.error is not None or self._waiting[0][0] >= limit:
                 return None
-            done, group = min(waiting, key=lambda pair: pair[0])
+            done, number = heapq.heappop(self._waiting)
+            group = self.groups[number]
             for chain in group:
                 chain.busy = True
             slow = group[0].seconds_per_draw
             # Grow by at most ten: the first piece, one draw, says little about the next.
             piece = min(int(PIECE_SECONDS / slow), 10 * done) if slow > 0.0 else 1
-            return group, min(max(piece, 1), limit - done)
+            return number, min(max(piece, 1), limit - done)
 
-    def give_back(self, group: Group) -> None:
+    def give_back(self, number: int) -> None:
         """Let others take the chains again."""
         with self._lock:
-            for chain in group:
+            for chain in self.groups[number]:
                 chain.busy = False
+            self._wait(number)
             self._lock.notify_all()
+
+    def _wait(self, number: int) -> None:
+        """Put a group among those that wait, unless none of its chains goes on."""
+        live = [chain.done for chain in self.groups[number] if not chain.diverging]
+        if live:
+            heapq.heappush(self._waiting, (min(live), number))
 
     @contextmanager
     def still(self) -> Generator[None]:
@@ -128,14 +141,10 @@ class _Turns:
                 self._lock.notify_all()
 
 
-def _done(group: Group) -> int | None:
-    """Return how many draws chains that advance together have, None where none of them goes on."""
-    return min((chain.done for chain in group if not chain.diverging), default=None)
-
-
 def _work(module: Emitted, inputs: Inputs, turns: _Turns, proceed: Proceed) -> None:
     while (turn := turns.take()) is not None:
-        group, draws = turn
+        number, draws = turn
+        group = turns.groups[number]
         try:
             begin = time.perf_counter()
             proceed(module, inputs, group, draws)
@@ -143,7 +152,7 @@ def _work(module: Emitted, inputs: Inputs, turns: _Turns, proceed: Proceed) -> N
         except BaseException as error:  # handed to the main thread, which raises it
             turns.error = error
         finally:
-            turns.give_back(group)
+            turns.give_back(number)
 
 
 def _advance_one(module: Emitted, inputs: Inputs, group: Group, draws: int) -> None:

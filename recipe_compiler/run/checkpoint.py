@@ -25,6 +25,7 @@ from recipe_compiler.run.chains import Keep
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.sealed import Sealed, read_sealed, write_sealed
+from recipe_compiler.run.streams import set_words, words_of
 
 Facts = Mapping[str, str | int | float | None]
 Copies = dict[str, NDArray[Any]]
@@ -207,7 +208,7 @@ def _versions() -> dict[str, str]:
 def _state(chain: Chain, k: int) -> Copies:
     """Return copies of all that the next draw of chain k depends on."""
     found = {f"block_{k}_{b}": block.copy() for b, block in enumerate(chain.blocks)}
-    streams = {"noise": chain.noise_state, "batch": chain.batch_state, "permutation": chain.permutation}
+    streams = {"noise": words_of(chain.noise_state), "batch": chain.batch_state, "permutation": chain.permutation}
     return found | {f"{name}_{k}": array.copy() for name, array in {**streams, "clipped": chain.clipped}.items()}
 
 
@@ -219,7 +220,7 @@ def _set_state(chain: Chain, state: Sealed, k: int) -> None:
             raise RunError(f"found a checkpoint without the array {name} of shape {array.shape}, expected it")
     for b, block in enumerate(chain.blocks):
         block[:] = state.arrays[f"block_{k}_{b}"]
-    chain.noise_state[:] = state.arrays[f"noise_{k}"]
+    set_words(chain.noise_state, state.arrays[f"noise_{k}"])
     chain.batch_state[:] = state.arrays[f"batch_{k}"]
     chain.permutation[:] = state.arrays[f"permutation_{k}"]
     chain.clipped[:] = state.arrays[f"clipped_{k}"]

@@ -4,27 +4,38 @@ A lane holds one chain and no lane reads another, so what a chain draws depends 
 not on which chains are beside it, nor on how many.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.chain import Array, Chain, Inputs
+from recipe_compiler.program.schedule import COORDINATES
+from recipe_compiler.run.chain import Chain, Inputs
+from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.streams import set_words, words_of
+from recipe_compiler.spec.build_checks import no_lanes
+from recipe_compiler.spec.model import Build
 
 LANES = 64
-
-FEWEST = 64
-"""The fewest chains that are run as lanes: with fewer, each by itself has all cores sooner."""
 
 ROOM = 1 << 22
 """Numbers that are drawn before they are handed to the chains they belong to."""
 
 
-def as_lanes(module: Emitted, chains: Sequence[Chain]) -> bool:
-    """Whether chains are run as lanes: the module can, and there are enough of them."""
-    return module.run_lanes is not None and len(chains) >= FEWEST
+def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str:
+    """Return why the chains of a module cannot run as lanes; nothing where they can."""
+    if module.run_lanes is not None:
+        return ""
+    if told := no_lanes(build.target, build.noise_generator):
+        return told
+    coordinates = sum(extent(size, sizes) or 1 for _, size in module.blocks)
+    if coordinates > COORDINATES:
+        return f"a state of {coordinates} coordinates is longer than the {COORDINATES} that lanes hold"
+    if symbolic := next((size for _, size in module.blocks if isinstance(size, str)), None):
+        return f"the size {symbolic} is not fixed under `sizes`"
+    return "a step works in arrays, such as a factor of the noise that is computed anew at every state"
 
 
 def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int) -> None:
@@ -54,7 +65,7 @@ def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int)
     places = [min(lane, len(chains) - 1) for lane in range(LANES)]
     states = np.stack([np.concatenate(chain.blocks) for chain in chains])
     lanes = _rows(states[places].T)
-    noise_state = _rows(np.stack([chain.noise_state for chain in chains])[places].T)
+    noise_state = _rows(np.stack([words_of(chain.noise_state) for chain in chains])[places].T)
     kept = np.zeros(LANES, np.int64)
     rows = np.empty((draws, lanes.size))
     given: dict[str, object] = {
@@ -74,12 +85,12 @@ def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int)
             block[whole] = part
         for block, part in zip(chain.blocks, np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
             block[:] = part
-        chain.noise_state[:] = noise_state.reshape(-1, LANES)[:, lane]
+        set_words(chain.noise_state, noise_state.reshape(-1, LANES)[:, lane])
         chain.done += int(kept[lane])
         chain.diverging = int(kept[lane]) < draws
 
 
-def _rows(values: NDArray[Any]) -> Array:
+def _rows(values: NDArray[Any]) -> NDArray[Any]:
     """Return rows of 64 as one flat array that starts at a multiple of 512 bytes, where their loops are fastest."""
     room = np.empty(values.size + LANES, values.dtype)
     start = -room.ctypes.data % 512 // 8

@@ -5,7 +5,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.streams import Stream
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import Code
 
@@ -43,7 +44,7 @@ class Emitted:
     """Whether `run` takes a counter of noise covariances that were clipped at zero."""
     prepare: Callable[..., tuple[Any, ...]]
     run: Callable[..., int]
-    seed_streams: Callable[[int, int], tuple[NDArray[np.uint64], NDArray[np.uint64]]]
+    seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
     contiguous: bool = False
     gradient: Callable[..., Any] | None = None
     lanes_arguments: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""How far every chain is, on a terminal."""
+"""How far the chains are, on a terminal."""
 
 import sys
 from collections.abc import Generator, Sequence
@@ -8,10 +8,13 @@ from typing import TextIO
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.sample import unwatched
 
+MOST_BARS = 16
+"""More chains than this share one bar: a terminal shows no more lines, and drawing them takes time from the chains."""
+
 
 @contextmanager
 def progress_bars(chains: int, draws: int, quiet: bool = False, stream: TextIO | None = None) -> Generator[Watch]:
-    """Give a `Watch` that shows one bar per chain on stderr, and nothing where that is not a terminal.
+    """Give a `Watch` that shows bars on stderr, one per chain or one for many, and nothing where no terminal is there.
 
     Args:
         chains: number of chains.
@@ -28,10 +31,12 @@ def progress_bars(chains: int, draws: int, quiet: bool = False, stream: TextIO |
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=out)) as bars:
-        tasks = [bars.add_task(f"chain {k + 1}", total=draws) for k in range(chains)]
+        together = chains > MOST_BARS
+        names = [f"draws of {chains} chains"] if together else [f"chain {k + 1}" for k in range(chains)]
+        tasks = [bars.add_task(name, total=draws * chains // len(names)) for name in names]
 
         def watch(done: Sequence[int], total: int) -> None:
-            for task, count in zip(tasks, done, strict=True):
-                bars.update(task, completed=count, total=total)
+            for task, count in zip(tasks, [sum(done)] if together else done, strict=True):
+                bars.update(task, completed=count, total=total * chains // len(tasks))
 
         yield watch

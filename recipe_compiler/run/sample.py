@@ -15,10 +15,12 @@ from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
-from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import Emitted, load_gradient
 from recipe_compiler.run.names import users_name
+from recipe_compiler.run.outside import Outside, outside
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.values import declared_parameters, found_columns, parameter_values
@@ -44,10 +46,15 @@ class Draws:
     stopped: signal.Signals | None
     """The signal that stopped the run before it had drawn what was asked for."""
     clipped: tuple[int, ...]
-    """Per chain, how often a noise covariance was not positive semidefinite at a state and was cut off at zero."""
+    """Per chain, how often a noise covariance was not positive semidefinite and was cut off at zero.
+
+    A diagonal one counts at every state once per coordinate, any other once per state.
+    """
     settings: RunSettings
     sizes: tuple[tuple[str, int], ...]
     seconds: float
+    outside: tuple[Outside, ...] = ()
+    """Blocks with draws outside of their domains."""
 
     @property
     def interrupted(self) -> bool:
@@ -88,7 +95,7 @@ def sample(
             not of this run.
     """
     begin = time.perf_counter()
-    _check_settings(module, settings, data)
+    _check_settings(module, build, settings, data)
     sizes = resolve_sizes(build, data)
     inputs = prepare_inputs(module, build, settings, data, settings.warmup + settings.draws)
     dynamics, gaussian = _laws(build)
@@ -103,12 +110,13 @@ def sample(
     if checkpoint is not None:
         checkpoint.restore(chains) if resume else checkpoint.begin()
     keep = None if checkpoint is None else checkpoint.keep(chains)
-    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep)
+    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
     if checkpoint is not None:
         checkpoint.copy(chains)()
+    arrays = tuple(_stacked(chains, b) for b in range(len(module.blocks)))
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
-        arrays=tuple(_stacked(chains, b) for b in range(len(module.blocks))),
+        arrays=arrays,
         warmup=settings.warmup,
         kept=tuple(chain.done for chain in chains),
         diverging=tuple(chain.diverging for chain in chains),
@@ -117,6 +125,7 @@ def sample(
         settings=settings,
         sizes=tuple(sorted(sizes.items())),
         seconds=time.perf_counter() - begin,
+        outside=outside(build, arrays, Point(known, sizes)),
     )
 
 
@@ -141,7 +150,7 @@ def known_values(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
     return found_columns(parameter_values(build, tuple(declared), sizes), declared)
 
 
-def _check_settings(module: Emitted, settings: RunSettings, data: Data) -> None:
+def _check_settings(module: Emitted, build: Build, settings: RunSettings, data: Data) -> None:
     faults: list[str] = []
     if not (settings.step_size > 0.0 and math.isfinite(settings.step_size)):
         faults.append(f"step_size: found {settings.step_size}, expected a positive number")
@@ -154,6 +163,8 @@ def _check_settings(module: Emitted, settings: RunSettings, data: Data) -> None:
         size = settings.batch_size
         if size is None or size < 1 or (most is not None and size > most):
             faults.append(f"batch_size: found {size}, expected 1 {'or more' if most is None else f'to {most}'}")
+    if settings.lanes and (why := why_no_lanes(module, build, resolve_sizes(build, data))):
+        faults.append(f"lanes: found true, expected false for {build.name}: {why}")
     if faults:
         raise RunError("\n".join(faults))
 

@@ -119,6 +119,7 @@ def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attri
         "interrupted": int(draws.interrupted),
         "diverging_chains": sum(draws.diverging),
         "clipped_covariances": sum(draws.clipped),
+        "draws_outside": sum(one.draws for one in draws.outside),
         "sampling_seconds": math.ceil(draws.seconds * 1000) / 1000,
         "python": platform.python_version(),
         "machine": platform.machine(),

@@ -11,6 +11,7 @@ from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.generator import GeneratorMeans
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
+from recipe_compiler.spec.transform import DOMAINS
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -20,6 +21,9 @@ COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
 
 MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100.0
+
+MOST_NAMED = 8
+"""Of more chains that diverge, the number alone is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def summarise(
     rows = tuple(_rows(tree, draws))
     found = (None if forecast is None else forecast.warning, None if generator is None else generator.warning)
     told = (warning for warning in found if warning is not None)
-    warnings = (*_chain_warnings(draws), *_number_warnings(rows, draws), *told)
+    warnings = (*_chain_warnings(draws), *_outside_warnings(draws), *_number_warnings(rows, draws), *told)
     return Summary(rows, warnings, forecast, generator)
 
 
@@ -97,22 +101,42 @@ def _weighted(posterior: Any, draws: Draws) -> Iterator[dict[str, float]]:
 
 def _chain_warnings(draws: Draws) -> Iterator[str]:
     thin = draws.settings.thin
-    for k, (kept, diverging) in enumerate(zip(draws.kept, draws.diverging, strict=True)):
-        if diverging:
-            last = f"last state kept: {_state(draws, k, kept - 1)}" if kept else "no draw was kept"
-            before = " Its draws before that are kept." if kept else ""
-            steps = f"between steps {kept * thin + 1} and {(kept + 1) * thin}"
-            yield (
-                f"chain {k + 1} left the finite numbers {steps}; {last}.{before} "
-                "The summary leaves the chain out. Try a smaller step size."
-            )
+    lost = [k for k, diverging in enumerate(draws.diverging) if diverging]
+    for k in lost[:MOST_NAMED]:
+        kept = draws.kept[k]
+        last = f"last state kept: {_state(draws, k, kept - 1)}" if kept else "no draw was kept"
+        before = " Its draws before that are kept." if kept else ""
+        steps = f"between steps {kept * thin + 1} and {(kept + 1) * thin}"
+        yield (
+            f"chain {k + 1} left the finite numbers {steps}; {last}.{before} "
+            "The summary leaves the chain out. Try a smaller step size."
+        )
+    if len(lost) > MOST_NAMED:
+        yield (
+            f"{len(lost) - MOST_NAMED} more of {len(draws.kept)} chains left the finite numbers; the file says which "
+            "and where (sample_stats/diverging)."
+        )
     if draws.interrupted:
         total = draws.warmup + draws.settings.draws
         yield f"interrupted after {min(draws.kept)} of {total} draws of each chain; what was drawn is kept."
     if sum(draws.clipped):
         yield (
-            f"2D - eps B_hat was not positive semidefinite at {sum(draws.clipped)} states and was cut off at zero "
-            "there: the draws are biased. Try a smaller step size or a larger batch."
+            f"2D - eps B_hat lost definiteness {sum(draws.clipped)} times (a diagonal one: in as many coordinates) and "
+            "was cut off at zero there: the draws are biased. Try a smaller step size or a larger batch."
+        )
+
+
+def _outside_warnings(draws: Draws) -> Iterator[str]:
+    for one in draws.outside:
+        size = draws.block(one.block).shape[2]
+        value = f"{one.block}[{one.entry}]" if size > 1 else one.block
+        where = f"draw {one.draw + 1} (warmup counted) of chain {one.chain + 1}, with {value} = {one.value:.4g}"
+        via = next((name for name, domains in DOMAINS.items() if one.domain in domains), None)
+        unbounded = f", or an unbounded variable: `transform: {via}` in the target, with dynamics of real blocks"
+        yield (
+            f"{one.block} left its domain, {one.says}, in {one.draws} draws of {one.chains} chains, first in {where}. "
+            "An emitted step knows of no boundary, and what is drawn beyond one is not of the target; all draws are "
+            f"kept and counted. Try a smaller step size{unbounded if via else ''}."
         )
 
 

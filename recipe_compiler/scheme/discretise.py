@@ -47,7 +47,9 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
         generator = moments(
             derivation, exact, setting.declared, {**_one_name_each(build, setting.gradient, shipped), **shipped}
         )
-    return rename(replace(program, generator=generator, narrow=_narrow(build)), one_name)
+    return rename(
+        replace(program, generator=generator, narrow=_narrow(build), noise_generator=build.noise_generator), one_name
+    )
 
 
 def _narrow(build: Build) -> bool:

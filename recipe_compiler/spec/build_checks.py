@@ -75,12 +75,13 @@ def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[
         domain = Domain(wanted.domain.name, bounds)
         for block in target.declarations.blocks:
             if block.domain != domain:
-                problem = f"found the domain {_domain(block.domain)} of the target's `{block.name}`"
-                expected = f"expected {_domain(domain)} as {wanted.name} has in the dynamics"
+                problem = f"found the domain {domain_text(block.domain)} of the target's `{block.name}`"
+                expected = f"expected {domain_text(domain)} as {wanted.name} has in the dynamics"
                 page.fault(("target",), "target", f"{problem}, {expected}", "use dynamics made for that domain")
 
 
-def _domain(domain: Domain) -> str:
+def domain_text(domain: Domain) -> str:
+    """Return a domain as documents state it."""
     bounds = ", ".join(text(bound) for bound in domain.bounds)
     return f"{domain.name.value}({bounds})" if bounds else domain.name.value
 
@@ -139,6 +140,15 @@ def check_positions(page: Page, document: BuildDocument, dynamics: Dynamics, tar
                 page.fault(("sizes", size), f"sizes.{size}", f"{problem}; expected {size} >= {at + 1}")
 
 
+def no_lanes(target: Target, generator: str) -> str:
+    """Return why chains cannot run as lanes, as far as documents tell; nothing where they can."""
+    if target.gradient is not None:
+        return "the gradient is code"
+    if target.declarations.data:
+        return "every step reads data, and lanes hold a state alone"
+    return f"the generator {generator} draws for one chain at a time" if generator == "numpy" else ""
+
+
 def check_run(page: Page, document: BuildDocument, target: Target) -> None:
     """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
     run, sizes = document.run, known_sizes(document)
@@ -155,6 +165,8 @@ def check_run(page: Page, document: BuildDocument, target: Target) -> None:
             )
         if document.minibatch is not None:
             page.fault(("minibatch",), "minibatch", "found `minibatch`, expected none: full uses all data")
+    if run.lanes and (why := no_lanes(target, document.noise.generator)):
+        page.fault(("run", "lanes"), "run.lanes", f"found true, expected false: {why}")
     for datum in target.declarations.data[:1]:
         count = _fixed(datum.size, sizes)
         if isinstance(count, int) and run.batch_size is not None and run.batch_size > count:

@@ -167,6 +167,8 @@ class RunSettings:
     chains: int = 4
     seed: int = 0
     batch_size: int | None = None
+    lanes: bool = False
+    """Whether chains are run 64 side by side, with the noise of lanes: other draws of the same law."""
     schedule: Schedule = Schedule()
 
 
@@ -203,3 +205,5 @@ class Build:
     """Of a gradient with control variates: the parameters that hold the mode and the sum of its data's gradients."""
     estimated: str | None = None
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
+    noise_generator: str = "xoshiro"
+    """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""

@@ -154,6 +154,15 @@ class GradientNoiseEntry(Part):
     form: Annotated[Literal["dense", "diagonal"], Field(description="of an estimated V")] = "dense"
 
 
+class StreamEntry(Part):
+    """Which random numbers the noise of a step is made of."""
+
+    generator: Annotated[
+        Literal["xoshiro", "philox", "numpy"],
+        Field(description="xoshiro256++; Philox counters; a numpy.random.Generator of each chain"),
+    ] = "xoshiro"
+
+
 class MinibatchEntry(Part):
     """How a minibatch is drawn, and what is estimated from it."""
 
@@ -209,6 +218,7 @@ class RunEntry(Part):
     chains: Chains = 4
     seed: Seed = 0
     batch_size: Count | None = None
+    lanes: Annotated[Truth, Field(description="64 chains side by side, with noise of their own")] = False
     schedule: ScheduleEntry = ScheduleEntry(name="constant")
 
 
@@ -222,6 +232,7 @@ class BuildDocument(Document):
     scheme: SchemeEntry
     variant: Literal["full", "minibatch"]
     gradient_noise: GradientNoiseEntry = GradientNoiseEntry()
+    noise: StreamEntry = StreamEntry()
     minibatch: MinibatchEntry | None = None
     sizes: dict[Name, SizeNumber] = {}
     data: DataEntry | None = None

@@ -36,6 +36,9 @@ from recipe_compiler.verify.recover.represented import UNKNOWN, represented, sta
 
 BOUNDARY = ("boundary", "no probability flows through the faces of the domain")
 
+REFLECTED = "chains are reflected at "
+"""How the rule begins that a proof may rest on."""
+
 
 @dataclass(slots=True)
 class _Found:
@@ -201,7 +204,7 @@ def _reflected(
     if len(reversed_) < len(left) and reversed_:
         return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
     where = " or ".join(dict.fromkeys(f"{written(c)} <= 0" for c in conditions if not c.is_number))
-    rule = f"chains are reflected at {face.says}"
+    rule = f"{REFLECTED}{face.says}"
     if reversed_:
         rule += f", {', '.join(reversed_)} reversed with it"
     found.given.add(rule + (f", where {where}" if where else ""))

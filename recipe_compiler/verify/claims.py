@@ -9,6 +9,7 @@ from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
 from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
 from recipe_compiler.verify.boundary import BOUNDARY, boundary, has_boundary
+from recipe_compiler.verify.boundary_build import boundary_in
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.claimed_drift import claimed_drift
 from recipe_compiler.verify.claimed_marginal import CLAIMED_MARGINAL, claimed_marginal, claims_marginal
@@ -104,7 +105,7 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
     Claim(*MARGINAL, marginal, has_auxiliaries),
     Claim(*CLAIMED_MARGINAL, claimed_marginal, claims_marginal),
     Claim(*REGULAR, regular, varies),
-    Claim(*BOUNDARY, boundary, has_boundary),
+    Claim(*BOUNDARY, boundary, has_boundary, in_build=lambda bound: boundary_in(bound.build, bound.dynamics)),
     Claim(
         *UNIQUE, unique, states_equation, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)
     ),

@@ -29,7 +29,7 @@ def _same(x: Scalar) -> Scalar:
 
 SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     "math.sqrt": sp.sqrt,
-    "math.exp": sp.exp,
+    "_exp": sp.exp,
     "math.log": sp.log,
     "math.log1p": _log1p,
     "math.expm1": _expm1,

@@ -19,7 +19,9 @@ def part_of(array: Value, start: int, end: int, node: ast.expr) -> np.ndarray:
 
 
 def reshaped(array: Value, shape: Value, node: ast.expr) -> np.ndarray:
-    """Return a vector as a matrix, row by row; again the entries themselves."""
+    """Return a vector as a matrix, row by row, or a matrix as a vector; again the entries themselves."""
+    if isinstance(array, np.ndarray) and array.ndim == 2 and array.flags.c_contiguous and shape == array.size:
+        return array.reshape(-1)
     fits = isinstance(array, np.ndarray) and array.ndim == 1 and isinstance(shape, tuple)
     if not fits or not all(isinstance(n, int) and n > 0 for n in shape) or prod(shape) != array.size:
         raise CompilerError(f"the emitted kernel gives a vector a shape it does not have: {ast.unparse(node)}")

@@ -36,6 +36,7 @@ from recipe_compiler.verify.read_names import EPS, Names, Sizes
 from recipe_compiler.verify.read_point import changes_at_point, vanishes
 from recipe_compiler.verify.read_sizes import smallest_sizes
 from recipe_compiler.verify.read_step import Increment, read_increment, stated_increment
+from recipe_compiler.verify.read_turn import check_turn
 from recipe_compiler.verify.undefined import check_names
 
 BEYOND = 5
@@ -89,7 +90,8 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
         _same_sweep(module, Names(module.program, {name: size + 1 for name, size in free.items()}))
     else:
         _same_at_point(module, here, known)
-    if has_lanes(module.kernel):
+    check_turn(module, known)
+    if has_lanes(module.program, module.kernel):
         check_lanes(module, here)
     if (generator := module.program.generator) is not None:
         read = read_moments(module, here)

@@ -61,9 +61,10 @@ class Reader:
         if missing:
             raise CompilerError(f"the emitted {name} takes {missing}, which its program does not have")
         scope = {argument: arguments[argument] for argument in names}
-        return self._body(function.body, scope)
+        return self.execute(function.body, scope)
 
-    def _body(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:
+    def execute(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:
+        """Execute statements on the names of a scope, up to the first `return`."""
         for statement in body:
             self._spend()
             if isinstance(statement, ast.Return):
@@ -90,7 +91,7 @@ class Reader:
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
                 for item in self._value(iterable, scope):
                     scope[name] = item
-                    self._body(body, scope)
+                    self.execute(body, scope)
             case ast.If(
                 test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
             ):
@@ -159,8 +160,12 @@ class Reader:
         match node:
             case ast.Attribute(value=ast.Name(id="math"), attr="pi"):
                 return sp.pi
+            case ast.Attribute(value=ast.Name(id="np"), attr="uint64"):
+                return "uint64"
             case ast.Attribute(value=value, attr="shape"):
                 return self._value(value, scope).shape
+            case ast.Attribute(value=value, attr="size"):
+                return self._value(value, scope).size
             case ast.Subscript(
                 value=ast.Name(id=name),
                 slice=ast.Slice(lower=ast.Constant(value=int(start)), upper=ast.Constant(value=int(end)), step=None),
@@ -199,6 +204,8 @@ class Reader:
                 return range(*arguments)
             case "np.uint64":
                 return _count(arguments[0], node)
+            case "_read_ahead":
+                return self._read_ahead(arguments[0], arguments[1], node)
             case "np.empty":
                 return np.full(arguments[0], None, object)
             case "np.linalg.inv":
@@ -218,6 +225,11 @@ class Reader:
                 return self.call(name, dict(zip(names, arguments, strict=True)))
             case _:
                 raise _unreadable(node)
+
+    def _read_ahead(self, data: Value, row: Value, node: ast.expr) -> None:
+        """Read that a row is asked for, which changes nothing: check that there is one."""
+        if not (isinstance(row, int) and 0 <= row < len(data)):
+            raise CompilerError(f"the emitted kernel asks for a row outside an array: {ast.unparse(node)}")
 
     def _opaque(self, name: str, arguments: list[Value]) -> Value:
         """Give what a function that is not entered gives: returned where it returns, else in its first argument."""

@@ -1,4 +1,4 @@
-"""Philox noise: known answers, a draw is a function of key, chain, call and place; the law of the draws."""
+"""Philox noise: known answers, a draw is a function of key, chain, step and place; the law of the draws."""
 
 import math
 
@@ -9,15 +9,25 @@ from scipy.special import ndtr
 
 from recipe_compiler.emit.support.box_muller import _normal_pair
 from recipe_compiler.emit.support.generators import _fill_normals_numpy
-from recipe_compiler.emit.support.philox import _fill_normals_philox, _philox
+from recipe_compiler.emit.support.philox import _fill_normals_philox, _fill_normals_philox_lanes, _next_step, _philox
 from recipe_compiler.emit.support.seeds import _seed_counters, _seed_generators
 
 LOW = 2**32 - 1
 
 
 @njit
-def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
-    _fill_normals_philox(state, out)
+def fill_normals(state: np.ndarray, first: int, out: np.ndarray) -> None:
+    _fill_normals_philox(state, first, out)
+
+
+@njit
+def fill_lanes(state: np.ndarray, out: np.ndarray) -> None:
+    _fill_normals_philox_lanes(state, out)
+
+
+@njit
+def next_step(state: np.ndarray) -> None:
+    _next_step(state)
 
 
 @njit
@@ -40,9 +50,11 @@ def words(counter: list[int], key: list[int]) -> list[int]:
     return [a & LOW, a >> 32, b & LOW, b >> 32]
 
 
-def normals(state: np.ndarray, size: int) -> np.ndarray:
+def normals(state: np.ndarray, size: int, first: int = 0) -> np.ndarray:
+    """Return draws of a step, after which the next one begins."""
     out = np.empty(size)
-    fill_normals(state, out)
+    fill_normals(state, first, out)
+    next_step(state)
     return out
 
 
@@ -73,20 +85,38 @@ def test_bits_are_those_of_a_reference_in_pythons_integers() -> None:
         assert words(counter, key) == c
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 7, 500])
-def test_a_draw_is_a_function_of_key_chain_call_and_place(size: int) -> None:
-    key, chain, call = 0x123456789ABCDEF0, 77, 2**32 + 5
-    state = np.array([key, chain, call], np.uint64)
-    found = normals(state, size)
-    assert state.tolist() == [key, chain, call + 1]
+@pytest.mark.parametrize(("size", "first"), [(0, 0), (1, 0), (2, 0), (7, 4), (500, 512)])
+def test_a_draw_is_a_function_of_key_chain_step_and_place(size: int, first: int) -> None:
+    key, chain, step = 0x123456789ABCDEF0, 77, 2**32 + 5
+    state = np.array([key, chain, step], np.uint64)
+    found = normals(state, size, first)
+    assert state.tolist() == [key, chain, step + 1]
     expected = []
-    for place in range((size + 1) // 2):
+    for place in range(first // 2, (first + size + 1) // 2):
         w = words([place, chain, 5, 1], [key & LOW, key >> 32])
         expected += pair(np.uint64(w[0] | w[1] << 32), np.uint64(w[2] | w[3] << 32))
     np.testing.assert_allclose(found, expected[:size], rtol=1e-14)
 
 
-def test_a_chain_can_be_continued_from_any_call() -> None:
+def test_a_step_drawn_in_parts_is_the_step() -> None:
+    whole = normals(_seed_counters(3, 1)[0], 101)
+    parts = [normals(_seed_counters(3, 1)[0], size, first) for first, size in ((64, 37), (0, 64))]
+    np.testing.assert_array_equal(np.concatenate(parts[::-1]), whole)
+
+
+@pytest.mark.parametrize("rows", [2, 6])
+def test_lanes_draw_what_every_chain_draws_alone(rows: int) -> None:
+    chains = _seed_counters(8, 64)
+    chains[:, 2] = np.arange(64) + 2**32 - 5
+    state, out = np.ascontiguousarray(chains.T).ravel(), np.empty(64 * rows)
+    fill_lanes(state, out)
+    alone = np.stack([normals(chain.copy(), rows) for chain in chains])
+    np.testing.assert_allclose(out.reshape(rows, 64).T, alone, rtol=1e-14)
+    next_step(state)
+    np.testing.assert_array_equal(state.reshape(3, 64).T, chains + np.array([0, 0, 1], np.uint64))
+
+
+def test_a_chain_can_be_continued_from_any_step() -> None:
     state = _seed_counters(3, 2)[1]
     whole = [normals(state, 5) for _ in range(4)]
     later = _seed_counters(3, 2)[1]
@@ -106,7 +136,7 @@ def test_normals_have_the_moments_tails_and_law_of_a_normal() -> None:
     assert np.abs(ndtr(np.sort(z)) - (np.arange(n) + 0.5) / n).max() * math.sqrt(n) <= 2.75
 
 
-def test_chains_calls_and_seeds_are_uncorrelated() -> None:
+def test_chains_steps_and_seeds_are_uncorrelated() -> None:
     draws = []
     for seed in range(8):
         for state in _seed_counters(seed, 4):

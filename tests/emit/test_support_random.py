@@ -1,6 +1,7 @@
 """Random bits, normals, indices and seeds of emitted modules: known answers, exactness, independence."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -225,3 +226,9 @@ def test_batch_size_does_not_shift_the_noise() -> None:
             z.append(normals(noise, 5))
         found.append(np.concatenate(z))
     np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_the_rare_path_of_the_ziggurat_is_not_inlined() -> None:
+    fill_normals(np.arange(1, 5, dtype=np.uint64), np.empty(1))
+    (text,) = fill_normals.inspect_asm().values()
+    assert re.search(r"movabsq\s+\$\S*_next_normal_at_edge\S*|call\w*\s+\S*_next_normal_at_edge", text)

@@ -16,13 +16,14 @@ from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.errors import CompilerError
 
 ENTRIES = (
-    "_fill_normals", "_fill_normals_lanes", "_fill_normals_philox", "_fill_normals_numpy", "_fill_indices",
+    "_fill_normals", "_fill_normals_lanes", "_fill_normals_philox", "_fill_normals_philox_lanes", "_next_step",
+    "_fill_normals_numpy", "_next_normal_numpy", "_fill_indices",
     "_shuffle_indices", "_sigmoid", "_softplus", "_is_finite", "_seed_words", "_seed_counters", "_seed_generators",
 )  # fmt: skip
 
 
 def written(path: Path, names: tuple[str, ...]) -> Path:
-    lines = "import math\n\nimport numpy as np\nfrom numba import njit"
+    lines = "import math\n\nimport numpy as np\nfrom numba import njit, types\nfrom numba.extending import intrinsic"
     path.write_text(f'"""Support."""\n\n{lines}\n\n{support_text(names)}')
     return path
 

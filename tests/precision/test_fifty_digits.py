@@ -86,6 +86,7 @@ def wide_module(text: str) -> dict[str, object]:
     plain = text.replace("from numba import njit", "def njit(*_, **__):\n    return lambda function: function\n")
     exec(compile(plain, "wide", "exec"), space)
     space["math"] = types.SimpleNamespace(sqrt=through(mpmath.sqrt), exp=through(mpmath.exp), log=through(mpmath.log))
+    space["_exp"] = through(mpmath.exp)
     space["_sigmoid"] = through(lambda x: 1 / (1 + mpmath.exp(-x)))
     space["_softplus"] = through(lambda x: mpmath.log1p(mpmath.exp(x)))
     return space

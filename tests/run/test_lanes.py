@@ -79,13 +79,10 @@ def chains_of(module: Emitted, inputs: Inputs, count: int, d: int) -> list[Chain
     return [start_chain(module, inputs, (theta, r), noise[k], batch[k]) for k, (theta, r) in enumerate(starts)]
 
 
-def drawn(module: Emitted, inputs: Inputs, count: int, d: int, cores: int = 1) -> np.ndarray:
-    """Return all draws, chains first, made as lanes."""
+def drawn(module: Emitted, inputs: Inputs, count: int, d: int, cores: int = 1, *, lanes: bool = True) -> np.ndarray:
+    """Return all draws, chains first."""
     chains = chains_of(module, inputs, count, d)
-    if count < 64:
-        advance_lanes(module, inputs, chains, inputs.draws)
-    else:
-        run_chains(module, inputs, chains, cores, lambda done, total: None)
+    run_chains(module, inputs, chains, cores, lambda done, total: None, lanes=lanes)
     assert [chain.done for chain in chains] == [inputs.draws] * count
     return np.stack([np.concatenate(chain.draws, axis=1) for chain in chains])
 
@@ -101,6 +98,20 @@ def test_a_chain_draws_the_same_whatever_the_number_of_chains(
     for count in (1, 2, 63, 64, 65):
         np.testing.assert_array_equal(drawn(here, inputs, count, d), many[:count])
     assert np.unique(many[:, -1, 0]).size == 1000
+
+
+@pytest.mark.parametrize("lanes", [False, True])
+def test_neither_the_number_of_chains_nor_of_threads_changes_a_draw(
+    module: Callable[[int], Emitted], *, lanes: bool
+) -> None:
+    """Whether chains are lanes is stated, so that no number decides it."""
+    here = module(2)
+    inputs = inputs_of(here)
+    many = drawn(here, inputs, 130, 2, lanes=lanes)
+    for count in (1, 3, 63, 64, 65, 130):
+        for cores in (1, 2):
+            np.testing.assert_array_equal(drawn(here, inputs, count, 2, cores, lanes=lanes), many[:count])
+    assert not np.any(many == drawn(here, inputs, 130, 2, lanes=not lanes))
 
 
 def test_a_chain_does_not_depend_on_its_lane(module: Callable[[int], Emitted]) -> None:
@@ -180,8 +191,8 @@ def test_a_diverging_chain_stops_and_its_neighbours_go_on(module: Callable[[int]
     chains, free = chains_of(here, inputs, 70, 2), chains_of(here, inputs, 70, 2)
     chains[5].blocks[0][:] = 1e200
     chains[66].blocks[0][:] = 40.0  # some steps later
-    run_chains(here, inputs, chains, 2, lambda done, total: None)
-    run_chains(here, inputs, free, 2, lambda done, total: None)
+    run_chains(here, inputs, chains, 2, lambda done, total: None, lanes=True)
+    run_chains(here, inputs, free, 2, lambda done, total: None, lanes=True)
     assert [k for k, chain in enumerate(chains) if chain.diverging] == [5, 66]
     assert chains[5].done == 0
     assert np.isfinite(chains[66].draws[0][: chains[66].done]).all()

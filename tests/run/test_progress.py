@@ -33,3 +33,12 @@ def test_every_chain_has_a_bar() -> None:
     assert "chain 1" in stream.getvalue()
     assert "chain 2" in stream.getvalue()
     assert "10/10" in stream.getvalue()
+
+
+def test_many_chains_share_one_bar() -> None:
+    stream = Terminal()
+    with progress_bars(1000, 10, stream=stream) as watch:
+        watch([10] * 700 + [0] * 300, 10)
+    assert "draws of 1000 chains" in stream.getvalue()
+    assert "7000/10000" in stream.getvalue()
+    assert "chain 1 " not in stream.getvalue()

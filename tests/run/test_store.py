@@ -158,4 +158,4 @@ def test_an_interrupt_during_warmup_is_stored(drawn: Draws, build: Build, data: 
 
 def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) -> None:
     warnings = summarise(tree, replace(drawn, clipped=(0, 3, 0, 0))).warnings
-    assert "at 3 states" in warnings[0]
+    assert "lost definiteness 3 times" in warnings[0]

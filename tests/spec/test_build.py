@@ -85,6 +85,8 @@ def test_a_start_may_be_a_draw(load_spoiled) -> None:
         ("variant: minibatch", "variant: full", "run.batch_size", "expected none"),
         ("variant: minibatch", "variant: mini", "variant", "'minibatch'"),
         ("batch_size: 64, ", "", "run.batch_size", "found no `batch_size`"),
+        ("seed: 1}", "seed: 1, lanes: true}", "run.lanes", "expected false: every step reads data"),
+        ("seed: 1}", "seed: 1, lanes: 64}", "run.lanes", "true or false"),
         ("d: 30", "d: 30, N: 32", "run.batch_size", "found a batch of 64 from 32 data"),
         ("d: 30", "d: 29", "data.x", "found 30 columns, expected 29"),
         ("d: 30", "D: 30", "sizes.D", "expected one of d, N"),

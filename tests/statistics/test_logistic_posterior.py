@@ -32,6 +32,8 @@ from recipe_compiler.spec.model import Build, Value
 
 LIMIT = 5.0
 N, D = 569, 30
+WIDE = {"prior_variance": "10"}
+"""The prior of the reference; the build of SGLD has a narrower one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +136,7 @@ def test_the_reference_speaks_of_the_standardised_data_of_the_builds() -> None:
 def test_sgld_with_the_full_batch_after_its_first_order_bias() -> None:
     """Euler's chain averages phi to E phi + eps Cov(phi, g) + O(eps^2), g = |grad U|^2/4 - Laplacian U/2."""
     eps = 0.004
-    draws = run("sgld_logistic", {}, batch_size=N, step_size=eps, thin=500, draws=1000, warmup=30, chains=4, seed=1)
+    draws = run("sgld_logistic", WIDE, batch_size=N, step_size=eps, thin=500, draws=1000, warmup=30, chains=4, seed=1)
     found, exact = moments(kept(draws, "theta")), reference()
     bias = record()["euler_bias_per_step_size"]
     mean = exact.mean + eps * np.array(bias["mean"])
@@ -232,7 +234,7 @@ def test_minibatches_heat_sgld_as_the_covariance_of_their_gradient_predicts() ->
     """
     eps, n = 0.002, 64
     theta = kept(
-        run("sgld_logistic", {}, batch_size=n, step_size=eps, thin=25, draws=4000, warmup=400, seed=3), "theta"
+        run("sgld_logistic", WIDE, batch_size=n, step_size=eps, thin=25, draws=4000, warmup=400, seed=3), "theta"
     )
     measured, predicted = inflations(theta, average_V(theta, n), eps, None)
     assert predicted.max() > 1.15

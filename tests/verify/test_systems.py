@@ -19,6 +19,7 @@ COLUMNS = (
 
 # One letter for each column: p proved, r refuted, u undecided, a dot for what does not apply or is not stated here.
 # `unique` is refuted where a matrix declared positive semidefinite may be zero, or D is: other laws are stationary too.
+# `boundary` is undecided where U is abstract beside a boundary: a build decides it with its target's.
 TABLE = {
     #                         D D Q s c c   u   m c   n r b u
     "cir":                   "p p p p p p   .   . p   p p p .",
@@ -39,6 +40,8 @@ TABLE = {
     "sgrhmc_gamma":          "p p p p p p   .   p p   p p . .",
     "sgrhmc_potential":      "p p p p p p   .   p p   p p . p",
     "sgrld":                 "p p p p p p   .   . p   . p . p",
+    "sgrld_positive":        "p p p p p p   .   . p   p p u u",
+    "wright_fisher":         "p p p p p p   .   . p   p p u u",
 }  # fmt: skip
 
 VERDICTS = {"p": Verdict.PROVED, "r": Verdict.REFUTED, "u": Verdict.UNDECIDED}

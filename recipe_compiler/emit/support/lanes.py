@@ -16,6 +16,7 @@ from numba import njit
 from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.box_muller import _normal_pair
 from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.vectors import _wide_vectors
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -41,16 +42,12 @@ def _next_bits_of(state, lane):
 def _fill_pairs(state, words):
     """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
 
-    Random bits first, then draws in their place: with one array there is nothing to overlap, and the constants of the
-    longer loop stay in registers.
+    Words, because arrays of one type are known not to overlap by fewer comparisons than arrays of two.
     """
+    _wide_vectors()
     for row in range(0, np.uint64(words.size), np.uint64(128)):
         for lane in range(np.uint64(64)):
-            words[row + lane] = _next_bits_of(state, lane)
-            words[row + np.uint64(64) + lane] = _next_bits_of(state, lane)
-    for row in range(0, np.uint64(words.size), np.uint64(128)):
-        for lane in range(np.uint64(64)):
-            one, other = _normal_pair(words[row + lane], words[row + np.uint64(64) + lane])
+            one, other = _normal_pair(_next_bits_of(state, lane), _next_bits_of(state, lane))
             words[row + lane] = np.float64(one).view(np.uint64)
             words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
 

@@ -145,8 +145,9 @@ def test_the_refresh_of_a_metric_is_named() -> None:
     assert "r ~ N(0, G)" in found.residual
 
 
-OPEN = {"gsgrhmc_gaussian"}
-"""Builds whose brackets, of a metric that depends on the state in three dimensions, take longer than a claim may."""
+OPEN = {"gsgrhmc_gaussian", "sgrld_categories", "wright_fisher_dirichlet"}
+"""Builds whose brackets, of a metric that depends on the state in three dimensions, take longer than a claim may; and
+those with a boundary, where what happens there decides it too."""
 BUILDS = sorted(path for path in (SPECS / "builds").glob("*.yaml") if path.stem not in OPEN)
 
 

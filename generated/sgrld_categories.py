@@ -1,0 +1,441 @@
+"""sgrld_categories: SGRLD for positive coordinates.
+
+Emitted by recipe_compiler (format 1) from sgrld_positive and categories.
+Spec digest (SHA-256): 3711801f941a6cf97396a9ac90d50e001a0d01d2312be069ab5cd48bd8c166f5
+
+State:
+    theta: column [3], positive
+
+Energy:
+    H = U(theta)
+    U = sum(theta) - sum((alpha - ones + n)*log(theta)) + sum(n)*log(sum(theta))
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[theta,theta] = delta[i,j] theta[i]
+    Q = 0
+    Gamma[theta] = 1
+    f[theta] = -d_theta[i] U theta[i] + 1
+
+Parameters:
+    alpha: positive
+    n: nonnegative
+
+Step:
+    Euler-Maruyama: every block from the old state at once; weak order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine)
+    proved: D is positive semidefinite (by structure of D; given theta > 0 inside its domain)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
+        smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
+        is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth;
+        alpha is positive; n is nonnegative; theta > 0 inside its domain)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure; given theta > 0 inside its domain)
+    proved: no probability flows through the faces of the domain (by D and Q times exp(-H) vanish at theta = 0;
+        given alpha is positive; n is nonnegative; theta > 0 inside its domain)
+    undecided: exp(-H) is the only stationary law of the recipe's equation (tried theta has a boundary: what happens
+        there decides it too)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given alpha is
+        positive; n is nonnegative; theta > 0 inside its domain)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        alpha is positive; n is nonnegative; theta > 0 inside its domain)
+    proved: what is bound is of the kind declared (by structure, exact values)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+    boundary: theta has a boundary, and the emitted step neither reflects nor stops there: a finite step may leave
+        the domain
+
+References:
+    patterson2013sgrld
+    baker2018
+"""
+
+import math
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+FORMAT = 1
+SPEC_DIGEST = "3711801f941a6cf97396a9ac90d50e001a0d01d2312be069ab5cd48bd8c166f5"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3),)
+SIZES = ()
+PARAMETERS = ("alpha", "n")
+CONSTANTS = ("n_2",)
+DATA = ()
+ARGUMENTS = ("theta", "alpha", "n", "n_2", "eps", "thin", "noise_state", "theta_draws")
+LANES_ARGUMENTS = ("lanes", "alpha", "n", "n_2", "eps", "thin", "noise_state", "kept", "lanes_draws")
+MOMENTS = ()
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, theta_2_, alpha, n, n_2):
+    """Return grad_U[i] = -alpha[i]/theta[i] + sum_j n[j]/(sum_k theta[k]) - n[i]/theta[i] + 1/theta[i] + 1."""
+    theta_2 = theta_0 + theta_1 + theta_2_
+    part = n_2 / theta_2
+    grad_U_0 = 1.0 + (1.0 - alpha[0] - n[0]) / theta_0 + part
+    grad_U_1 = 1.0 + (1.0 - alpha[1] - n[1]) / theta_1 + part
+    grad_U_2 = 1.0 + (1.0 - alpha[2] - n[2]) / theta_2_ + part
+    return grad_U_0, grad_U_1, grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1, noise_theta_2, eps):
+    """Return one step (euler): theta_new; draw nothing."""
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2_, alpha, n, n_2)
+    # theta_new[i] = theta[i] + eps*(-grad_U[i] theta[i] + 1) + noise
+    scale_theta = eps * (2.0 * theta_0)
+    scale_theta = math.sqrt(scale_theta)
+    theta_new_0 = theta_0 + eps * (1.0 - theta_0 * grad_U_0) + noise_theta_0 * scale_theta
+    scale_theta = eps * (2.0 * theta_1)
+    scale_theta = math.sqrt(scale_theta)
+    theta_new_1 = theta_1 + eps * (1.0 - theta_1 * grad_U_1) + noise_theta_1 * scale_theta
+    scale_theta = eps * (2.0 * theta_2_)
+    scale_theta = math.sqrt(scale_theta)
+    theta_new_2 = theta_2_ + eps * (1.0 - theta_2_ * grad_U_2) + noise_theta_2 * scale_theta
+    return theta_new_0, theta_new_1, theta_new_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step_lanes(lanes, alpha, n, n_2, lanes_noise, eps):
+    """Advance 64 chains by one step, in place; draw nothing."""
+    for lane in range(np.uint64(64)):
+        theta_0 = lanes[lane]
+        theta_1 = lanes[np.uint64(64) + lane]
+        theta_2_ = lanes[np.uint64(128) + lane]
+        noise_theta_0 = lanes_noise[lane]
+        noise_theta_1 = lanes_noise[np.uint64(64) + lane]
+        noise_theta_2 = lanes_noise[np.uint64(128) + lane]
+        theta_0, theta_1, theta_2_ = step(
+            theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1, noise_theta_2, eps
+        )
+        lanes[lane] = theta_0
+        lanes[np.uint64(64) + lane] = theta_1
+        lanes[np.uint64(128) + lane] = theta_2_
+
+
+def prepare(alpha, n, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    n_2 = 0.0
+    for i in range(3):
+        n_2 += n[i]
+    return (n_2,)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, alpha, n, n_2, eps, thin, noise_state, theta_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Registers: no data and 3 coordinates, so the state and all of a step are scalars.
+    """
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    theta_2_ = theta[2]
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_theta_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_theta_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_theta_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1, theta_2_ = step(
+                theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1, noise_theta_2, eps
+            )
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        theta_draws[kept, 2] = theta_2_
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2_) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    theta[2] = theta_2_
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run_lanes(lanes, alpha, n, n_2, eps, thin, noise_state, kept, lanes_draws):
+    """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
+
+    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
+    random state is noise_state[64 * w + l]. Each kept[l] counts its draws before it left the finite
+    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes.
+    """
+    _wide_vectors()
+    lanes_noise = _empty_rows(6)
+    kept[:] = 0
+    for draw in range(lanes_draws.shape[0]):
+        for turn in range(thin):
+            if turn % 2 == 0:
+                _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
+            step_lanes(lanes, alpha, n, n_2, lanes_noise[192 * (turn % 2) :], eps)
+        for lane in range(np.uint64(64)):
+            finite = kept[lane] == draw
+            finite &= abs(lanes[lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(64) + lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(128) + lane]) <= 1.7976931348623157e308
+            kept[lane] += finite
+        for entry in range(192):
+            lanes_draws[draw, entry] = lanes[entry]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return widths of the layers over 2**52, with either sign, their acceptance bounds, and exp(-x**2/2) at the edges x.
+
+    Of the 512 widths and bounds the second half are those of the negative draws.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _minus_two_log(x):
+    """Return -2 log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), t = 4 (1 - m)/(1 + m).
+
+    Then -2 log(m) = 4 atanh(t/4) = t + t**3 p(t**2), with p of degree 6 in pairs: shorter chains of operations.
+    """
+    bits = np.float64(x).view(np.uint64)
+    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
+    t = (1.0 - m) / (0.25 + 0.25 * m)
+    z = t * t
+    low = 0.020833333333333547 + z * 0.0007812499999884652
+    middle = 3.4877232353103505e-05 + z * 1.6954191919059589e-06
+    high = 8.670602875527406e-08 + z * 4.5638792810468e-09 + z * z * 2.7563792849176723e-10
+    p = low + z * z * (middle + z * z * high)
+    k = np.float64(k)
+    return k * -1.3862943607382476 + (t + (t * z * p + k * -3.8164298585411754e-10))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _circle_point(bits):
+    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which.
+
+    The quarter lies about 0: x is the angle over pi/2, in [-1/2, 1/2).
+    """
+    x = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5
+    z = x * x
+    s = 5.6344631588402386e-08
+    s = s * z - 3.5986477759195397e-06
+    s = s * z + 0.00016044115216851901
+    s = s * z - 0.0046817541325625996
+    s = s * z + 0.0796926262460598
+    s = s * z - 0.6459640975062448
+    s = s * z + 1.5707963267948966
+    s = x * s
+    c = -6.324128083636905e-09
+    c = c * z + 4.7106364577487296e-07
+    c = c * z - 2.5202037759532392e-05
+    c = c * z + 0.0009192602743673871
+    c = c * z - 0.020863480763329178
+    c = c * z + 0.2536695079010476
+    c = c * z - 1.2337005501361697
+    c = c * z + 1.0
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
+    turned = (bits & np.uint64(2)) != np.uint64(0)
+    return (s if turned else c), (c if turned else s)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_pair(a, b):
+    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
+
+    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
+    which a pair of normals falls with probability 2**-53.
+    """
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    radius = math.sqrt(_minus_two_log(u))
+    c, s = _circle_point(b)
+    return radius * c, radius * s
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _empty_rows(rows):
+    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
+    room = np.empty(64 * rows + 64)
+    start = (512 - room.ctypes.data % 512) // 8
+    return room[start : start + 64 * rows]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits_of(state, lane):
+    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
+    s0, s1 = state[lane], state[np.uint64(64) + lane]
+    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    state[lane], state[np.uint64(64) + lane] = s0, s1
+    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
+    return bits
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_pairs(state, words):
+    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
+
+    Words, because arrays of one type are known not to overlap by fewer comparisons than arrays of two.
+    """
+    _wide_vectors()
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            one, other = _normal_pair(_next_bits_of(state, lane), _next_bits_of(state, lane))
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_lanes(state, out):
+    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
+
+    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
+    last pairs is not used again.
+    """
+    whole = out.size // 128 * 128
+    _fill_pairs(state, out[:whole].view(np.uint64))
+    if whole < out.size:
+        rows = _empty_rows(2)
+        _fill_pairs(state, rows.view(np.uint64))
+        out[whole:] = rows[: out.size - whole]
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

@@ -1,0 +1,298 @@
+"""wright_fisher_dirichlet: Wright-Fisher diffusion with a potential.
+
+Emitted by recipe_compiler (format 1) from wright_fisher and dirichlet.
+Spec digest (SHA-256): 505879557f3cbda585207448600c0ee2b3e18ae561a93434206df5e7375ce71b
+
+State:
+    theta: column [2], simplex
+
+Energy:
+    H = U(theta)
+    U = -sum((a - ones)*log(theta)) - (b - 1)*log(1 - sum(theta))
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[theta,theta] = delta[i,j] theta[i] - theta[i] theta[j]
+    Q = 0
+    Gamma[theta] = -d theta[i] - theta[i] + 1
+    f[theta] = -d theta[i] + sum_j theta[i] d_theta[j] U theta[j] - d_theta[i] U theta[i] - theta[i] + 1
+
+Parameters:
+    a: positive
+    b: positive
+
+Step:
+    Euler-Maruyama: every block from the old state at once; weak order 1
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine)
+    proved: D is positive semidefinite (by structure of D; given sum(theta) < 1 inside its domain; theta > 0 inside
+        its domain)
+    proved: Q is skew (by index calculus for every size; second engine)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
+        smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
+        is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth; a
+        is positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure; given sum(theta) < 1 inside its domain; theta > 0 inside its domain)
+    proved: no probability flows through the faces of the domain (by D and Q times exp(-H) vanish at theta = 0; D
+        and Q times exp(-H) vanish at sum(theta) = 1; given a is positive; b is positive)
+    undecided: exp(-H) is the only stationary law of the recipe's equation (tried theta has a boundary: what happens
+        there decides it too)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given a is
+        positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given a
+        is positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
+    proved: what is bound is of the kind declared (by structure, exact values)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+
+Not checked here:
+    explosion: that solutions do not run off to infinity in finite time is not decided by this version
+    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+    boundary: theta has a boundary, and the emitted step neither reflects nor stops there: a finite step may leave
+        the domain
+
+References:
+    patterson2013sgrld
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "505879557f3cbda585207448600c0ee2b3e18ae561a93434206df5e7375ce71b"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 2),)
+SIZES = ()
+PARAMETERS = ("a", "b")
+CONSTANTS = ()
+DATA = ()
+ARGUMENTS = ("theta", "a", "b", "eps", "thin", "noise_state", "clipped", "theta_draws")
+CLIPS = True
+MOMENTS = ()
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, a, b):
+    """Return grad_U[i] = -a[i]/theta[i] + b/(-sum_j theta[j] + 1) + 1/theta[i] - 1/(-sum_j theta[j] + 1)."""
+    theta_2 = theta_0 + theta_1
+    part = (-1.0 + b) / (1.0 - theta_2)
+    grad_U_0 = (1.0 - a[0]) / theta_0 + part
+    grad_U_1 = (1.0 - a[1]) / theta_1 + part
+    return grad_U_0, grad_U_1
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_0, theta_1, a, b, noise_theta_0, noise_theta_1, eps, clipped):
+    """Return one step (euler): theta_new; draw nothing."""
+    covariance_theta_00 = eps * (theta_0 * (2.0 - 2.0 * theta_0))
+    covariance_theta_10 = eps * (-2.0 * theta_1 * theta_0)
+    covariance_theta_11 = eps * (theta_1 * (2.0 - 2.0 * theta_1))
+    L_theta_00, L_theta_10, L_theta_11 = _noise_root_2(
+        covariance_theta_00, covariance_theta_10, covariance_theta_11, clipped
+    )
+    draw_theta_0 = noise_theta_0 * L_theta_00
+    draw_theta_1 = noise_theta_0 * L_theta_10 + noise_theta_1 * L_theta_11
+    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, a, b)
+    grad_U_theta = theta_0 * grad_U_0 + theta_1 * grad_U_1
+    # theta_new[i] = theta[i] + eps*(-2 theta[i] + sum_j theta[i] grad_U[j] theta[j] - grad_U[i] theta[i] - theta[i] +
+    #   1) + noise
+    theta_new_0 = theta_0 + draw_theta_0 + eps * (1.0 + theta_0 * (-3.0 - grad_U_0 + grad_U_theta))
+    theta_new_1 = theta_1 + eps * (1.0 + theta_1 * (-3.0 - grad_U_1 + grad_U_theta)) + draw_theta_1
+    return theta_new_0, theta_new_1
+
+
+def prepare(a, b, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    return ()
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    Registers: no data and 2 coordinates, so the state and all of a step are scalars.
+    """
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_theta_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_theta_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1 = step(theta_0, theta_1, a, b, noise_theta_0, noise_theta_1, eps, clipped)
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return widths of the layers over 2**52, with either sign, their acceptance bounds, and exp(-x**2/2) at the edges x.
+
+    Of the 512 widths and bounds the second half are those of the negative draws.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def _clipped_root_2(s00, s10, s11, clipped):
+    """Return a factor of S with its negative eigenvalue set to 0: its largest eigenvalue and that one's eigenvector."""
+    half = 0.5 * (s00 - s11)
+    radius = math.hypot(half, s10)
+    high = 0.5 * (s00 + s11) + radius
+    low = high - 2.0 * radius
+    if low < -1e-12 * max(abs(high), abs(low)):
+        clipped[0] += 1
+    if high <= 0.0:
+        return 0.0, 0.0, 0.0
+    # the projector on the eigenvector is (S - low) / (2 radius); divided by the larger of its diagonal
+    larger = math.sqrt(high * 0.5 * (1.0 + abs(half) / radius))
+    other = high * (0.5 * s10 / radius) / larger
+    if half >= 0.0:
+        return larger, other, 0.0
+    return other, larger, 0.0
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
+def _noise_root_2(s00, s10, s11, clipped):
+    """Return l00, l10, l11 of a lower triangular L with L L^T = S, a symmetric matrix of 2 rows.
+
+    Where S has a negative eigenvalue it is set to 0, and counted if it is more than rounding.
+    """
+    if s00 > 0.0:
+        l00 = math.sqrt(s00)
+        l10 = s10 / l00
+        left = s11 - l10 * l10
+        if left >= 0.0:
+            return l00, l10, math.sqrt(left)
+    return _clipped_root_2(s00, s10, s11, clipped)
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states

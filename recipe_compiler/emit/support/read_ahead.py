@@ -1,0 +1,43 @@
+"""Rows of data on their way from memory to the cache before they are needed."""
+
+# The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
+# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
+# pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from recipe_compiler.emit.support.flags import _FASTMATH
+
+
+@intrinsic
+def _ask_for(_, data, place):
+    """Ask for the cache line of the element at `place` (a tuple): nothing waits for it, and no value changes.
+
+    The instruction is LLVM's own, llvm.prefetch; processors without one do nothing.
+    """
+
+    def build(context, builder, signature, arguments):
+        array = context.make_array(data)(context, builder, arguments[0])
+        places = cgutils.unpack_tuple(builder, arguments[1])
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), (pointer, number, number, number))
+        ask = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+        line = builder.bitcast(cgutils.get_item_pointer(context, builder, data, array, places), pointer)
+        builder.call(ask, (line, number(0), number(3), number(1)))  # to read, to the nearest cache, data
+        return context.get_dummy_value()
+
+    return types.void(data, place), build
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _read_ahead(data, row):
+    """Ask for a row of data, a number or eight numbers to a cache line: the processor foresees no random row."""
+    if data.ndim == 1:
+        _ask_for(data, (row,))
+    else:
+        for column in range(np.uint64(0), np.uint64(data.shape[1]), np.uint64(8)):
+            _ask_for(data, (row, column))

@@ -1,0 +1,47 @@
+"""Which rows are asked for ahead of their use: memory works on meanwhile, and no processor foresees a random row."""
+
+from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import Array, ForBlocks, Invoke, Statement, Take
+from recipe_compiler.program.traverse import refs
+
+AHEAD = 1024
+"""How many numbers ahead of their use rows are asked for, but at most a block of them: fewer come too late, more push
+others out of the fastest cache."""
+ASKED = range(32, 257)
+"""The lengths of rows that are asked for: shorter ones come as fast as it takes to ask, longer ones after their first
+numbers without being asked."""
+ASK = "_read_ahead"
+"""The support function that asks for a row."""
+
+
+def asked(procedure: Procedure, body: tuple[Statement, ...]) -> tuple[Array, ...]:
+    """Return the data whose rows `body` reads, nothing where asking for them would not pay."""
+    read = {ref.name for ref in refs(body) if ref.at[:1] == (ROW,)}
+    data = tuple(array for array in procedure.inputs if array.name in read)
+    whole = len(data) == len(read) and all(len(array.sizes) <= 2 for array in data)
+    return data if whole and _length(data) in ASKED else ()
+
+
+def _length(data: tuple[Array, ...]) -> int:
+    """Return how many numbers rows have; a length that is not known is none that is asked for."""
+    return sum(size if isinstance(size, int) else ASKED.stop for array in data for size in array.sizes[1:])
+
+
+def ask(data: tuple[Array, ...], ahead: str, row: Take, block: int) -> tuple[Statement, ...]:
+    """Return what asks for the row, called `ahead`, that is needed some rows after `row`; beyond the last, for that."""
+    distance = min(block, AHEAD // _length(data))
+    take = Take(ahead, row.source, (*row.places, distance), row.count)
+    return (take, *(Invoke(ASK, (array.name, ahead)) for array in data))
+
+
+def reads_ahead(procedure: Procedure) -> bool:
+    """Whether a procedure in blocks asks for rows before they are needed."""
+    return any(
+        isinstance(statement, Invoke) and statement.procedure == ASK
+        for block in procedure.body
+        if isinstance(block, ForBlocks)
+        for part in block.body
+        if isinstance(part, ForBlocks)
+        for statement in part.body
+    )

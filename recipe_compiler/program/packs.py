@@ -1,0 +1,104 @@
+"""Pass: the rows of a minibatch are copied side by side before the loop over them, a few columns to an array.
+
+A loop over rows that lie anywhere becomes vector code only with the processor's gather instructions, and on many
+processors nothing after a gather starts before it is done: one turn of the loop waits for the other. Copies need no
+vector of places. Of four columns in one flat array (two or one of what is left over), compilers read four rows at once
+and transpose them in registers; arrays of more columns, or of columns that no one reads, they gather again. All
+entries of a row are read before the first is written, so that they are copied as vectors. Every entry is the one it
+was, so what is computed does not change.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from recipe_compiler.program.combine import free_name
+from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    ForBatch,
+    ForBlocks,
+    Pack,
+    Ref,
+    Statement,
+    Take,
+    Unpack,
+    names_in,
+)
+from recipe_compiler.program.traverse import refs, with_refs
+
+WIDTHS = (4, 2, 1)
+"""Columns of an array that are read together."""
+
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """An array of copies, and the scalars that its columns are read into."""
+
+    array: Array
+    scalars: dict[Ref, str]
+
+
+def packs(procedure: Procedure) -> Procedure:
+    """Return a procedure that copies the rows of its minibatch first; the same one where it reads no such rows."""
+    loops = [(place, one) for place, one in enumerate(procedure.body) if isinstance(one, ForBatch)]
+    if len(loops) != 1:
+        return procedure
+    (place, loop), data = loops[0], _entries(loops[0][1])
+    if not data:
+        return procedure
+    groups = tuple(_groups(data, {*procedure.names, *names_in(procedure.body), loop.position, loop.index}))
+    scalars = {ref: name for group in groups for ref, name in group.scalars.items()}
+    reads = tuple(Assign(Ref(name), ref) for ref, name in scalars.items())
+    writes = tuple(Pack(group.array.name, loop.position, tuple(group.scalars.values())) for group in groups)
+    again = tuple(Unpack(group.array.name, loop.position, tuple(group.scalars.values())) for group in groups)
+    body = tuple(with_refs(inner, lambda ref: Ref(scalars[ref]) if ref in scalars else ref) for inner in loop.body)
+    copied = _unsigned(loop, (Take(loop.index, "batch", (loop.position,)), *reads, *writes))
+    summed = _unsigned(loop, (*again, *body))
+    return replace(
+        procedure,
+        body=(*procedure.body[:place], copied, summed, *procedure.body[place + 1 :]),
+        work=(*procedure.work, *(group.array for group in groups)),
+    )
+
+
+def _unsigned(loop: ForBatch, body: tuple[Statement, ...]) -> ForBlocks:
+    return ForBlocks(loop.position, "batch_size", 1, body)
+
+
+def _entries(loop: ForBatch) -> dict[str, list[Place]]:
+    """Return the places within a row that are read of every array, none where rows are read in another way."""
+    found: dict[str, set[Place]] = {}
+    for ref in refs(loop.body):
+        place = tuple(k for k in ref.at[1:] if isinstance(k, int))
+        if loop.position in ref.at or loop.index in ref.at[1:]:
+            return {}
+        if ref.at[:1] == (loop.index,):
+            if len(place) < len(ref.at) - 1:
+                return {}
+            found.setdefault(ref.name, set()).add(place)
+    return {name: sorted(places) for name, places in found.items()}
+
+
+def _groups(data: dict[str, list[Place]], taken: set[str]) -> Iterator[_Group]:
+    for name, places in data.items():
+        for some in _cut(places):
+            scalars = {
+                Ref(name, (ROW, *place)): free_name("_".join((name, *map(str, place or (ROW,)))), taken)
+                for place in some
+            }
+            ends = dict.fromkeys("_".join(map(str, place)) for place in (some[0], some[-1]) if place)
+            array = free_name("_".join((name, "batch", *ends)), taken)
+            yield _Group(Array(array, ("+".join(["batch_size"] * len(some)),)), scalars)
+
+
+def _cut(places: list[Place]) -> Iterator[list[Place]]:
+    """Yield runs of columns of the greatest widths that fit."""
+    start = 0
+    while start < len(places):
+        width = next(width for width in WIDTHS if width <= len(places) - start)
+        yield places[start : start + width]
+        start += width

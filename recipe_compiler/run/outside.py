@@ -1,0 +1,91 @@
+"""Draws outside of the domain that their block declares: a finite step knows of no boundary and may cross it.
+
+The equation keeps to the domain, the step that takes its place does not: beyond the boundary D and grad H are whatever
+their formulas give there. So every draw kept is looked at, exactly as it is stored; states between two draws are not.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.run.chain import Array
+from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.spec.build_checks import domain_text
+from recipe_compiler.spec.model import Build
+
+Truths = NDArray[np.bool_]
+
+UNBOUNDED = (DomainName.REAL, DomainName.CIRCLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The draws of one block that lie outside of its domain; chains, draws and entries counted from 0."""
+
+    block: str
+    domain: DomainName
+    says: str
+    """The domain in words, with its bounds."""
+    draws: int
+    """How many, warmup and all chains together."""
+    chains: int
+    """Chains that have any."""
+    chain: int
+    """Of the earliest one: its chain, its place there, an entry that is outside, and the value of it."""
+    draw: int
+    entry: int
+    value: float
+
+
+def outside(build: Build, arrays: Sequence[Array], at: Point) -> tuple[Outside, ...]:
+    """Return what lies outside, block by block; nothing of blocks that stay inside.
+
+    Args:
+        build: gives the domains, what is bound in them put in.
+        arrays: per block of the dynamics, chains x draws x size; NaN, where a chain has ended, is not outside.
+        at: values of the parameters.
+    """
+    blocks = zip(build.dynamics.declarations.blocks, arrays, strict=True)
+    bounded = ((block, array) for block, array in blocks if block.domain.name not in UNBOUNDED)
+    return tuple(found for block, array in bounded for found in _of_block(block, array, dict(build.bind), at))
+
+
+def _of_block(block: Block, array: Array, bind: dict[str, Formula], at: Point) -> Iterator[Outside]:
+    bounds = [float(evaluate(substitute(bound, bind) if bind else bound, at)) for bound in block.domain.bounds]
+    entries = _beyond(array, block.domain.name, bounds)
+    found: Truths = np.any(entries, axis=2)
+    if not found.any():
+        return
+    draw = int(np.argmax(np.any(found, axis=0)))
+    chain = int(found[:, draw].argmax())
+    entry = int(entries[chain, draw].argmax())
+    yield Outside(
+        block=block.name,
+        domain=block.domain.name,
+        says=domain_text(block.domain),
+        draws=int(found.sum()),
+        chains=int(np.any(found, axis=1).sum()),
+        chain=chain,
+        draw=draw,
+        entry=entry,
+        value=float(array[chain, draw, entry]),
+    )
+
+
+def _beyond(array: Array, domain: DomainName, bounds: Sequence[float]) -> Truths:
+    """Return which entries of draws lie outside of a bounded domain; of a point whose sum alone does, all do."""
+    match domain:
+        case DomainName.POSITIVE:
+            return array <= 0.0
+        case DomainName.NONNEGATIVE:
+            return array < 0.0
+        case DomainName.INTERVAL:
+            return (array < bounds[0]) | (array > bounds[1])
+        case _:  # simplex
+            return (array <= 0.0) | (array.sum(axis=2, keepdims=True) >= 1.0)

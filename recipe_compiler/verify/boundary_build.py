@@ -1,0 +1,59 @@
+"""Does probability flow through the faces of the domain of a build? With the target's potential in the place of U.
+
+Of dynamics alone U is any function, and what exp(-U) does at a face stays open; a target that states U tells. A proof
+that rests on chains being reflected is none of a build: no emitted step reflects.
+"""
+
+from dataclasses import replace
+
+from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.boundary import REFLECTED, boundary
+from recipe_compiler.verify.case import at_sizes, case_of, find
+from recipe_compiler.verify.exact_values import known_sizes, sharpened
+
+
+def boundary_in(build: Build, bound: Dynamics) -> Finding:
+    """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's."""
+    of_any = _decided(build, bound)
+    stated = _stated(build, bound)
+    if not isinstance(of_any.decision, Undecided) or stated is None:
+        return _without_reflection(of_any)
+    found = _decided(build, stated)
+    if isinstance(found.decision, Refuted):  # at values that need not be the build's
+        at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
+        reason = f"with the target's potential, at {at}: {found.decision.residual}"
+        found = replace(found, decision=Undecided((reason,)), for_d="all")
+    return _without_reflection(replace(found, where=of_any.where))
+
+
+def _without_reflection(found: Finding) -> Finding:
+    rules = [fact for fact in found.decision.given if fact.startswith(REFLECTED)]
+    if not isinstance(found.decision, Proved) or not rules:
+        return found
+    given = tuple(fact for fact in found.decision.given if fact not in rules)
+    reason = f"the law is kept if {'; '.join(rules)}, and no emitted step does that"
+    return replace(found, decision=Undecided((reason,), given=given))
+
+
+def _decided(build: Build, dynamics: Dynamics) -> Finding:
+    return find(boundary, at_sizes(case_of(sharpened(build, dynamics)), known_sizes(build, dynamics)))
+
+
+def _stated(build: Build, bound: Dynamics) -> Dynamics | None:
+    """Return the bound dynamics with the target's potential for U; None where data, or no formula, make it."""
+    name, target = bound.potential, build.target
+    blocks = target.declarations.blocks
+    of = next((f.of for f in bound.declarations.functions if f.name == name), ())
+    block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
+    if name is None or block is None or target.potential is None or target.declarations.data:
+        return None
+    if len(blocks) != 1 or blocks[0].shape != block.shape:
+        return None
+    own: dict[str, Formula] = {blocks[0].name: Symbol(block.name, block.shape, Role.BLOCK)}
+    potential = substitute(target.potential, own) if blocks[0].name != block.name else target.potential
+    parameters = (*build.parameters, *target.declarations.parameters)
+    return bind(replace(build, bind=(*build.bind, (name, potential)), parameters=parameters))
