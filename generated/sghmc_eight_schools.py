@@ -1,7 +1,7 @@
 """sghmc_eight_schools: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and eight_schools.
-Spec digest (SHA-256): 805ec27cd8af05b3f81a6a415987d43e5f201c2b6e72e21a3f2f1af192866235
+Spec digest (SHA-256): 5a86df27a714a8a0ab2697ddf2859816dcdc38581542675698d65271096686e0
 
 State:
     theta: column [10], real
@@ -76,10 +76,11 @@ References:
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "805ec27cd8af05b3f81a6a415987d43e5f201c2b6e72e21a3f2f1af192866235"
+SPEC_DIGEST = "5a86df27a714a8a0ab2697ddf2859816dcdc38581542675698d65271096686e0"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 10), ("r", 10))
@@ -111,8 +112,8 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z, z_eta):
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z):
     """Write grad_U_mu = mu/mu_scale**2
     + sum over the data of -w[n]**2 y[n] + sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] + mu w[n]**2
     grad_U_log_tau = exp(2 log_tau)/tau_scale**2 - 1
@@ -123,51 +124,79 @@ def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z, z_eta):
     mu exp(log_tau) w[n]**2 z[n,i].
     """
     N = y.shape[0]
-    mu = theta[0:1]
-    grad_U_mu = grad_U[0:1]
-    log_tau = theta[1:2]
-    grad_U_log_tau = grad_U[1:2]
-    eta = theta[2:10]
-    grad_U_eta = grad_U[2:10]
-    for row in range(N):
-        total = 0.0
-        for i in range(8):
-            total += z[row, i] * eta[i]
-        z_eta[row] = total
-    exp_log_tau = math.exp(log_tau[0])
-    exp_of_state = math.exp(2.0 * log_tau[0])
-    grad_U_mu[0] = 0.0
-    for row in range(N):
-        weight = w[row] ** 2 * exp_log_tau * z_eta[row] - w[row] ** 2 * y[row] + w[row] ** 2 * mu[0]
-        grad_U_mu[0] += weight
-    grad_U_log_tau[0] = 0.0
-    for row in range(N):
-        weight_2 = (
-            w[row] ** 2 * exp_of_state * z_eta[row] * z_eta[row]
-            - w[row] ** 2 * y[row] * exp_log_tau * z_eta[row]
-            + w[row] ** 2 * mu[0] * exp_log_tau * z_eta[row]
+    exp_log_tau = _exp(theta[1])
+    exp_of_state = _exp(2.0 * theta[1])
+    grad_U_0 = 0.0
+    grad_U_1 = 0.0
+    grad_U_2 = 0.0
+    grad_U_3 = 0.0
+    grad_U_4 = 0.0
+    grad_U_5 = 0.0
+    grad_U_6 = 0.0
+    grad_U_7 = 0.0
+    grad_U_8 = 0.0
+    grad_U_9 = 0.0
+    z_flat = z.reshape(z.size)
+    for row in range(np.uint64(N)):
+        z_0 = z_flat[np.uint64(8) * row]
+        z_1 = z_flat[np.uint64(8) * row + np.uint64(1)]
+        z_2 = z_flat[np.uint64(8) * row + np.uint64(2)]
+        z_3 = z_flat[np.uint64(8) * row + np.uint64(3)]
+        z_4 = z_flat[np.uint64(8) * row + np.uint64(4)]
+        z_5 = z_flat[np.uint64(8) * row + np.uint64(5)]
+        z_6 = z_flat[np.uint64(8) * row + np.uint64(6)]
+        z_7 = z_flat[np.uint64(8) * row + np.uint64(7)]
+        z_eta = (
+            z_0 * theta[2]
+            + z_1 * theta[3]
+            + z_2 * theta[4]
+            + z_3 * theta[5]
+            + z_4 * theta[6]
+            + z_5 * theta[7]
+            + z_6 * theta[8]
+            + z_7 * theta[9]
         )
-        grad_U_log_tau[0] += weight_2
-    for i in range(8):
-        grad_U_eta[i] = 0.0
-    for row in range(N):
-        weight_3 = (
-            w[row] ** 2 * exp_of_state * z_eta[row]
-            - w[row] ** 2 * y[row] * exp_log_tau
-            + w[row] ** 2 * mu[0] * exp_log_tau
-        )
-        for i in range(8):
-            grad_U_eta[i] += weight_3 * z[row, i]
-    grad_U_mu[0] = mu[0] / mu_scale**2 + grad_U_mu[0]
-    grad_U_log_tau[0] = exp_of_state / tau_scale**2 - 1.0 + grad_U_log_tau[0]
-    for i in range(8):
-        grad_U_eta[i] = eta[i] + grad_U_eta[i]
+        part = w[row] * w[row]
+        weight = part * (theta[0] - y[row] + exp_log_tau * z_eta)
+        grad_U_0 += weight
+        part_2 = exp_log_tau * (theta[0] - y[row]) + exp_of_state * z_eta
+        weight_2 = part * (z_eta * part_2)
+        grad_U_1 += weight_2
+        weight_3 = part * part_2
+        grad_U_2 += z_0 * weight_3
+        grad_U_3 += z_1 * weight_3
+        grad_U_4 += z_2 * weight_3
+        grad_U_5 += z_3 * weight_3
+        grad_U_6 += z_4 * weight_3
+        grad_U_7 += z_5 * weight_3
+        grad_U_8 += z_6 * weight_3
+        grad_U_9 += z_7 * weight_3
+    grad_U_0 = grad_U_0 + theta[0] / (mu_scale * mu_scale)
+    grad_U_1 = grad_U_1 + -1.0 + exp_of_state / (tau_scale * tau_scale)
+    grad_U_2 = theta[2] + grad_U_2
+    grad_U_3 = theta[3] + grad_U_3
+    grad_U_4 = theta[4] + grad_U_4
+    grad_U_5 = theta[5] + grad_U_5
+    grad_U_6 = theta[6] + grad_U_6
+    grad_U_7 = theta[7] + grad_U_7
+    grad_U_8 = theta[8] + grad_U_8
+    grad_U_9 = theta[9] + grad_U_9
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
+    grad_U[3] = grad_U_3
+    grad_U[4] = grad_U_4
+    grad_U[5] = grad_U_5
+    grad_U[6] = grad_U_6
+    grad_U[7] = grad_U_7
+    grad_U[8] = grad_U_8
+    grad_U[9] = grad_U_9
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_new, r_new, theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, noise_r, eps, grad_U, z_eta):
+def step(theta_new, r_new, theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, noise_r, eps, grad_U):
     """Write one step (sequential euler): theta_new, r_new; draw nothing."""
-    gradient(grad_U, theta, mu_scale, tau_scale, y, w, z, z_eta)
+    gradient(grad_U, theta, mu_scale, tau_scale, y, w, z)
     # r_new[i] = r[i] + eps*(-grad_U[i] - c r[i]/m) + noise
     for i in range(10):
         r_new[i] = r[i] + eps * (-grad_U[i] - c * r[i] / m) + scale_r * noise_r[i]
@@ -189,18 +218,17 @@ def run(theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, eps, thin, noise_
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Loops over arrays.
+    Small rows: one loop over the rows of the data, their features in scalars.
     """
-    N = y.shape[0]
+    _wide_vectors()
     theta_new = np.empty(10)
     r_new = np.empty(10)
     grad_U = np.empty(10)
-    z_eta = np.empty(N)
     noise_r = np.empty(10)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _fill_normals(noise_state, noise_r)
-            step(theta_new, r_new, theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, noise_r, eps, grad_U, z_eta)
+            step(theta_new, r_new, theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, noise_r, eps, grad_U)
             for entry in range(10):
                 theta[entry] = theta_new[entry]
                 r[entry] = r_new[entry]
@@ -245,8 +273,8 @@ def full_gradient(theta, mu_scale, tau_scale, y, w, z):
         for i in range(8):
             total += z[row, i] * eta[i]
         z_eta[row] = total
-    exp_log_tau = math.exp(log_tau[0])
-    exp_of_state = math.exp(2.0 * log_tau[0])
+    exp_log_tau = _exp(log_tau[0])
+    exp_of_state = _exp(2.0 * log_tau[0])
     grad_U_mu[0] = 0.0
     for row in range(N):
         weight = w[row] ** 2 * exp_log_tau * z_eta[row] - w[row] ** 2 * y[row] + w[row] ** 2 * mu[0]
@@ -309,6 +337,47 @@ def generator(theta, r, m, c, mu_scale, tau_scale, y, w, z):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exp(x):
+    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
+    x = 710.0 if x > 710.0 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
+    k = shifted - 6755399441055744.0
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    p = 2.5100472505694996e-08
+    p = p * r + 2.7620201591031547e-07
+    p = p * r + 2.7557268276905696e-06
+    p = p * r + 2.4801521057868204e-05
+    p = p * r + 0.00019841269863171557
+    p = p * r + 0.0013888888917367081
+    p = p * r + 0.008333333333330039
+    p = p * r + 0.041666666666623824
+    p = p * r + 0.16666666666666669
+    p = p * r + 0.5000000000000001
+    p = p * (r * r) + r + 1.0
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    half = bits >> 1
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
+    return p * low * high
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_bits(s0, s1, s2, s3):
     """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
     total = s0 + s3
@@ -327,27 +396,30 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
     while len(edges) < 256:
         edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
     edges.append(0.0)
-    widths = [edge / 2.0**52 for edge in edges[:256]]
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
     bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
     heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
 
 
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
-    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
-    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
     """
     if layer > 0:
         heights = _HEIGHTS
@@ -358,20 +430,22 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
     while True:
-        layer = bits & np.uint64(255)
+        layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        x = -x if bits & np.uint64(256) else x
         draw = x if place < _BOUNDS[layer] else math.inf
         while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
         if draw == draw:
             return draw, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -381,17 +455,11 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(255)
-    place = np.int64(bits >> 12)
-    x = np.float64(place) * _WIDTHS[layer]
-    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
-    # usual path in its registers
-    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
-    sign = (bits & np.uint64(256)) << 55
-    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
-    if draw != draw:
-        return _next_normal_at_edge(bits, s0, s1, s2, s3)
-    return draw, s0, s1, s2, s3
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)

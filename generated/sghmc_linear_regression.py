@@ -1,7 +1,7 @@
 """sghmc_linear_regression: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and linear_regression.
-Spec digest (SHA-256): 6b89acc95c55f92d1c29502c0414df1badb289f787a4aa26f21dbd42fe5bd66b
+Spec digest (SHA-256): f8657bc7e3541b41a805b77fc63fff892228cf8e8cf606fcd0b78b6a8f24ed3f
 
 State:
     theta: column [5], real
@@ -28,14 +28,15 @@ Bound to:
 Parameters:
     m: positive
     c: nonnegative
+    V_hat: positive semidefinite
     prior_variance: positive
     noise_variance: positive
 
 Step:
     sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
     grad U from a minibatch drawn without replacement, its sum scaled by N/n, the prior not
-    noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds
-    is not subtracted and the draws are too wide by it
+    noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = V_hat
+    V_hat is estimated from the data at the mode, before a run
 
 Claims:
     proved: D is symmetric (by index calculus for every size; second engine; given c is nonnegative)
@@ -62,8 +63,9 @@ Claims:
         noise_variance is positive; prior_variance is positive)
     proved: what is bound is of the kind declared (by structure, exact values; given c is nonnegative; m is
         positive)
-    proved: V is positive semidefinite (by structure of V)
-    proved: 2D - eps B_hat is positive semidefinite (by V = 0: no gradient noise is subtracted)
+    proved: V is positive semidefinite (by structure of V; given V_hat is positive semidefinite)
+    proved: 2D - eps B_hat is positive semidefinite (by the emitted module's own check, before its first step; given
+        eps <= eps_max of the V_hat that is estimated: the emitted module refuses any other before its first step)
     proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
 
 Not checked here:
@@ -78,25 +80,27 @@ References:
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "6b89acc95c55f92d1c29502c0414df1badb289f787a4aa26f21dbd42fe5bd66b"
+SPEC_DIGEST = "f8657bc7e3541b41a805b77fc63fff892228cf8e8cf606fcd0b78b6a8f24ed3f"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 5), ("r", 5))
 SIZES = ()
-PARAMETERS = ("m", "c", "prior_variance", "noise_variance")
-CONSTANTS = ("scale_r",)
+PARAMETERS = ("m", "c", "V_hat", "prior_variance", "noise_variance")
+CONSTANTS = ("L_r",)
 DATA = ("x", "y")
 ARGUMENTS = (
     "theta",
     "r",
     "m",
     "c",
+    "V_hat",
     "prior_variance",
     "noise_variance",
-    "scale_r",
+    "L_r",
     "x",
     "y",
     "batch_size",
@@ -116,7 +120,7 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U_tilde, theta, prior_variance, noise_variance, x, y, batch):
+def gradient(grad_U_tilde, theta, prior_variance, noise_variance, x, y, batch, x_batch_0_3, x_batch_4, y_batch):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of sum_j x[n,j] theta[j] x[n,i]/noise_variance - x[n,i]
     y[n]/noise_variance.
@@ -128,15 +132,29 @@ def gradient(grad_U_tilde, theta, prior_variance, noise_variance, x, y, batch):
     grad_U_tilde_2 = 0.0
     grad_U_tilde_3 = 0.0
     grad_U_tilde_4 = 0.0
-    for b in range(batch_size):
+    for b in range(np.uint64(batch_size)):
         row = batch[b]
         x_0 = x[row, 0]
         x_1 = x[row, 1]
         x_2 = x[row, 2]
         x_3 = x[row, 3]
         x_4 = x[row, 4]
+        y_row = y[row]
+        x_batch_0_3[np.uint64(4) * b] = x_0
+        x_batch_0_3[np.uint64(4) * b + np.uint64(1)] = x_1
+        x_batch_0_3[np.uint64(4) * b + np.uint64(2)] = x_2
+        x_batch_0_3[np.uint64(4) * b + np.uint64(3)] = x_3
+        x_batch_4[b] = x_4
+        y_batch[b] = y_row
+    for b in range(np.uint64(batch_size)):
+        x_0 = x_batch_0_3[np.uint64(4) * b]
+        x_1 = x_batch_0_3[np.uint64(4) * b + np.uint64(1)]
+        x_2 = x_batch_0_3[np.uint64(4) * b + np.uint64(2)]
+        x_3 = x_batch_0_3[np.uint64(4) * b + np.uint64(3)]
+        x_4 = x_batch_4[b]
+        y_row = y_batch[b]
         x_theta = x_0 * theta[0] + x_1 * theta[1] + x_2 * theta[2] + x_3 * theta[3] + x_4 * theta[4]
-        weight = (-y[row] + x_theta) / noise_variance
+        weight = (-y_row + x_theta) / noise_variance
         grad_U_tilde_0 += x_0 * weight
         grad_U_tilde_1 += x_1 * weight
         grad_U_tilde_2 += x_2 * weight
@@ -158,22 +176,53 @@ def gradient(grad_U_tilde, theta, prior_variance, noise_variance, x, y, batch):
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_new, r_new, theta, r, m, c, prior_variance, noise_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde
+    theta_new,
+    r_new,
+    theta,
+    r,
+    m,
+    c,
+    prior_variance,
+    noise_variance,
+    L_r,
+    x,
+    y,
+    batch,
+    noise_r,
+    eps,
+    grad_U_tilde,
+    L_r_noise_r,
+    x_batch_0_3,
+    x_batch_4,
+    y_batch,
 ):
     """Write one step (sequential euler): theta_new, r_new; draw nothing."""
-    gradient(grad_U_tilde, theta, prior_variance, noise_variance, x, y, batch)
+    for i in range(5):
+        total = 0.0
+        for j in range(5):
+            total += L_r[i, j] * noise_r[j]
+        L_r_noise_r[i] = total
+    gradient(grad_U_tilde, theta, prior_variance, noise_variance, x, y, batch, x_batch_0_3, x_batch_4, y_batch)
     # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - c r[i]/m) + noise
     for i in range(5):
-        r_new[i] = r[i] + eps * (-grad_U_tilde[i] - c * r[i] / m) + scale_r * noise_r[i]
+        r_new[i] = r[i] + eps * (-grad_U_tilde[i] - c * r[i] / m) + L_r_noise_r[i]
     # theta_new[i] = theta[i] + eps*(r_new[i]/m)
     for i in range(5):
         theta_new[i] = theta[i] + eps * (r_new[i] / m)
 
 
-def prepare(m, c, prior_variance, noise_variance, eps):
+def prepare(m, c, V_hat, prior_variance, noise_variance, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    scale_r = _noise_scale(2.0 * c, 0.0, eps, "r")
-    return (scale_r,)
+    two_D_r = np.empty((5, 5))
+    B_hat_r = np.empty((5, 5))
+    for i in range(5):
+        for j in range(5):
+            two_D_r[i, j] = 2.0 * (1.0 if i == j else 0.0) * c
+    for i in range(5):
+        for j in range(5):
+            B_hat_r[i, j] = V_hat[i, j]
+    (L_r,) = _noise_factor([[two_D_r]], [[B_hat_r]], eps, ["r"])
+    return (L_r,)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
@@ -182,9 +231,10 @@ def run(
     r,
     m,
     c,
+    V_hat,
     prior_variance,
     noise_variance,
-    scale_r,
+    L_r,
     x,
     y,
     batch_size,
@@ -201,11 +251,17 @@ def run(
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Small rows: one loop over the rows of the data, their features in scalars.
+    Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
+    their features in scalars takes several rows at once.
     """
+    _wide_vectors()
     theta_new = np.empty(5)
     r_new = np.empty(5)
     grad_U_tilde = np.empty(5)
+    L_r_noise_r = np.empty(5)
+    x_batch_0_3 = np.empty(4 * batch_size)
+    x_batch_4 = np.empty(batch_size)
+    y_batch = np.empty(batch_size)
     noise_r = np.empty(5)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
@@ -221,13 +277,17 @@ def run(
                 c,
                 prior_variance,
                 noise_variance,
-                scale_r,
+                L_r,
                 x,
                 y,
                 batch,
                 noise_r,
                 eps,
                 grad_U_tilde,
+                L_r_noise_r,
+                x_batch_0_3,
+                x_batch_4,
+                y_batch,
             )
             for entry in range(5):
                 theta[entry] = theta_new[entry]
@@ -273,7 +333,7 @@ def full_gradient(theta, prior_variance, noise_variance, x, y):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, m, c, prior_variance, noise_variance, x, y):
+def generator(theta, r, m, c, V_hat, prior_variance, noise_variance, x, y):
     """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[i], theta[i]*r[i], r[i]*r[i].
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
     """
@@ -301,11 +361,16 @@ def generator(theta, r, m, c, prior_variance, noise_variance, x, y):
     return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
 
 
-def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, x, y, batch, noise_r, eps):
+def one_step(theta, r, m, c, V_hat, prior_variance, noise_variance, L_r, x, y, batch, noise_r, eps):
     """Return the state after one step from a batch of rows and standard normals; draw nothing."""
+    batch_size = batch.shape[0]
     theta_new = np.zeros(5)
     r_new = np.zeros(5)
     grad_U_tilde = np.zeros(5)
+    L_r_noise_r = np.zeros(5)
+    x_batch_0_3 = np.zeros(4 * batch_size)
+    x_batch_4 = np.zeros(batch_size)
+    y_batch = np.zeros(batch_size)
     step(
         theta_new,
         r_new,
@@ -315,30 +380,34 @@ def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, x, y, batc
         c,
         prior_variance,
         noise_variance,
-        scale_r,
+        L_r,
         x,
         y,
         batch,
         noise_r,
         eps,
         grad_U_tilde,
+        L_r_noise_r,
+        x_batch_0_3,
+        x_batch_4,
+        y_batch,
     )
     return np.concatenate((theta_new, r_new))
 
 
-def forecast(theta, r, m, c, prior_variance, noise_variance, x, y, batch_size, eps, noise_kept="as it is"):
+def forecast(theta, r, m, c, V_hat, prior_variance, noise_variance, x, y, batch_size, eps, noise_kept="as it is"):
     """Return the state z* around which a chain stays, and covariances there:
     of theta under exp(-H), in a chain with exact gradients, in this chain.
     noise_kept: "as it is"; "subtracted", by a V known at z*; or of a gradient with "control variates" at z*.
     """
-    (scale_r,) = prepare(m, c, prior_variance, noise_variance, eps)
+    (L_r,) = prepare(m, c, V_hat, prior_variance, noise_variance, eps)
     _ends = np.cumsum([theta.size, r.size])
     _counts = np.cumsum([5])
 
     def after_step(_z, batch, _normals):
         theta, r = np.split(_z, _ends[:-1])
         (noise_r,) = np.split(_normals, _counts[:-1])
-        return one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, x, y, batch, noise_r, eps)
+        return one_step(theta, r, m, c, V_hat, prior_variance, noise_variance, L_r, x, y, batch, noise_r, eps)
 
     def grad_at(theta):
         return full_gradient(theta, prior_variance, noise_variance, x, y)
@@ -357,6 +426,21 @@ def forecast(theta, r, m, c, prior_variance, noise_variance, x, y, batch_size, e
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -378,27 +462,30 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
     while len(edges) < 256:
         edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
     edges.append(0.0)
-    widths = [edge / 2.0**52 for edge in edges[:256]]
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
     bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
     heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
 
 
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
-    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
-    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
     """
     if layer > 0:
         heights = _HEIGHTS
@@ -409,20 +496,22 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
     while True:
-        layer = bits & np.uint64(255)
+        layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        x = -x if bits & np.uint64(256) else x
         draw = x if place < _BOUNDS[layer] else math.inf
         while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
         if draw == draw:
             return draw, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -432,17 +521,11 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(255)
-    place = np.int64(bits >> 12)
-    x = np.float64(place) * _WIDTHS[layer]
-    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
-    # usual path in its registers
-    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
-    sign = (bits & np.uint64(256)) << 55
-    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
-    if draw != draw:
-        return _next_normal_at_edge(bits, s0, s1, s2, s3)
-    return draw, s0, s1, s2, s3
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -473,12 +556,30 @@ def _shuffle_indices(state, permutation, out):
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-def _noise_scale(two_D, B_hat, eps, block):
-    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
-    variance = eps * (two_D - eps * B_hat)
-    if variance < 0.0:
-        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
-    return np.sqrt(variance)
+def _noise_factor(two_D, B_hat, eps, blocks):
+    """Return L, one row block per block, with L L^T = eps (2D - eps B_hat), D and B_hat given block by block.
+
+    Raises ValueError where 2D - eps B_hat is not positive semidefinite, naming the largest step for which it is.
+    """
+    doubled = np.block(two_D)
+    excess = np.zeros_like(doubled) if B_hat is None else np.block(B_hat)
+    values, vectors = np.linalg.eigh(eps * (doubled - eps * excess))
+    if values[0] < -1e-12 * max(np.abs(values).max(), eps * np.abs(doubled).max()):
+        raise ValueError(_too_long(eps, _largest_step(doubled, excess), ", ".join(blocks)))
+    L = vectors * np.sqrt(np.maximum(values, 0.0))
+    ends = np.cumsum([row[0].shape[0] for row in two_D])
+    return np.split(L, ends[:-1])
+
+
+def _largest_step(doubled, excess):
+    """Return the largest eps with 2D - eps B_hat positive semidefinite; 0 where B_hat leaves the range of D."""
+    values, vectors = np.linalg.eigh(doubled)
+    inside = values > 1e-12 * max(values[-1], 0.0)
+    outside = vectors[:, ~inside]
+    if np.abs(outside.T @ excess @ outside).max(initial=0.0) > 1e-12 * np.abs(excess).max() or not inside.any():
+        return 0.0
+    root = vectors[:, inside] / np.sqrt(values[inside])
+    return 1.0 / np.linalg.eigvalsh(root.T @ excess @ root)[-1]
 
 
 def _too_long(eps, eps_max, blocks):

@@ -1,7 +1,7 @@
 """sghmc_matrix_factorisation: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and matrix_factorisation.
-Spec digest (SHA-256): ac14aa2956e4a533841acabf0bca319c8928331f6f1406946594dc5ae8960c4a
+Spec digest (SHA-256): 17b77663f3df838e0ce47c08d2d31a8108cd5a46f2071edc56791d0ea141b6e4
 
 State:
     theta: column [28], real
@@ -78,10 +78,11 @@ References:
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "ac14aa2956e4a533841acabf0bca319c8928331f6f1406946594dc5ae8960c4a"
+SPEC_DIGEST = "17b77663f3df838e0ce47c08d2d31a8108cd5a46f2071edc56791d0ea141b6e4"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 28), ("r", 28))
@@ -116,8 +117,22 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U_tilde, theta, prior_variance, noise_variance, u, v, y, batch, u_F, v_G, u_F_v_G):
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(
+    grad_U_tilde,
+    theta,
+    prior_variance,
+    noise_variance,
+    u,
+    v,
+    y,
+    batch,
+    u_batch_0_3,
+    u_batch_4_7,
+    v_batch_0_3,
+    v_batch_4_5,
+    y_batch,
+):
     """Write grad_U_tilde_F[i,j] = F[i,j]/prior_variance
     + (N/batch_size) * sum over the batch of sum_klmp u[n,k] F[k,l] G[m,l] v[n,m] u[n,i] v[n,p]
     G[p,j]/noise_variance - sum_k u[n,i] v[n,k] G[k,j] y[n]/noise_variance
@@ -127,53 +142,211 @@ def gradient(grad_U_tilde, theta, prior_variance, noise_variance, u, v, y, batch
     """
     N = u.shape[0]
     batch_size = batch.shape[0]
-    F = theta[0:16].reshape((8, 2))
-    grad_U_tilde_F = grad_U_tilde[0:16].reshape((8, 2))
-    G = theta[16:28].reshape((6, 2))
-    grad_U_tilde_G = grad_U_tilde[16:28].reshape((6, 2))
-    for b in range(batch_size):
+    grad_U_tilde_0 = 0.0
+    grad_U_tilde_1 = 0.0
+    grad_U_tilde_2 = 0.0
+    grad_U_tilde_3 = 0.0
+    grad_U_tilde_4 = 0.0
+    grad_U_tilde_5 = 0.0
+    grad_U_tilde_6 = 0.0
+    grad_U_tilde_7 = 0.0
+    grad_U_tilde_8 = 0.0
+    grad_U_tilde_9 = 0.0
+    grad_U_tilde_10 = 0.0
+    grad_U_tilde_11 = 0.0
+    grad_U_tilde_12 = 0.0
+    grad_U_tilde_13 = 0.0
+    grad_U_tilde_14 = 0.0
+    grad_U_tilde_15 = 0.0
+    grad_U_tilde_16 = 0.0
+    grad_U_tilde_17 = 0.0
+    grad_U_tilde_18 = 0.0
+    grad_U_tilde_19 = 0.0
+    grad_U_tilde_20 = 0.0
+    grad_U_tilde_21 = 0.0
+    grad_U_tilde_22 = 0.0
+    grad_U_tilde_23 = 0.0
+    grad_U_tilde_24 = 0.0
+    grad_U_tilde_25 = 0.0
+    grad_U_tilde_26 = 0.0
+    grad_U_tilde_27 = 0.0
+    for b in range(np.uint64(batch_size)):
         row = batch[b]
-        for i in range(2):
-            total = 0.0
-            for j in range(8):
-                total += u[row, j] * F[j, i]
-            u_F[b, i] = total
-    for b in range(batch_size):
-        row = batch[b]
-        for i in range(2):
-            total = 0.0
-            for j in range(6):
-                total += v[row, j] * G[j, i]
-            v_G[b, i] = total
-    for b in range(batch_size):
-        total = 0.0
-        for i in range(2):
-            total += u_F[b, i] * v_G[b, i]
-        u_F_v_G[b] = total
-    for i in range(8):
-        for j in range(2):
-            grad_U_tilde_F[i, j] = 0.0
-    for b in range(batch_size):
-        row = batch[b]
-        for i in range(8):
-            weight = u[row, i] * u_F_v_G[b] / noise_variance - u[row, i] * y[row] / noise_variance
-            for j in range(2):
-                grad_U_tilde_F[i, j] += weight * v_G[b, j]
-    for i in range(6):
-        for j in range(2):
-            grad_U_tilde_G[i, j] = 0.0
-    for b in range(batch_size):
-        row = batch[b]
-        for i in range(6):
-            weight_2 = v[row, i] * u_F_v_G[b] / noise_variance - v[row, i] * y[row] / noise_variance
-            for j in range(2):
-                grad_U_tilde_G[i, j] += weight_2 * u_F[b, j]
-    for i in range(8):
-        for j in range(2):
-            grad_U_tilde_F[i, j] = F[i, j] / prior_variance + N * grad_U_tilde_F[i, j] / batch_size
-    for i in range(6):
-        for j in range(2):
-            grad_U_tilde_G[i, j] = G[i, j] / prior_variance + N * grad_U_tilde_G[i, j] / batch_size
+        u_0 = u[row, 0]
+        u_1 = u[row, 1]
+        u_2 = u[row, 2]
+        u_3 = u[row, 3]
+        u_4 = u[row, 4]
+        u_5 = u[row, 5]
+        u_6 = u[row, 6]
+        u_7 = u[row, 7]
+        v_0 = v[row, 0]
+        v_1 = v[row, 1]
+        v_2 = v[row, 2]
+        v_3 = v[row, 3]
+        v_4 = v[row, 4]
+        v_5 = v[row, 5]
+        y_row = y[row]
+        u_batch_0_3[np.uint64(4) * b] = u_0
+        u_batch_0_3[np.uint64(4) * b + np.uint64(1)] = u_1
+        u_batch_0_3[np.uint64(4) * b + np.uint64(2)] = u_2
+        u_batch_0_3[np.uint64(4) * b + np.uint64(3)] = u_3
+        u_batch_4_7[np.uint64(4) * b] = u_4
+        u_batch_4_7[np.uint64(4) * b + np.uint64(1)] = u_5
+        u_batch_4_7[np.uint64(4) * b + np.uint64(2)] = u_6
+        u_batch_4_7[np.uint64(4) * b + np.uint64(3)] = u_7
+        v_batch_0_3[np.uint64(4) * b] = v_0
+        v_batch_0_3[np.uint64(4) * b + np.uint64(1)] = v_1
+        v_batch_0_3[np.uint64(4) * b + np.uint64(2)] = v_2
+        v_batch_0_3[np.uint64(4) * b + np.uint64(3)] = v_3
+        v_batch_4_5[np.uint64(2) * b] = v_4
+        v_batch_4_5[np.uint64(2) * b + np.uint64(1)] = v_5
+        y_batch[b] = y_row
+    for b in range(np.uint64(batch_size)):
+        u_0 = u_batch_0_3[np.uint64(4) * b]
+        u_1 = u_batch_0_3[np.uint64(4) * b + np.uint64(1)]
+        u_2 = u_batch_0_3[np.uint64(4) * b + np.uint64(2)]
+        u_3 = u_batch_0_3[np.uint64(4) * b + np.uint64(3)]
+        u_4 = u_batch_4_7[np.uint64(4) * b]
+        u_5 = u_batch_4_7[np.uint64(4) * b + np.uint64(1)]
+        u_6 = u_batch_4_7[np.uint64(4) * b + np.uint64(2)]
+        u_7 = u_batch_4_7[np.uint64(4) * b + np.uint64(3)]
+        v_0 = v_batch_0_3[np.uint64(4) * b]
+        v_1 = v_batch_0_3[np.uint64(4) * b + np.uint64(1)]
+        v_2 = v_batch_0_3[np.uint64(4) * b + np.uint64(2)]
+        v_3 = v_batch_0_3[np.uint64(4) * b + np.uint64(3)]
+        v_4 = v_batch_4_5[np.uint64(2) * b]
+        v_5 = v_batch_4_5[np.uint64(2) * b + np.uint64(1)]
+        y_row = y_batch[b]
+        u_F_0 = (
+            u_0 * theta[0]
+            + u_1 * theta[2]
+            + u_2 * theta[4]
+            + u_3 * theta[6]
+            + u_4 * theta[8]
+            + u_5 * theta[10]
+            + u_6 * theta[12]
+            + u_7 * theta[14]
+        )
+        u_F_1 = (
+            u_0 * theta[1]
+            + u_1 * theta[3]
+            + u_2 * theta[5]
+            + u_3 * theta[7]
+            + u_4 * theta[9]
+            + u_5 * theta[11]
+            + u_6 * theta[13]
+            + u_7 * theta[15]
+        )
+        v_G_0 = (
+            v_0 * theta[16] + v_1 * theta[18] + v_2 * theta[20] + v_3 * theta[22] + v_4 * theta[24] + v_5 * theta[26]
+        )
+        v_G_1 = (
+            v_0 * theta[17] + v_1 * theta[19] + v_2 * theta[21] + v_3 * theta[23] + v_4 * theta[25] + v_5 * theta[27]
+        )
+        u_F_v_G = u_F_0 * v_G_0 + u_F_1 * v_G_1
+        reciprocal = 1.0 / noise_variance
+        part = -y_row + u_F_v_G
+        weight = reciprocal * (u_0 * part)
+        grad_U_tilde_0 += v_G_0 * weight
+        grad_U_tilde_1 += v_G_1 * weight
+        weight = reciprocal * (u_1 * part)
+        grad_U_tilde_2 += v_G_0 * weight
+        grad_U_tilde_3 += v_G_1 * weight
+        weight = reciprocal * (u_2 * part)
+        grad_U_tilde_4 += v_G_0 * weight
+        grad_U_tilde_5 += v_G_1 * weight
+        weight = reciprocal * (u_3 * part)
+        grad_U_tilde_6 += v_G_0 * weight
+        grad_U_tilde_7 += v_G_1 * weight
+        weight = reciprocal * (u_4 * part)
+        grad_U_tilde_8 += v_G_0 * weight
+        grad_U_tilde_9 += v_G_1 * weight
+        weight = reciprocal * (u_5 * part)
+        grad_U_tilde_10 += v_G_0 * weight
+        grad_U_tilde_11 += v_G_1 * weight
+        weight = reciprocal * (u_6 * part)
+        grad_U_tilde_12 += v_G_0 * weight
+        grad_U_tilde_13 += v_G_1 * weight
+        weight = reciprocal * (u_7 * part)
+        grad_U_tilde_14 += v_G_0 * weight
+        grad_U_tilde_15 += v_G_1 * weight
+        weight_2 = reciprocal * (v_0 * part)
+        grad_U_tilde_16 += u_F_0 * weight_2
+        grad_U_tilde_17 += u_F_1 * weight_2
+        weight_2 = reciprocal * (v_1 * part)
+        grad_U_tilde_18 += u_F_0 * weight_2
+        grad_U_tilde_19 += u_F_1 * weight_2
+        weight_2 = reciprocal * (v_2 * part)
+        grad_U_tilde_20 += u_F_0 * weight_2
+        grad_U_tilde_21 += u_F_1 * weight_2
+        weight_2 = reciprocal * (v_3 * part)
+        grad_U_tilde_22 += u_F_0 * weight_2
+        grad_U_tilde_23 += u_F_1 * weight_2
+        weight_2 = reciprocal * (v_4 * part)
+        grad_U_tilde_24 += u_F_0 * weight_2
+        grad_U_tilde_25 += u_F_1 * weight_2
+        weight_2 = reciprocal * (v_5 * part)
+        grad_U_tilde_26 += u_F_0 * weight_2
+        grad_U_tilde_27 += u_F_1 * weight_2
+    reciprocal_2 = 1.0 / prior_variance
+    reciprocal_3 = 1.0 / batch_size
+    grad_U_tilde_0 = theta[0] * reciprocal_2 + N * grad_U_tilde_0 * reciprocal_3
+    grad_U_tilde_1 = theta[1] * reciprocal_2 + N * grad_U_tilde_1 * reciprocal_3
+    grad_U_tilde_2 = theta[2] * reciprocal_2 + N * grad_U_tilde_2 * reciprocal_3
+    grad_U_tilde_3 = theta[3] * reciprocal_2 + N * grad_U_tilde_3 * reciprocal_3
+    grad_U_tilde_4 = theta[4] * reciprocal_2 + N * grad_U_tilde_4 * reciprocal_3
+    grad_U_tilde_5 = theta[5] * reciprocal_2 + N * grad_U_tilde_5 * reciprocal_3
+    grad_U_tilde_6 = theta[6] * reciprocal_2 + N * grad_U_tilde_6 * reciprocal_3
+    grad_U_tilde_7 = theta[7] * reciprocal_2 + N * grad_U_tilde_7 * reciprocal_3
+    grad_U_tilde_8 = theta[8] * reciprocal_2 + N * grad_U_tilde_8 * reciprocal_3
+    grad_U_tilde_9 = theta[9] * reciprocal_2 + N * grad_U_tilde_9 * reciprocal_3
+    grad_U_tilde_10 = theta[10] * reciprocal_2 + N * grad_U_tilde_10 * reciprocal_3
+    grad_U_tilde_11 = theta[11] * reciprocal_2 + N * grad_U_tilde_11 * reciprocal_3
+    grad_U_tilde_12 = theta[12] * reciprocal_2 + N * grad_U_tilde_12 * reciprocal_3
+    grad_U_tilde_13 = theta[13] * reciprocal_2 + N * grad_U_tilde_13 * reciprocal_3
+    grad_U_tilde_14 = theta[14] * reciprocal_2 + N * grad_U_tilde_14 * reciprocal_3
+    grad_U_tilde_15 = theta[15] * reciprocal_2 + N * grad_U_tilde_15 * reciprocal_3
+    grad_U_tilde_16 = theta[16] * reciprocal_2 + N * grad_U_tilde_16 * reciprocal_3
+    grad_U_tilde_17 = theta[17] * reciprocal_2 + N * grad_U_tilde_17 * reciprocal_3
+    grad_U_tilde_18 = theta[18] * reciprocal_2 + N * grad_U_tilde_18 * reciprocal_3
+    grad_U_tilde_19 = theta[19] * reciprocal_2 + N * grad_U_tilde_19 * reciprocal_3
+    grad_U_tilde_20 = theta[20] * reciprocal_2 + N * grad_U_tilde_20 * reciprocal_3
+    grad_U_tilde_21 = theta[21] * reciprocal_2 + N * grad_U_tilde_21 * reciprocal_3
+    grad_U_tilde_22 = theta[22] * reciprocal_2 + N * grad_U_tilde_22 * reciprocal_3
+    grad_U_tilde_23 = theta[23] * reciprocal_2 + N * grad_U_tilde_23 * reciprocal_3
+    grad_U_tilde_24 = theta[24] * reciprocal_2 + N * grad_U_tilde_24 * reciprocal_3
+    grad_U_tilde_25 = theta[25] * reciprocal_2 + N * grad_U_tilde_25 * reciprocal_3
+    grad_U_tilde_26 = theta[26] * reciprocal_2 + N * grad_U_tilde_26 * reciprocal_3
+    grad_U_tilde_27 = theta[27] * reciprocal_2 + N * grad_U_tilde_27 * reciprocal_3
+    grad_U_tilde[0] = grad_U_tilde_0
+    grad_U_tilde[1] = grad_U_tilde_1
+    grad_U_tilde[2] = grad_U_tilde_2
+    grad_U_tilde[3] = grad_U_tilde_3
+    grad_U_tilde[4] = grad_U_tilde_4
+    grad_U_tilde[5] = grad_U_tilde_5
+    grad_U_tilde[6] = grad_U_tilde_6
+    grad_U_tilde[7] = grad_U_tilde_7
+    grad_U_tilde[8] = grad_U_tilde_8
+    grad_U_tilde[9] = grad_U_tilde_9
+    grad_U_tilde[10] = grad_U_tilde_10
+    grad_U_tilde[11] = grad_U_tilde_11
+    grad_U_tilde[12] = grad_U_tilde_12
+    grad_U_tilde[13] = grad_U_tilde_13
+    grad_U_tilde[14] = grad_U_tilde_14
+    grad_U_tilde[15] = grad_U_tilde_15
+    grad_U_tilde[16] = grad_U_tilde_16
+    grad_U_tilde[17] = grad_U_tilde_17
+    grad_U_tilde[18] = grad_U_tilde_18
+    grad_U_tilde[19] = grad_U_tilde_19
+    grad_U_tilde[20] = grad_U_tilde_20
+    grad_U_tilde[21] = grad_U_tilde_21
+    grad_U_tilde[22] = grad_U_tilde_22
+    grad_U_tilde[23] = grad_U_tilde_23
+    grad_U_tilde[24] = grad_U_tilde_24
+    grad_U_tilde[25] = grad_U_tilde_25
+    grad_U_tilde[26] = grad_U_tilde_26
+    grad_U_tilde[27] = grad_U_tilde_27
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
@@ -194,12 +367,28 @@ def step(
     noise_r,
     eps,
     grad_U_tilde,
-    u_F,
-    v_G,
-    u_F_v_G,
+    u_batch_0_3,
+    u_batch_4_7,
+    v_batch_0_3,
+    v_batch_4_5,
+    y_batch,
 ):
     """Write one step (sequential euler): theta_new, r_new; draw nothing."""
-    gradient(grad_U_tilde, theta, prior_variance, noise_variance, u, v, y, batch, u_F, v_G, u_F_v_G)
+    gradient(
+        grad_U_tilde,
+        theta,
+        prior_variance,
+        noise_variance,
+        u,
+        v,
+        y,
+        batch,
+        u_batch_0_3,
+        u_batch_4_7,
+        v_batch_0_3,
+        v_batch_4_5,
+        y_batch,
+    )
     # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - c r[i]/m) + noise
     for i in range(28):
         r_new[i] = r[i] + eps * (-grad_U_tilde[i] - c * r[i] / m) + scale_r * noise_r[i]
@@ -240,14 +429,18 @@ def run(
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Loops over arrays.
+    Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
+    their features in scalars takes several rows at once.
     """
+    _wide_vectors()
     theta_new = np.empty(28)
     r_new = np.empty(28)
     grad_U_tilde = np.empty(28)
-    u_F = np.empty((batch_size, 2))
-    v_G = np.empty((batch_size, 2))
-    u_F_v_G = np.empty(batch_size)
+    u_batch_0_3 = np.empty(4 * batch_size)
+    u_batch_4_7 = np.empty(4 * batch_size)
+    v_batch_0_3 = np.empty(4 * batch_size)
+    v_batch_4_5 = np.empty(2 * batch_size)
+    y_batch = np.empty(batch_size)
     noise_r = np.empty(28)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
@@ -271,9 +464,11 @@ def run(
                 noise_r,
                 eps,
                 grad_U_tilde,
-                u_F,
-                v_G,
-                u_F_v_G,
+                u_batch_0_3,
+                u_batch_4_7,
+                v_batch_0_3,
+                v_batch_4_5,
+                y_batch,
             )
             for entry in range(28):
                 theta[entry] = theta_new[entry]
@@ -389,9 +584,11 @@ def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, u, v, y, b
     theta_new = np.zeros(28)
     r_new = np.zeros(28)
     grad_U_tilde = np.zeros(28)
-    u_F = np.zeros((batch_size, 2))
-    v_G = np.zeros((batch_size, 2))
-    u_F_v_G = np.zeros(batch_size)
+    u_batch_0_3 = np.zeros(4 * batch_size)
+    u_batch_4_7 = np.zeros(4 * batch_size)
+    v_batch_0_3 = np.zeros(4 * batch_size)
+    v_batch_4_5 = np.zeros(2 * batch_size)
+    y_batch = np.zeros(batch_size)
     step(
         theta_new,
         r_new,
@@ -409,9 +606,11 @@ def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, u, v, y, b
         noise_r,
         eps,
         grad_U_tilde,
-        u_F,
-        v_G,
-        u_F_v_G,
+        u_batch_0_3,
+        u_batch_4_7,
+        v_batch_0_3,
+        v_batch_4_5,
+        y_batch,
     )
     return np.concatenate((theta_new, r_new))
 
@@ -449,6 +648,21 @@ def forecast(theta, r, m, c, prior_variance, noise_variance, u, v, y, batch_size
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
 
 
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_bits(s0, s1, s2, s3):
     """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
@@ -468,27 +682,30 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
     while len(edges) < 256:
         edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
     edges.append(0.0)
-    widths = [edge / 2.0**52 for edge in edges[:256]]
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
     bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
     heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
 
 
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
-    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
-    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
     """
     if layer > 0:
         heights = _HEIGHTS
@@ -499,20 +716,22 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
     while True:
-        layer = bits & np.uint64(255)
+        layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        x = -x if bits & np.uint64(256) else x
         draw = x if place < _BOUNDS[layer] else math.inf
         while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
         if draw == draw:
             return draw, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -522,17 +741,11 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(255)
-    place = np.int64(bits >> 12)
-    x = np.float64(place) * _WIDTHS[layer]
-    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
-    # usual path in its registers
-    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
-    sign = (bits & np.uint64(256)) << 55
-    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
-    if draw != draw:
-        return _next_normal_at_edge(bits, s0, s1, s2, s3)
-    return draw, s0, s1, s2, s3
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)

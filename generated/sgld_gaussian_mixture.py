@@ -1,7 +1,7 @@
 """sgld_gaussian_mixture: Stochastic gradient Langevin dynamics.
 
 Emitted by recipe_compiler (format 1) from sgld and gaussian_mixture.
-Spec digest (SHA-256): b8d413baf8f66f36437df3761d3eb8849fa53a295f8af000ae4eea6fdf5a9a44
+Spec digest (SHA-256): e62252940244c1e80f98b90a571e81653206e437f9aa0dbbb108bc7353bed38c
 
 State:
     theta: column [4], real
@@ -22,6 +22,7 @@ Bound to:
     D = I
 
 Parameters:
+    start: real
     variance: positive
     mean_variance: positive
     weight_variance: positive
@@ -66,19 +67,21 @@ References:
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "b8d413baf8f66f36437df3761d3eb8849fa53a295f8af000ae4eea6fdf5a9a44"
+SPEC_DIGEST = "e62252940244c1e80f98b90a571e81653206e437f9aa0dbbb108bc7353bed38c"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 4),)
 SIZES = ()
-PARAMETERS = ("variance", "mean_variance", "weight_variance")
+PARAMETERS = ("start", "variance", "mean_variance", "weight_variance")
 CONSTANTS = ("scale_theta",)
 DATA = ("y",)
 ARGUMENTS = (
     "theta",
+    "start",
     "variance",
     "mean_variance",
     "weight_variance",
@@ -96,8 +99,8 @@ _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order o
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp, exp_2):
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2):
     """Write grad_U_mu[i] = mu[i]/mean_variance
     + sum over the data of -y[n]/(variance (sum_j exp(y[n] mu[j]/variance - y[n] mu[i]/variance - mu[j]**2/(2
     variance) + mu[i]**2/(2 variance) + a[j] - a[i]))) + mu[i]/(variance (sum_j exp(y[n] mu[j]/variance - y[n]
@@ -107,77 +110,73 @@ def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp, ex
     mu[i]**2/(2 variance) + a[j] - a[i])) + 1/(sum_j exp(a[j] - a[i])).
     """
     N = y.shape[0]
-    mu = theta[0:2]
-    grad_U_mu = grad_U[0:2]
-    a = theta[2:4]
-    grad_U_a = grad_U[2:4]
+    exp_2[0] = 1.0 + _exp(theta[3] - theta[2])
+    exp_2[1] = 1.0 + _exp(theta[2] - theta[3])
+    grad_U_0 = 0.0
+    grad_U_1 = 0.0
+    grad_U_2 = 0.0
+    grad_U_3 = 0.0
     for row in range(N):
-        for i in range(2):
-            total = 0.0
-            for j in range(2):
-                part = -(mu[j] ** 2) / (2.0 * variance)
-                part_2 = mu[i] ** 2 / (2.0 * variance)
-                part_3 = -y[row] * mu[i] / variance
-                part_4 = y[row] * mu[j] / variance
-                total += math.exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
-            exp[row, i] = total
-    for i in range(2):
-        total = 0.0
-        for j in range(2):
-            total += math.exp(a[j] - a[i])
-        exp_2[i] = total
-    for i in range(2):
-        grad_U_mu[i] = 0.0
-    for row in range(N):
-        weight = -y[row] / variance
-        weight_2 = 1.0 / variance
-        for i in range(2):
-            grad_U_mu[i] += weight / exp[row, i]
-            grad_U_mu[i] += weight_2 * mu[i] / exp[row, i]
-    for i in range(2):
-        grad_U_a[i] = 0.0
-    for row in range(N):
+        reciprocal = 1.0 / variance
+        part = y[row] * (theta[1] - theta[0])
+        part_2 = reciprocal * (theta[0] * theta[0] / 2.0 - theta[1] * theta[1] / 2.0 + part)
+        exp_0 = 1.0 + _exp(theta[3] - theta[2] + part_2)
+        part_3 = y[row] * (theta[0] - theta[1])
+        part_4 = reciprocal * (theta[1] * theta[1] / 2.0 - theta[0] * theta[0] / 2.0 + part_3)
+        exp_1 = 1.0 + _exp(theta[2] - theta[3] + part_4)
+        weight = -y[row] * reciprocal
+        weight_2 = reciprocal
+        reciprocal_2 = 1.0 / exp_0
+        grad_U_0 += weight * reciprocal_2
+        grad_U_0 += theta[0] * weight_2 * reciprocal_2
+        reciprocal_3 = 1.0 / exp_1
+        grad_U_1 += weight * reciprocal_3
+        grad_U_1 += theta[1] * weight_2 * reciprocal_3
         weight_3 = -1.0
         weight_4 = 1.0
-        for i in range(2):
-            grad_U_a[i] += weight_3 / exp[row, i]
-            grad_U_a[i] += weight_4 / exp_2[i]
-    for i in range(2):
-        grad_U_mu[i] = mu[i] / mean_variance + grad_U_mu[i]
-    for i in range(2):
-        grad_U_a[i] = a[i] / weight_variance + grad_U_a[i]
+        grad_U_2 += weight_3 * reciprocal_2
+        grad_U_2 += weight_4 / exp_2[0]
+        grad_U_3 += weight_3 * reciprocal_3
+        grad_U_3 += weight_4 / exp_2[1]
+    reciprocal_4 = 1.0 / mean_variance
+    grad_U_0 = grad_U_0 + theta[0] * reciprocal_4
+    grad_U_1 = grad_U_1 + theta[1] * reciprocal_4
+    reciprocal_5 = 1.0 / weight_variance
+    grad_U_2 = grad_U_2 + theta[2] * reciprocal_5
+    grad_U_3 = grad_U_3 + theta[3] * reciprocal_5
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
+    grad_U[3] = grad_U_3
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(
-    theta_new, theta, variance, mean_variance, weight_variance, scale_theta, y, noise_theta, eps, grad_U, exp, exp_2
-):
+def step(theta_new, theta, variance, mean_variance, weight_variance, scale_theta, y, noise_theta, eps, grad_U, exp_2):
     """Write one step (euler): theta_new; draw nothing."""
-    gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp, exp_2)
+    gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2)
     # theta_new[i] = theta[i] + eps*(-grad_U[i]) + noise
     for i in range(4):
         theta_new[i] = theta[i] + eps * (-grad_U[i]) + scale_theta * noise_theta[i]
 
 
-def prepare(variance, mean_variance, weight_variance, eps):
+def prepare(start, variance, mean_variance, weight_variance, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     scale_theta = _noise_scale(2.0, 0.0, eps, "theta")
     return (scale_theta,)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, variance, mean_variance, weight_variance, scale_theta, y, eps, thin, noise_state, theta_draws):
+def run(theta, start, variance, mean_variance, weight_variance, scale_theta, y, eps, thin, noise_state, theta_draws):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Loops over arrays.
+    Small rows: one loop over the rows of the data, their features in scalars.
     """
-    N = y.shape[0]
+    _wide_vectors()
     theta_new = np.empty(4)
     grad_U = np.empty(4)
-    exp = np.empty((N, 2))
     exp_2 = np.empty(2)
     noise_theta = np.empty(4)
     for kept in range(theta_draws.shape[0]):
@@ -194,7 +193,6 @@ def run(theta, variance, mean_variance, weight_variance, scale_theta, y, eps, th
                 noise_theta,
                 eps,
                 grad_U,
-                exp,
                 exp_2,
             )
             for entry in range(4):
@@ -239,12 +237,12 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
                 part_2 = mu[i] ** 2 / (2.0 * variance)
                 part_3 = -y[row] * mu[i] / variance
                 part_4 = y[row] * mu[j] / variance
-                total += math.exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
+                total += _exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
             exp[row, i] = total
     for i in range(2):
         total = 0.0
         for j in range(2):
-            total += math.exp(a[j] - a[i])
+            total += _exp(a[j] - a[i])
         exp_2[i] = total
     for i in range(2):
         grad_U_mu[i] = 0.0
@@ -270,7 +268,7 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, variance, mean_variance, weight_variance, y):
+def generator(theta, start, variance, mean_variance, weight_variance, y):
     """Return L phi at one state, for phi = theta[i], theta[i]*theta[j].
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
     """
@@ -288,6 +286,47 @@ def generator(theta, variance, mean_variance, weight_variance, y):
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exp(x):
+    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
+    x = 710.0 if x > 710.0 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
+    k = shifted - 6755399441055744.0
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    p = 2.5100472505694996e-08
+    p = p * r + 2.7620201591031547e-07
+    p = p * r + 2.7557268276905696e-06
+    p = p * r + 2.4801521057868204e-05
+    p = p * r + 0.00019841269863171557
+    p = p * r + 0.0013888888917367081
+    p = p * r + 0.008333333333330039
+    p = p * r + 0.041666666666623824
+    p = p * r + 0.16666666666666669
+    p = p * r + 0.5000000000000001
+    p = p * (r * r) + r + 1.0
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    half = bits >> 1
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
+    return p * low * high
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -309,27 +348,30 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
     while len(edges) < 256:
         edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
     edges.append(0.0)
-    widths = [edge / 2.0**52 for edge in edges[:256]]
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
     bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
     heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
 
 
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
-    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
-    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
     """
     if layer > 0:
         heights = _HEIGHTS
@@ -340,20 +382,22 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
     while True:
-        layer = bits & np.uint64(255)
+        layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        x = -x if bits & np.uint64(256) else x
         draw = x if place < _BOUNDS[layer] else math.inf
         while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
         if draw == draw:
             return draw, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -363,17 +407,11 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(255)
-    place = np.int64(bits >> 12)
-    x = np.float64(place) * _WIDTHS[layer]
-    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
-    # usual path in its registers
-    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
-    sign = (bits & np.uint64(256)) << 55
-    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
-    if draw != draw:
-        return _next_normal_at_edge(bits, s0, s1, s2, s3)
-    return draw, s0, s1, s2, s3
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)

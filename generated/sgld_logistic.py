@@ -1,7 +1,7 @@
 """sgld_logistic: Stochastic gradient Langevin dynamics.
 
 Emitted by recipe_compiler (format 1) from sgld and logistic_regression.
-Spec digest (SHA-256): 998451ff3afb287d0b9c705cfbf4e4eb0e687436e427f186e2336f985290cd32
+Spec digest (SHA-256): e34a829dc156f70cec2ced768ba1d06f1d3e6fdfd6980ade29bd47d54c25b883
 
 State:
     theta: column [30], real
@@ -65,10 +65,11 @@ References:
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "998451ff3afb287d0b9c705cfbf4e4eb0e687436e427f186e2336f985290cd32"
+SPEC_DIGEST = "e34a829dc156f70cec2ced768ba1d06f1d3e6fdfd6980ade29bd47d54c25b883"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30),)
@@ -98,7 +99,7 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight):
+def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, y_row, weight):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
     """
@@ -106,17 +107,17 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight):
     batch_size = batch.shape[0]
     for i in range(30):
         grad_U_tilde[i] = 0.0
-    for start in range(np.uint64(0), np.uint64(batch_size - batch_size % 16), np.uint64(16)):
+    for start in range(np.uint64(0), np.uint64(batch_size - batch_size % 8), np.uint64(8)):
         for k in range(np.uint64(x_theta.shape[0])):
             row = batch[start + k]
             total = 0.0
             for i in range(np.uint64(30)):
                 total += x[row, i] * theta[i]
             x_theta[k] = total
+            y_row[k] = y[row]
         for k in range(np.uint64(x_theta.shape[0])):
-            row = batch[start + k]
             sigmoid_x_theta = _sigmoid(x_theta[k])
-            weight[k] = -y[row] + sigmoid_x_theta
+            weight[k] = -y_row[k] + sigmoid_x_theta
         for first in range(np.uint64(0), np.uint64(weight.shape[0]), np.uint64(4)):
             row_0 = batch[start + first]
             row_1 = batch[start + first + np.uint64(1)]
@@ -130,7 +131,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight):
                 grad_U_tilde[i] += (
                     weight_0 * x[row_0, i] + weight_1 * x[row_1, i] + weight_2 * x[row_2, i] + weight_3 * x[row_3, i]
                 )
-    for b in range(batch_size - batch_size % 16, batch_size):
+    for b in range(batch_size - batch_size % 8, batch_size):
         row = batch[b]
         total = 0.0
         for i in range(30):
@@ -145,9 +146,11 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_new, theta, prior_variance, scale_theta, x, y, batch, noise_theta, eps, grad_U_tilde, x_theta, weight):
+def step(
+    theta_new, theta, prior_variance, scale_theta, x, y, batch, noise_theta, eps, grad_U_tilde, x_theta, y_row, weight
+):
     """Write one step (euler): theta_new; draw nothing."""
-    gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, weight)
+    gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, y_row, weight)
     # theta_new[i] = theta[i] + eps*(-grad_U_tilde[i]) + noise
     for i in range(30):
         theta_new[i] = theta[i] + eps * (-grad_U_tilde[i]) + scale_theta * noise_theta[i]
@@ -168,12 +171,14 @@ def run(
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Blocks of rows: 16 rows of the data at a time, summed while they are in the cache.
+    Blocks of rows: 8 rows of the data at a time, summed while they are in the cache.
     """
+    _wide_vectors()
     theta_new = np.empty(30)
     grad_U_tilde = np.empty(30)
-    x_theta = np.empty(16)
-    weight = np.empty(16)
+    x_theta = np.empty(8)
+    y_row = np.empty(8)
+    weight = np.empty(8)
     noise_theta = np.empty(30)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
@@ -192,6 +197,7 @@ def run(
                 eps,
                 grad_U_tilde,
                 x_theta,
+                y_row,
                 weight,
             )
             for entry in range(30):
@@ -258,9 +264,24 @@ def one_step(theta, prior_variance, scale_theta, x, y, batch, noise_theta, eps):
     """Return the state after one step from a batch of rows and standard normals; draw nothing."""
     theta_new = np.zeros(30)
     grad_U_tilde = np.zeros(30)
-    x_theta = np.zeros(16)
-    weight = np.zeros(16)
-    step(theta_new, theta, prior_variance, scale_theta, x, y, batch, noise_theta, eps, grad_U_tilde, x_theta, weight)
+    x_theta = np.zeros(8)
+    y_row = np.zeros(8)
+    weight = np.zeros(8)
+    step(
+        theta_new,
+        theta,
+        prior_variance,
+        scale_theta,
+        x,
+        y,
+        batch,
+        noise_theta,
+        eps,
+        grad_U_tilde,
+        x_theta,
+        y_row,
+        weight,
+    )
     return np.concatenate((theta_new,))
 
 
@@ -330,6 +351,21 @@ def _sigmoid(x):
     return (e if x < 0.0 else 1.0) / (1.0 + e)
 
 
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_bits(s0, s1, s2, s3):
     """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
@@ -349,27 +385,30 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
     while len(edges) < 256:
         edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
     edges.append(0.0)
-    widths = [edge / 2.0**52 for edge in edges[:256]]
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
     bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
     heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
 
 
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
-    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
-    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
     """
     if layer > 0:
         heights = _HEIGHTS
@@ -380,20 +419,22 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
     while True:
-        layer = bits & np.uint64(255)
+        layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        x = -x if bits & np.uint64(256) else x
         draw = x if place < _BOUNDS[layer] else math.inf
         while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
         if draw == draw:
             return draw, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -403,17 +444,11 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(255)
-    place = np.int64(bits >> 12)
-    x = np.float64(place) * _WIDTHS[layer]
-    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
-    # usual path in its registers
-    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
-    sign = (bits & np.uint64(256)) << 55
-    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
-    if draw != draw:
-        return _next_normal_at_edge(bits, s0, s1, s2, s3)
-    return draw, s0, s1, s2, s3
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -110,15 +110,13 @@ def gradient(theta_0, theta_1, spread, bend):
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_theta_1, eps, clipped):
     """Return one step (euler): theta_new; draw nothing."""
-    part = 2.0 + 2.0
-    part_5 = b * (e_2[0] * (theta_0 * (e_1[0] * part + 2.0 * b * e_2[0] * theta_0)))
-    covariance_theta_00 = eps * ((1.0 if 0 == 0 else 0.0) + s * (2.0 * e_1[0] * e_1[0] + part_5))
-    part_2 = 2.0 * b * e_2[1] * theta_0
-    part_6 = theta_0 * (2.0 * e_1[0] * e_2[1] + e_2[0] * (2.0 * e_1[1] + part_2))
-    part_7 = (1.0 if 1 == 0 else 0.0) + s * (2.0 * e_1[1] * e_1[0] + b * part_6)
-    covariance_theta_10 = eps * part_7
-    part_8 = b * (e_2[1] * (theta_0 * (e_1[1] * part + part_2)))
-    covariance_theta_11 = eps * ((1.0 if 1 == 1 else 0.0) + s * (2.0 * e_1[1] * e_1[1] + part_8))
+    part_4 = b * (e_2[0] * (theta_0 * (4.0 * e_1[0] + 2.0 * b * e_2[0] * theta_0)))
+    covariance_theta_00 = eps * (1.0 + s * (2.0 * e_1[0] * e_1[0] + part_4))
+    part = 2.0 * b * e_2[1] * theta_0
+    part_5 = theta_0 * (2.0 * e_1[0] * e_2[1] + e_2[0] * (2.0 * e_1[1] + part))
+    covariance_theta_10 = eps * (s * (2.0 * e_1[1] * e_1[0] + b * part_5))
+    part_6 = b * (e_2[1] * (theta_0 * (4.0 * e_1[1] + part)))
+    covariance_theta_11 = eps * (1.0 + s * (2.0 * e_1[1] * e_1[1] + part_6))
     L_theta_00, L_theta_10, L_theta_11 = _noise_root_2(
         covariance_theta_00, covariance_theta_10, covariance_theta_11, clipped
     )
@@ -130,13 +128,13 @@ def step(theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_th
     # theta_new[i] = theta[i] + eps*(-sum_j b s e_2[i] grad_U[j] e_1[j] theta[0] - sum_j b s e_1[i] grad_U[j] e_2[j]
     #   theta[0] - sum_j b**2 s e_2[i] grad_U[j] e_2[j] theta[0]**2 - sum_j s e_1[i] grad_U[j] e_1[j] - grad_U[i]/2 + b
     #   s e_2[i] e_1[0] + b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]) + noise
-    part_3 = -theta_0 * grad_U_e_2
-    part_4 = theta_0 * (-grad_U_e_1 + b * (2.0 * e_2[0] + part_3))
-    part_9 = e_2[0] * (e_1[0] * (1.0 + 1.0) + part_4)
-    part_10 = b * (-e_1[0] * theta_0 * grad_U_e_2 + part_9)
-    theta_new_0 = theta_0 + draw_theta_0 + eps * (-grad_U_0 / 2.0 + s * (-e_1[0] * grad_U_e_1 + part_10))
-    part_11 = b * (e_1[1] * (e_2[0] + part_3) + e_2[1] * (e_1[0] + part_4))
-    theta_new_1 = theta_1 + draw_theta_1 + eps * (-grad_U_1 / 2.0 + s * (-e_1[1] * grad_U_e_1 + part_11))
+    part_2 = -theta_0 * grad_U_e_2
+    part_3 = theta_0 * (-grad_U_e_1 + b * (2.0 * e_2[0] + part_2))
+    part_7 = -e_1[0] * theta_0 * grad_U_e_2 + e_2[0] * (2.0 * e_1[0] + part_3)
+    part_8 = -grad_U_0 / 2.0 + s * (-e_1[0] * grad_U_e_1 + b * part_7)
+    theta_new_0 = theta_0 + draw_theta_0 + eps * part_8
+    part_9 = b * (e_1[1] * (e_2[0] + part_2) + e_2[1] * (e_1[0] + part_3))
+    theta_new_1 = theta_1 + draw_theta_1 + eps * (-grad_U_1 / 2.0 + s * (-e_1[1] * grad_U_e_1 + part_9))
     return theta_new_0, theta_new_1
 
 
@@ -296,27 +294,30 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x."""
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
     while len(edges) < 256:
         edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
     edges.append(0.0)
-    widths = [edge / 2.0**52 for edge in edges[:256]]
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
     bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
     heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(bounds, np.uint64), np.array(heights)
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
 
 
 _WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _normal_at_edge(layer, x, u, v):
     """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
 
-    Rare, and therefore a function of its own that is not inlined. Below the tail: under the density or not. In the
-    tail: an exponential beyond its start, accepted by another (Marsaglia 1964); what is refused stays in the tail.
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
     """
     if layer > 0:
         heights = _HEIGHTS
@@ -327,20 +328,22 @@ def _normal_at_edge(layer, x, u, v):
     return math.copysign(_TAIL + beyond, x) if accepted else math.inf
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it; rare."""
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
     while True:
-        layer = bits & np.uint64(255)
+        layer = bits & np.uint64(511)
         place = bits >> 12
         x = np.float64(place) * _WIDTHS[layer]
-        x = -x if bits & np.uint64(256) else x
         draw = x if place < _BOUNDS[layer] else math.inf
         while draw == math.inf:
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
             u = np.float64(bits >> 11) * 2.0**-53
             bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer, x, u, np.float64(bits >> 11) * 2.0**-53)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
         if draw == draw:
             return draw, s0, s1, s2, s3
         bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
@@ -350,17 +353,11 @@ def _next_normal_at_edge(bits, s0, s1, s2, s3):
 def _next_normal(s0, s1, s2, s3):
     """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(255)
-    place = np.int64(bits >> 12)
-    x = np.float64(place) * _WIDTHS[layer]
-    # all ones where the draw is not sure, which makes it NaN: a compiler takes a test for NaN to fail, and keeps the
-    # usual path in its registers
-    unsure = np.uint64((np.int64(_BOUNDS[layer]) - np.int64(1) - place) >> np.int64(63))
-    sign = (bits & np.uint64(256)) << 55
-    draw = np.uint64(np.float64(x).view(np.uint64) | sign | unsure).view(np.float64)
-    if draw != draw:
-        return _next_normal_at_edge(bits, s0, s1, s2, s3)
-    return draw, s0, s1, s2, s3
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)

@@ -253,9 +253,9 @@ _TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers 
 
 
 def _ziggurat():
-    """Return widths of the layers over 2**52, with either sign, their acceptance bounds, and exp(-x**2/2) at the edges x.
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
 
-    Of the 512 widths and bounds the second half are those of the negative draws.
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
     """
     area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
