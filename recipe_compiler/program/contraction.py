@@ -143,7 +143,8 @@ class Contraction:
         key = tuple(sorted(repr((moved(atom, places), exponent)) for atom, exponent in group))
         name = self._known.get(key)
         if name is None:
-            name = self.name("_".join(dict.fromkeys(_word(atom) for atom, _ in group)))
+            words = tuple(dict.fromkeys(_word(atom) for atom, _ in group))
+            name = self.name("_".join(words) if len(words) > 1 else f"sum_{words[0]}")
             self._define(name, group, bound, everything)
             self._known[key] = name
         return Component(name, (*(index for index in everything if index.label == DATUM), *over))
@@ -289,4 +290,4 @@ def _word(atom: Atom) -> str:
         case Inverse(of, _):
             return f"inv_{matrix_name(of) or 'matrix'}"
         case _:
-            return "sum"
+            return "of_terms"

@@ -83,7 +83,9 @@ def through(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[Wide], Wi
 def wide_module(text: str) -> dict[str, object]:
     """Return the text's functions, run by plain Python, its scalar functions replaced by 50-digit ones."""
     space: dict[str, object] = {"__name__": "wide"}
-    plain = text.replace("from numba import njit", "def njit(*_, **__):\n    return lambda function: function\n")
+    plain = re.sub(
+        "(?m)^from numba import njit.*$", "def njit(*_, **__):\n    return lambda function: function\n", text
+    )
     exec(compile(plain, "wide", "exec"), space)
     space["math"] = types.SimpleNamespace(sqrt=through(mpmath.sqrt), exp=through(mpmath.exp), log=through(mpmath.log))
     space["_exp"] = through(mpmath.exp)

@@ -1,5 +1,6 @@
 """Builds from YAML: what is bound, valued and scheduled, and what does not fit together."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from recipe_compiler.spec.model import Value
 LOGISTIC, GAUSSIAN = "builds/sghmc_logistic", "builds/sghmc_gaussian"
 
 
-def test_a_build_holds_all_that_a_module_needs(specs: Path) -> None:
-    build = load(specs / "builds/sghmc_logistic.yaml")
+def test_a_build_holds_all_that_a_module_needs(specs: Path, load_spoiled) -> None:
+    build = load_spoiled(LOGISTIC)
     assert build.bind[0] == ("M", Identity("d"))
     assert build.values == (
         ("prior_variance", Value(((Fraction(10),),))),
@@ -43,9 +44,9 @@ def test_the_gaussian_build_has_matrices_that_do_not_commute(specs: Path) -> Non
     assert np.abs(M @ C - C @ M).max() > 0.1
 
 
-def test_settings_left_out_have_their_defaults(load_spoiled) -> None:
-    old = "run: {step_size: 0.1, thin: 10, draws: 4000, warmup: 1000, chains: 4, seed: 1}"
-    run = load_spoiled(GAUSSIAN, (old, "run: {step_size: 1e-3}")).run
+def test_settings_left_out_have_their_defaults(specs: Path, load_spoiled) -> None:
+    (settings,) = re.findall(r"(?m)^run: .*$", (specs / f"{GAUSSIAN}.yaml").read_text(encoding="utf-8"))
+    run = load_spoiled(GAUSSIAN, (settings, "run: {step_size: 1e-3}")).run
     assert (run.step_size, run.draws, run.warmup, run.thin, run.chains, run.seed) == (0.001, 1000, 1000, 1, 4, 0)
 
 
