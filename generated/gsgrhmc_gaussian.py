@@ -117,11 +117,11 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_0, theta_1, theta_2_, inv_Sigma, inv_Sigma_mu):
+def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
     """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
-    inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2_
-    inv_Sigma_theta_1 = inv_Sigma[1, 0] * theta_0 + inv_Sigma[1, 1] * theta_1 + inv_Sigma[1, 2] * theta_2_
-    inv_Sigma_theta_2 = inv_Sigma[2, 0] * theta_0 + inv_Sigma[2, 1] * theta_1 + inv_Sigma[2, 2] * theta_2_
+    inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2
+    inv_Sigma_theta_1 = inv_Sigma[1, 0] * theta_0 + inv_Sigma[1, 1] * theta_1 + inv_Sigma[1, 2] * theta_2
+    inv_Sigma_theta_2 = inv_Sigma[2, 0] * theta_0 + inv_Sigma[2, 1] * theta_1 + inv_Sigma[2, 2] * theta_2
     grad_U_0 = -inv_Sigma_mu[0] + inv_Sigma_theta_0
     grad_U_1 = -inv_Sigma_mu[1] + inv_Sigma_theta_1
     grad_U_2 = -inv_Sigma_mu[2] + inv_Sigma_theta_2
@@ -130,32 +130,32 @@ def gradient(theta_0, theta_1, theta_2_, inv_Sigma, inv_Sigma_mu):
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_0, theta_1, theta_2_, r_0, r_1, r_2, A, L_r, inv_Sigma, inv_Sigma_mu, noise_r_0, noise_r_1, noise_r_2, eps
+    theta_0, theta_1, theta_2, r_0, r_1, r_2, A, L_r, inv_Sigma, inv_Sigma_mu, noise_r_0, noise_r_1, noise_r_2, eps
 ):
     """Return one step (sequential euler): theta_new, r_new; draw nothing."""
-    theta_2 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2_ * theta_2_
-    scale_r = math.sqrt(1.0 + theta_2 / 4.0)
+    sum_theta = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
+    scale_r = math.sqrt(1.0 + sum_theta / 4.0)
     L_r_noise_r_0 = L_r[0, 0] * noise_r_0 + L_r[0, 1] * noise_r_1 + L_r[0, 2] * noise_r_2
     L_r_noise_r_1 = L_r[1, 0] * noise_r_0 + L_r[1, 1] * noise_r_1 + L_r[1, 2] * noise_r_2
     L_r_noise_r_2 = L_r[2, 0] * noise_r_0 + L_r[2, 1] * noise_r_1 + L_r[2, 2] * noise_r_2
-    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2_, inv_Sigma, inv_Sigma_mu)
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu)
     A_r_0 = A[0, 0] * r_0 + A[0, 1] * r_1 + A[0, 2] * r_2
     A_r_1 = A[1, 0] * r_0 + A[1, 1] * r_1 + A[1, 2] * r_2
     A_r_2 = A[2, 0] * r_0 + A[2, 1] * r_1 + A[2, 2] * r_2
     A_A_r_0 = A[0, 0] * A_r_0 + A[0, 1] * A_r_1 + A[0, 2] * A_r_2
     A_A_r_1 = A[1, 0] * A_r_0 + A[1, 1] * A_r_1 + A[1, 2] * A_r_2
     A_A_r_2 = A[2, 0] * A_r_0 + A[2, 1] * A_r_1 + A[2, 2] * A_r_2
-    theta_3 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2_ * theta_2_
+    sum_theta_2 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
     A_grad_U_0 = A[0, 0] * grad_U_0 + A[0, 1] * grad_U_1 + A[0, 2] * grad_U_2
     A_grad_U_1 = A[1, 0] * grad_U_0 + A[1, 1] * grad_U_1 + A[1, 2] * grad_U_2
     A_grad_U_2 = A[2, 0] * grad_U_0 + A[2, 1] * grad_U_1 + A[2, 2] * grad_U_2
-    A_theta_0 = A[0, 0] * theta_0 + A[0, 1] * theta_1 + A[0, 2] * theta_2_
-    A_theta_1 = A[1, 0] * theta_0 + A[1, 1] * theta_1 + A[1, 2] * theta_2_
-    A_theta_2 = A[2, 0] * theta_0 + A[2, 1] * theta_1 + A[2, 2] * theta_2_
+    A_theta_0 = A[0, 0] * theta_0 + A[0, 1] * theta_1 + A[0, 2] * theta_2
+    A_theta_1 = A[1, 0] * theta_0 + A[1, 1] * theta_1 + A[1, 2] * theta_2
+    A_theta_2 = A[2, 0] * theta_0 + A[2, 1] * theta_1 + A[2, 2] * theta_2
     # r_new[i] = r[i] + eps*(-sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k
     #   theta[k]**2 + 4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))) + noise
-    part = -1.0 - theta_3 / 4.0
-    root = math.sqrt(4.0 + theta_3)
+    part = -1.0 - sum_theta_2 / 4.0
+    root = math.sqrt(4.0 + sum_theta_2)
     reciprocal = 1.0 / root
     part_2 = A_A_r_0 * part - A_grad_U_0 * root / 2.0 + A_theta_0 * reciprocal / 2.0
     r_new_0 = r_0 + L_r_noise_r_0 * scale_r + eps * part_2
@@ -169,7 +169,7 @@ def step(
     # theta_new[i] = theta[i] + eps*(sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r_new[j]/2)
     theta_new_0 = theta_0 + eps * (root * A_r_new_0 / 2.0)
     theta_new_1 = theta_1 + eps * (root * A_r_new_1 / 2.0)
-    theta_new_2 = theta_2_ + eps * (root * A_r_new_2 / 2.0)
+    theta_new_2 = theta_2 + eps * (root * A_r_new_2 / 2.0)
     return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2
 
 
@@ -179,17 +179,17 @@ def step_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
     for lane in range(np.uint64(64)):
         theta_0 = lanes[lane]
         theta_1 = lanes[np.uint64(64) + lane]
-        theta_2_ = lanes[np.uint64(128) + lane]
+        theta_2 = lanes[np.uint64(128) + lane]
         r_0 = lanes[np.uint64(192) + lane]
         r_1 = lanes[np.uint64(256) + lane]
         r_2 = lanes[np.uint64(320) + lane]
         noise_r_0 = lanes_noise[lane]
         noise_r_1 = lanes_noise[np.uint64(64) + lane]
         noise_r_2 = lanes_noise[np.uint64(128) + lane]
-        theta_0, theta_1, theta_2_, r_0, r_1, r_2 = step(
+        theta_0, theta_1, theta_2, r_0, r_1, r_2 = step(
             theta_0,
             theta_1,
-            theta_2_,
+            theta_2,
             r_0,
             r_1,
             r_2,
@@ -204,7 +204,7 @@ def step_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
         )
         lanes[lane] = theta_0
         lanes[np.uint64(64) + lane] = theta_1
-        lanes[np.uint64(128) + lane] = theta_2_
+        lanes[np.uint64(128) + lane] = theta_2
         lanes[np.uint64(192) + lane] = r_0
         lanes[np.uint64(256) + lane] = r_1
         lanes[np.uint64(320) + lane] = r_2
@@ -213,17 +213,17 @@ def step_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
 def prepare(A, mu, Sigma, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     inv_Sigma_mu = np.empty(3)
-    A_2 = np.empty((3, 3))
+    sum_A = np.empty((3, 3))
     two_D_r = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
             total = 0.0
             for k in range(3):
                 total += A[i, k] * A[j, k]
-            A_2[i, j] = total
+            sum_A[i, j] = total
     for i in range(3):
         for j in range(3):
-            two_D_r[i, j] = 2.0 * A_2[i, j]
+            two_D_r[i, j] = 2.0 * sum_A[i, j]
     (L_r,) = _noise_factor([[two_D_r]], None, eps, ["r"])
     inv_Sigma = np.linalg.inv(Sigma)
     for i in range(3):
@@ -245,7 +245,7 @@ def run(theta, r, A, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_s
     """
     theta_0 = theta[0]
     theta_1 = theta[1]
-    theta_2_ = theta[2]
+    theta_2 = theta[2]
     r_0 = r[0]
     r_1 = r[1]
     r_2 = r[2]
@@ -259,10 +259,10 @@ def run(theta, r, A, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_s
             noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_r_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_r_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
-            theta_0, theta_1, theta_2_, r_0, r_1, r_2 = step(
+            theta_0, theta_1, theta_2, r_0, r_1, r_2 = step(
                 theta_0,
                 theta_1,
-                theta_2_,
+                theta_2,
                 r_0,
                 r_1,
                 r_2,
@@ -277,14 +277,14 @@ def run(theta, r, A, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_s
             )
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
-        theta_draws[kept, 2] = theta_2_
+        theta_draws[kept, 2] = theta_2
         r_draws[kept, 0] = r_0
         r_draws[kept, 1] = r_1
         r_draws[kept, 2] = r_2
         finite = True
         finite = finite and abs(theta_0) <= 1.7976931348623157e308
         finite = finite and abs(theta_1) <= 1.7976931348623157e308
-        finite = finite and abs(theta_2_) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2) <= 1.7976931348623157e308
         finite = finite and abs(r_0) <= 1.7976931348623157e308
         finite = finite and abs(r_1) <= 1.7976931348623157e308
         finite = finite and abs(r_2) <= 1.7976931348623157e308
@@ -293,7 +293,7 @@ def run(theta, r, A, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, eps, thin, noise_s
             break
     theta[0] = theta_0
     theta[1] = theta_1
-    theta[2] = theta_2_
+    theta[2] = theta_2
     r[0] = r_0
     r[1] = r_1
     r[2] = r_2
@@ -341,7 +341,7 @@ def seed_streams(seed, chains):
 def prepare_generator(A, mu, Sigma):
     """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
     inv_Sigma_mu = np.empty(3)
-    A_2 = np.empty((3, 3))
+    sum_A = np.empty((3, 3))
     inv_Sigma = np.linalg.inv(Sigma)
     for i in range(3):
         total = 0.0
@@ -353,8 +353,8 @@ def prepare_generator(A, mu, Sigma):
             total = 0.0
             for k in range(3):
                 total += A[i, k] * A[j, k]
-            A_2[i, j] = total
-    return (inv_Sigma, inv_Sigma_mu, A_2)
+            sum_A[i, j] = total
+    return (inv_Sigma, inv_Sigma_mu, sum_A)
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
@@ -373,7 +373,7 @@ def full_gradient(theta, inv_Sigma, inv_Sigma_mu):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
+def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, sum_A):
     """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[j], theta[i]*r[j], r[i]*r[j].
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
     """
@@ -392,12 +392,12 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
         for j in range(3):
             total += A[i, j] * r[j]
         A_r[i] = total
-    theta_2 = 0.0
+    sum_theta = 0.0
     for i in range(3):
-        theta_2 += theta[i] ** 2
+        sum_theta += theta[i] ** 2
     # L(theta[i]) = sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r[j]/2
     for i in range(3):
-        L_theta[i] = math.sqrt(4.0 + theta_2) * A_r[i] / 2.0
+        L_theta[i] = math.sqrt(4.0 + sum_theta) * A_r[i] / 2.0
     for i in range(3):
         total = 0.0
         for j in range(3):
@@ -417,17 +417,18 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
     #   4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
     for i in range(3):
         L_r[i] = (
-            A_theta[i] / (2.0 * math.sqrt(4.0 + theta_2))
+            A_theta[i] / (2.0 * math.sqrt(4.0 + sum_theta))
             - A_A_r[i]
-            - theta_2 * A_A_r[i] / 4.0
-            - math.sqrt(4.0 + theta_2) * A_grad_U[i] / 2.0
+            - sum_theta * A_A_r[i] / 4.0
+            - math.sqrt(4.0 + sum_theta) * A_grad_U[i] / 2.0
         )
     # L(theta[i]*theta[j]) = sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] theta[j]/2 + sum_k sqrt(sum_l theta[l]**2 +
     #   4) A[k,j] r[k] theta[i]/2
     for i in range(3):
         for j in range(3):
             L_theta_theta[i, j] = (
-                theta[j] * math.sqrt(4.0 + theta_2) * A_r[i] / 2.0 + theta[i] * math.sqrt(4.0 + theta_2) * A_r[j] / 2.0
+                theta[j] * math.sqrt(4.0 + sum_theta) * A_r[i] / 2.0
+                + theta[i] * math.sqrt(4.0 + sum_theta) * A_r[j] / 2.0
             )
     # L(theta[i]*r[j]) = -sum_klm A[k,j] A[k,l] r[l] theta[m]**2 theta[i]/4 - sum_kl A[k,j] A[k,l] r[l] theta[i] + sum_k
     #   sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 +
@@ -435,11 +436,11 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
     for i in range(3):
         for j in range(3):
             L_theta_r[i, j] = (
-                r[j] * math.sqrt(4.0 + theta_2) * A_r[i] / 2.0
-                - theta[i] * theta_2 * A_A_r[j] / 4.0
+                r[j] * math.sqrt(4.0 + sum_theta) * A_r[i] / 2.0
+                - theta[i] * sum_theta * A_A_r[j] / 4.0
                 - theta[i] * A_A_r[j]
-                - theta[i] * math.sqrt(4.0 + theta_2) * A_grad_U[j] / 2.0
-                + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_2))
+                - theta[i] * math.sqrt(4.0 + sum_theta) * A_grad_U[j] / 2.0
+                + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + sum_theta))
             )
     # L(r[i]*r[j]) = -sum_kl A[k,i] A[k,l] r[l] r[j] - sum_klm A[k,i] A[k,l] r[l] r[j] theta[m]**2/4 - sum_kl A[k,j]
     #   A[k,l] r[l] r[i] - sum_klm A[k,j] A[k,l] r[l] r[i] theta[m]**2/4 + 2 sum_k A[k,i] A[k,j] + sum_kl A[k,i] A[k,j]
@@ -449,16 +450,16 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_2):
     for i in range(3):
         for j in range(3):
             L_r_r[i, j] = (
-                2.0 * A_2[i, j]
+                2.0 * sum_A[i, j]
                 - r[j] * A_A_r[i]
-                - r[j] * theta_2 * A_A_r[i] / 4.0
+                - r[j] * sum_theta * A_A_r[i] / 4.0
                 - r[i] * A_A_r[j]
-                - r[i] * theta_2 * A_A_r[j] / 4.0
-                + theta_2 * A_2[i, j] / 2.0
-                - r[j] * math.sqrt(4.0 + theta_2) * A_grad_U[i] / 2.0
-                + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + theta_2))
-                - r[i] * math.sqrt(4.0 + theta_2) * A_grad_U[j] / 2.0
-                + r[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_2))
+                - r[i] * sum_theta * A_A_r[j] / 4.0
+                + sum_theta * sum_A[i, j] / 2.0
+                - r[j] * math.sqrt(4.0 + sum_theta) * A_grad_U[i] / 2.0
+                + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + sum_theta))
+                - r[i] * math.sqrt(4.0 + sum_theta) * A_grad_U[j] / 2.0
+                + r[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + sum_theta))
             )
     return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
 

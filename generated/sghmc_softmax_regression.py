@@ -158,18 +158,18 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_batch_0_1, x_ba
         x_W_0 = x_0 * theta[0] + x_1 * theta[1] + x_2 * theta[2]
         x_W_1 = x_0 * theta[3] + x_1 * theta[4] + x_2 * theta[5]
         x_W_2 = x_0 * theta[6] + x_1 * theta[7] + x_2 * theta[8]
-        exp_0 = 1.0 + _exp(x_W_1 - x_W_0) + _exp(x_W_2 - x_W_0)
-        exp_1 = 1.0 + _exp(x_W_0 - x_W_1) + _exp(x_W_2 - x_W_1)
-        exp_2 = 1.0 + _exp(x_W_0 - x_W_2) + _exp(x_W_1 - x_W_2)
-        weight = -y_0 + 1.0 / exp_0
+        sum_exp_0 = 1.0 + _exp(x_W_1 - x_W_0) + _exp(x_W_2 - x_W_0)
+        sum_exp_1 = 1.0 + _exp(x_W_0 - x_W_1) + _exp(x_W_2 - x_W_1)
+        sum_exp_2 = 1.0 + _exp(x_W_0 - x_W_2) + _exp(x_W_1 - x_W_2)
+        weight = -y_0 + 1.0 / sum_exp_0
         grad_U_tilde_0 += x_0 * weight
         grad_U_tilde_1 += x_1 * weight
         grad_U_tilde_2 += x_2 * weight
-        weight = -y_1 + 1.0 / exp_1
+        weight = -y_1 + 1.0 / sum_exp_1
         grad_U_tilde_3 += x_0 * weight
         grad_U_tilde_4 += x_1 * weight
         grad_U_tilde_5 += x_2 * weight
-        weight = -y_2 + 1.0 / exp_2
+        weight = -y_2 + 1.0 / sum_exp_2
         grad_U_tilde_6 += x_0 * weight
         grad_U_tilde_7 += x_1 * weight
         grad_U_tilde_8 += x_2 * weight
@@ -337,7 +337,7 @@ def full_gradient(theta, prior_variance, x, y):
     N = x.shape[0]
     grad_U = np.empty(9)
     x_W = np.empty((N, 3))
-    exp = np.empty((N, 3))
+    sum_exp = np.empty((N, 3))
     W = theta[0:9].reshape((3, 3))
     grad_U_W = grad_U[0:9].reshape((3, 3))
     for row in range(N):
@@ -351,13 +351,13 @@ def full_gradient(theta, prior_variance, x, y):
             total = 0.0
             for j in range(3):
                 total += _exp(x_W[row, j] - x_W[row, i])
-            exp[row, i] = total
+            sum_exp[row, i] = total
     for i in range(3):
         for j in range(3):
             grad_U_W[i, j] = 0.0
     for row in range(N):
         for i in range(3):
-            weight = 1.0 / exp[row, i] - y[row, i]
+            weight = 1.0 / sum_exp[row, i] - y[row, i]
             for j in range(3):
                 grad_U_W[i, j] += weight * x[row, j]
     for i in range(3):

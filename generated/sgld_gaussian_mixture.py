@@ -100,7 +100,7 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2):
+def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, sum_exp_2):
     """Write grad_U_mu[i] = mu[i]/mean_variance
     + sum over the data of -y[n]/(variance (sum_j exp(y[n] mu[j]/variance - y[n] mu[i]/variance - mu[j]**2/(2
     variance) + mu[i]**2/(2 variance) + a[j] - a[i]))) + mu[i]/(variance (sum_j exp(y[n] mu[j]/variance - y[n]
@@ -110,8 +110,8 @@ def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2):
     mu[i]**2/(2 variance) + a[j] - a[i])) + 1/(sum_j exp(a[j] - a[i])).
     """
     N = y.shape[0]
-    exp_2[0] = 1.0 + _exp(theta[3] - theta[2])
-    exp_2[1] = 1.0 + _exp(theta[2] - theta[3])
+    sum_exp_2[0] = 1.0 + _exp(theta[3] - theta[2])
+    sum_exp_2[1] = 1.0 + _exp(theta[2] - theta[3])
     grad_U_0 = 0.0
     grad_U_1 = 0.0
     grad_U_2 = 0.0
@@ -120,24 +120,24 @@ def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2):
         reciprocal = 1.0 / variance
         part = y[row] * (theta[1] - theta[0])
         part_2 = reciprocal * (theta[0] * theta[0] / 2.0 - theta[1] * theta[1] / 2.0 + part)
-        exp_0 = 1.0 + _exp(theta[3] - theta[2] + part_2)
+        sum_exp_0 = 1.0 + _exp(theta[3] - theta[2] + part_2)
         part_3 = y[row] * (theta[0] - theta[1])
         part_4 = reciprocal * (theta[1] * theta[1] / 2.0 - theta[0] * theta[0] / 2.0 + part_3)
-        exp_1 = 1.0 + _exp(theta[2] - theta[3] + part_4)
+        sum_exp_1 = 1.0 + _exp(theta[2] - theta[3] + part_4)
         weight = -y[row] * reciprocal
         weight_2 = reciprocal
-        reciprocal_2 = 1.0 / exp_0
+        reciprocal_2 = 1.0 / sum_exp_0
         grad_U_0 += weight * reciprocal_2
         grad_U_0 += theta[0] * weight_2 * reciprocal_2
-        reciprocal_3 = 1.0 / exp_1
+        reciprocal_3 = 1.0 / sum_exp_1
         grad_U_1 += weight * reciprocal_3
         grad_U_1 += theta[1] * weight_2 * reciprocal_3
         weight_3 = -1.0
         weight_4 = 1.0
         grad_U_2 += weight_3 * reciprocal_2
-        grad_U_2 += weight_4 / exp_2[0]
+        grad_U_2 += weight_4 / sum_exp_2[0]
         grad_U_3 += weight_3 * reciprocal_3
-        grad_U_3 += weight_4 / exp_2[1]
+        grad_U_3 += weight_4 / sum_exp_2[1]
     reciprocal_4 = 1.0 / mean_variance
     grad_U_0 = grad_U_0 + theta[0] * reciprocal_4
     grad_U_1 = grad_U_1 + theta[1] * reciprocal_4
@@ -151,9 +151,11 @@ def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_new, theta, variance, mean_variance, weight_variance, scale_theta, y, noise_theta, eps, grad_U, exp_2):
+def step(
+    theta_new, theta, variance, mean_variance, weight_variance, scale_theta, y, noise_theta, eps, grad_U, sum_exp_2
+):
     """Write one step (euler): theta_new; draw nothing."""
-    gradient(grad_U, theta, variance, mean_variance, weight_variance, y, exp_2)
+    gradient(grad_U, theta, variance, mean_variance, weight_variance, y, sum_exp_2)
     # theta_new[i] = theta[i] + eps*(-grad_U[i]) + noise
     for i in range(4):
         theta_new[i] = theta[i] + eps * (-grad_U[i]) + scale_theta * noise_theta[i]
@@ -177,7 +179,7 @@ def run(theta, start, variance, mean_variance, weight_variance, scale_theta, y, 
     _wide_vectors()
     theta_new = np.empty(4)
     grad_U = np.empty(4)
-    exp_2 = np.empty(2)
+    sum_exp_2 = np.empty(2)
     noise_theta = np.empty(4)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
@@ -193,7 +195,7 @@ def run(theta, start, variance, mean_variance, weight_variance, scale_theta, y, 
                 noise_theta,
                 eps,
                 grad_U,
-                exp_2,
+                sum_exp_2,
             )
             for entry in range(4):
                 theta[entry] = theta_new[entry]
@@ -223,8 +225,8 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
     """
     N = y.shape[0]
     grad_U = np.empty(4)
-    exp = np.empty((N, 2))
-    exp_2 = np.empty(2)
+    sum_exp = np.empty((N, 2))
+    sum_exp_2 = np.empty(2)
     mu = theta[0:2]
     grad_U_mu = grad_U[0:2]
     a = theta[2:4]
@@ -238,28 +240,28 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
                 part_3 = -y[row] * mu[i] / variance
                 part_4 = y[row] * mu[j] / variance
                 total += _exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
-            exp[row, i] = total
+            sum_exp[row, i] = total
     for i in range(2):
         total = 0.0
         for j in range(2):
             total += _exp(a[j] - a[i])
-        exp_2[i] = total
+        sum_exp_2[i] = total
     for i in range(2):
         grad_U_mu[i] = 0.0
     for row in range(N):
         weight = -y[row] / variance
         weight_2 = 1.0 / variance
         for i in range(2):
-            grad_U_mu[i] += weight / exp[row, i]
-            grad_U_mu[i] += weight_2 * mu[i] / exp[row, i]
+            grad_U_mu[i] += weight / sum_exp[row, i]
+            grad_U_mu[i] += weight_2 * mu[i] / sum_exp[row, i]
     for i in range(2):
         grad_U_a[i] = 0.0
     for row in range(N):
         weight_3 = -1.0
         weight_4 = 1.0
         for i in range(2):
-            grad_U_a[i] += weight_3 / exp[row, i]
-            grad_U_a[i] += weight_4 / exp_2[i]
+            grad_U_a[i] += weight_3 / sum_exp[row, i]
+            grad_U_a[i] += weight_4 / sum_exp_2[i]
     for i in range(2):
         grad_U_mu[i] = mu[i] / mean_variance + grad_U_mu[i]
     for i in range(2):

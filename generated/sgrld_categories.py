@@ -75,10 +75,10 @@ REPLACEMENT = False
 BLOCKS = (("theta", 3),)
 SIZES = ()
 PARAMETERS = ("alpha", "n")
-CONSTANTS = ("n_2",)
+CONSTANTS = ("sum_n",)
 DATA = ()
-ARGUMENTS = ("theta", "alpha", "n", "n_2", "eps", "thin", "noise_state", "theta_draws")
-LANES_ARGUMENTS = ("lanes", "alpha", "n", "n_2", "eps", "thin", "noise_state", "kept", "lanes_draws")
+ARGUMENTS = ("theta", "alpha", "n", "sum_n", "eps", "thin", "noise_state", "theta_draws")
+LANES_ARGUMENTS = ("lanes", "alpha", "n", "sum_n", "eps", "thin", "noise_state", "kept", "lanes_draws")
 MOMENTS = ()
 POTENTIAL_BLOCK = "theta"
 
@@ -87,20 +87,20 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_0, theta_1, theta_2_, alpha, n, n_2):
+def gradient(theta_0, theta_1, theta_2, alpha, n, sum_n):
     """Return grad_U[i] = -alpha[i]/theta[i] + sum_j n[j]/(sum_k theta[k]) - n[i]/theta[i] + 1/theta[i] + 1."""
-    theta_2 = theta_0 + theta_1 + theta_2_
-    part = n_2 / theta_2
+    sum_theta = theta_0 + theta_1 + theta_2
+    part = sum_n / sum_theta
     grad_U_0 = 1.0 + (1.0 - alpha[0] - n[0]) / theta_0 + part
     grad_U_1 = 1.0 + (1.0 - alpha[1] - n[1]) / theta_1 + part
-    grad_U_2 = 1.0 + (1.0 - alpha[2] - n[2]) / theta_2_ + part
+    grad_U_2 = 1.0 + (1.0 - alpha[2] - n[2]) / theta_2 + part
     return grad_U_0, grad_U_1, grad_U_2
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1, noise_theta_2, eps):
+def step(theta_0, theta_1, theta_2, alpha, n, sum_n, noise_theta_0, noise_theta_1, noise_theta_2, eps):
     """Return one step (euler): theta_new; draw nothing."""
-    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2_, alpha, n, n_2)
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, alpha, n, sum_n)
     # theta_new[i] = theta[i] + eps*(-grad_U[i] theta[i] + 1) + noise
     scale_theta = eps * (2.0 * theta_0)
     scale_theta = math.sqrt(scale_theta)
@@ -108,40 +108,40 @@ def step(theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1
     scale_theta = eps * (2.0 * theta_1)
     scale_theta = math.sqrt(scale_theta)
     theta_new_1 = theta_1 + eps * (1.0 - theta_1 * grad_U_1) + noise_theta_1 * scale_theta
-    scale_theta = eps * (2.0 * theta_2_)
+    scale_theta = eps * (2.0 * theta_2)
     scale_theta = math.sqrt(scale_theta)
-    theta_new_2 = theta_2_ + eps * (1.0 - theta_2_ * grad_U_2) + noise_theta_2 * scale_theta
+    theta_new_2 = theta_2 + eps * (1.0 - theta_2 * grad_U_2) + noise_theta_2 * scale_theta
     return theta_new_0, theta_new_1, theta_new_2
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step_lanes(lanes, alpha, n, n_2, lanes_noise, eps):
+def step_lanes(lanes, alpha, n, sum_n, lanes_noise, eps):
     """Advance 64 chains by one step, in place; draw nothing."""
     for lane in range(np.uint64(64)):
         theta_0 = lanes[lane]
         theta_1 = lanes[np.uint64(64) + lane]
-        theta_2_ = lanes[np.uint64(128) + lane]
+        theta_2 = lanes[np.uint64(128) + lane]
         noise_theta_0 = lanes_noise[lane]
         noise_theta_1 = lanes_noise[np.uint64(64) + lane]
         noise_theta_2 = lanes_noise[np.uint64(128) + lane]
-        theta_0, theta_1, theta_2_ = step(
-            theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1, noise_theta_2, eps
+        theta_0, theta_1, theta_2 = step(
+            theta_0, theta_1, theta_2, alpha, n, sum_n, noise_theta_0, noise_theta_1, noise_theta_2, eps
         )
         lanes[lane] = theta_0
         lanes[np.uint64(64) + lane] = theta_1
-        lanes[np.uint64(128) + lane] = theta_2_
+        lanes[np.uint64(128) + lane] = theta_2
 
 
 def prepare(alpha, n, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    n_2 = 0.0
+    sum_n = 0.0
     for i in range(3):
-        n_2 += n[i]
-    return (n_2,)
+        sum_n += n[i]
+    return (sum_n,)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, alpha, n, n_2, eps, thin, noise_state, theta_draws):
+def run(theta, alpha, n, sum_n, eps, thin, noise_state, theta_draws):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
@@ -151,7 +151,7 @@ def run(theta, alpha, n, n_2, eps, thin, noise_state, theta_draws):
     """
     theta_0 = theta[0]
     theta_1 = theta[1]
-    theta_2_ = theta[2]
+    theta_2 = theta[2]
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -162,22 +162,22 @@ def run(theta, alpha, n, n_2, eps, thin, noise_state, theta_draws):
             noise_theta_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_theta_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_theta_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
-            theta_0, theta_1, theta_2_ = step(
-                theta_0, theta_1, theta_2_, alpha, n, n_2, noise_theta_0, noise_theta_1, noise_theta_2, eps
+            theta_0, theta_1, theta_2 = step(
+                theta_0, theta_1, theta_2, alpha, n, sum_n, noise_theta_0, noise_theta_1, noise_theta_2, eps
             )
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
-        theta_draws[kept, 2] = theta_2_
+        theta_draws[kept, 2] = theta_2
         finite = True
         finite = finite and abs(theta_0) <= 1.7976931348623157e308
         finite = finite and abs(theta_1) <= 1.7976931348623157e308
-        finite = finite and abs(theta_2_) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2) <= 1.7976931348623157e308
         if not finite:
             done = kept
             break
     theta[0] = theta_0
     theta[1] = theta_1
-    theta[2] = theta_2_
+    theta[2] = theta_2
     noise_state[0] = s0
     noise_state[1] = s1
     noise_state[2] = s2
@@ -186,7 +186,7 @@ def run(theta, alpha, n, n_2, eps, thin, noise_state, theta_draws):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run_lanes(lanes, alpha, n, n_2, eps, thin, noise_state, kept, lanes_draws):
+def run_lanes(lanes, alpha, n, sum_n, eps, thin, noise_state, kept, lanes_draws):
     """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
 
     Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
@@ -200,7 +200,7 @@ def run_lanes(lanes, alpha, n, n_2, eps, thin, noise_state, kept, lanes_draws):
         for turn in range(thin):
             if turn % 2 == 0:
                 _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
-            step_lanes(lanes, alpha, n, n_2, lanes_noise[192 * (turn % 2) :], eps)
+            step_lanes(lanes, alpha, n, sum_n, lanes_noise[192 * (turn % 2) :], eps)
         for lane in range(np.uint64(64)):
             finite = kept[lane] == draw
             finite &= abs(lanes[lane]) <= 1.7976931348623157e308

@@ -88,8 +88,8 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0, theta_1, a, b):
     """Return grad_U[i] = -a[i]/theta[i] + b/(-sum_j theta[j] + 1) + 1/theta[i] - 1/(-sum_j theta[j] + 1)."""
-    theta_2 = theta_0 + theta_1
-    part = (-1.0 + b) / (1.0 - theta_2)
+    sum_theta = theta_0 + theta_1
+    part = (-1.0 + b) / (1.0 - sum_theta)
     grad_U_0 = (1.0 - a[0]) / theta_0 + part
     grad_U_1 = (1.0 - a[1]) / theta_1 + part
     return grad_U_0, grad_U_1

@@ -143,8 +143,8 @@ class Contraction:
         key = tuple(sorted(repr((moved(atom, places), exponent)) for atom, exponent in group))
         name = self._known.get(key)
         if name is None:
-            words = tuple(dict.fromkeys(_word(atom) for atom, _ in group))
-            name = self.name("_".join(words) if len(words) > 1 else f"sum_{words[0]}")
+            words = dict.fromkeys(_word(atom) for atom, _ in group)
+            name = self.name("_".join(words if len(words) > 1 else ("sum", *words)))
             self._define(name, group, bound, everything)
             self._known[key] = name
         return Component(name, (*(index for index in everything if index.label == DATUM), *over))

@@ -15,7 +15,7 @@ from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inverse
-from recipe_compiler.verify.reader import exact_inverse
+from recipe_compiler.verify.read_inverse import exact_inverse
 
 Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import flint
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.algebra.matrices import inverse
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.verify.read_factors import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.verify.read_functions import SCALAR_CALLS
+from recipe_compiler.verify.read_inverse import exact_inverse
 from recipe_compiler.verify.read_views import part_of, reshaped
 
 Value = Any
@@ -42,6 +41,9 @@ class Reader:
     fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
     """Functions of random streams, with what is done with their arguments instead."""
     functions: dict[str, ast.FunctionDef] = field(init=False)
+    lines: list[bytes] = field(init=False)
+    """The text's lines as the parser counts their columns: in bytes."""
+    numbers: dict[ast.Constant, Scalar] = field(default_factory=dict)
     factors: list[NoiseFactor] = field(default_factory=list)
     asked: dict[str, Value] = field(default_factory=dict)
     """What a function that returns and is not entered was given last, by the names of its arguments."""
@@ -50,6 +52,7 @@ class Reader:
     def __post_init__(self) -> None:
         tree = ast.parse(self.text)
         self.functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.lines = self.text.encode().split(b"\n")
 
     def call(self, name: str, arguments: dict[str, Value]) -> Value:
         """Execute a function with arguments by name; arrays among them are written in place."""
@@ -129,7 +132,7 @@ class Reader:
         self._spend()
         match node:
             case ast.Constant(value=number) if isinstance(number, float):
-                return _exact(ast.get_source_segment(self.text, node))
+                return self._exact(node)
             case ast.Constant(value=constant):
                 return constant
             case ast.Name(id=name):
@@ -155,6 +158,14 @@ class Reader:
                 return self._call(ast.unparse(function), [self._value(item, scope) for item in arguments], node)
             case _:
                 raise _unreadable(node)
+
+    def _exact(self, node: ast.Constant) -> Scalar:
+        """Return a number as it is written, not as a double holds it."""
+        if node not in self.numbers:
+            line = self.lines[node.lineno - 1]
+            ratio = Fraction(line[node.col_offset : node.end_col_offset].decode())
+            self.numbers[node] = sp.Rational(ratio.numerator, ratio.denominator)
+        return self.numbers[node]
 
     def _place(self, node: ast.Attribute | ast.Subscript, scope: dict[str, Value]) -> Value:
         match node:
@@ -246,24 +257,6 @@ class Reader:
             return self.factor(covariance)
         self.factors.append(symbolic(len(self.factors), covariance))
         return self.factors[-1].entries
-
-
-def exact_inverse(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of an array of expressions, by rational arithmetic where all entries are numbers."""
-    size = matrix.shape[0]
-    if all(isinstance(entry, sp.Rational) for entry in matrix.ravel()):
-        numbers = flint.fmpq_mat(size, size, [flint.fmpq(int(x.p), int(x.q)) for x in matrix.ravel()]).inv()
-        found = [[sp.Rational(int(x.p), int(x.q)) for x in row] for row in numbers.table()]
-    else:
-        found = [list(row) for row in inverse(tuple(tuple(row) for row in matrix))]
-    return np.array(found, object)
-
-
-def _exact(text: str | None) -> Scalar:
-    if text is None:
-        raise CompilerError("a number of the emitted kernel has no text")
-    ratio = Fraction(text)
-    return sp.Rational(ratio.numerator, ratio.denominator)
 
 
 def _count(value: Value, node: ast.expr) -> int:
