@@ -1,17 +1,61 @@
-"""What all tests share: golden texts, and a warning of third parties that is not ours to mend."""
+"""What all tests share: golden texts, and the compiled code of emitted modules, kept from one run to the next."""
 
 import difflib
-from collections.abc import Callable
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from recipe_compiler import pipeline
+from recipe_compiler.verify import report
+
 Golden = Callable[[Path, str], None]
+
+KEPT_SECONDS = 7 * 24 * 3600
+"""How long compiled code of the tests is kept: texts change, and what they were once is of no use."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep compiled code with pytest's own cache, for all its workers and the processes they start.
+
+    Modules are kept by their content, and the jit asks for its own version and the processor's besides.
+    """
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return
+    folder = config.rootpath / ".pytest_cache" / "compiled"
+    old = time.time() - KEPT_SECONDS
+    for found in (*folder.glob("*_*"), *folder.glob("recipe_compiler/*")):
+        if found.stat().st_mtime < old:
+            shutil.rmtree(found, ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`."""
     parser.addoption("--update-golden", action="store_true", help="accept changes of golden texts, and show them")
+
+
+@pytest.fixture(scope="module")
+def without_reading_back() -> Iterator[None]:
+    """Compile builds without reading their text back: for tests of what a module does, not of what is found in it.
+
+    That every build that is shipped, and every shape of a text, is read back is tested in `verify`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "read_back", lambda *_: ())
+        patch.setattr(pipeline, "check_shipped", lambda *_: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def without_explanations() -> Iterator[None]:
+    """Check documents without a search for repairs of what is refuted: for tests of verdicts alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "explanations", lambda *_: ())
+        yield
 
 
 @pytest.fixture

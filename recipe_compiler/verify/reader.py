@@ -15,6 +15,7 @@ import sympy as sp
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.verify.parsed import functions_of
 from recipe_compiler.verify.read_factors import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.verify.read_functions import SCALAR_CALLS
 from recipe_compiler.verify.read_inverse import exact_inverse
@@ -50,8 +51,7 @@ class Reader:
     spent: int = 0
 
     def __post_init__(self) -> None:
-        tree = ast.parse(self.text)
-        self.functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.functions = functions_of(self.text)
         self.lines = self.text.encode().split(b"\n")
 
     def call(self, name: str, arguments: dict[str, Value]) -> Value:

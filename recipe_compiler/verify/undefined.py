@@ -5,6 +5,7 @@ import builtins
 from collections.abc import Iterator
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.verify.parsed import parsed
 
 
 def check_names(text: str) -> None:
@@ -13,7 +14,7 @@ def check_names(text: str) -> None:
     Raises:
         CompilerError: one is not; names it and the function.
     """
-    tree = ast.parse(text)
+    tree = parsed(text)
     known = set(dir(builtins)) | {name for node in tree.body for name in _bound(node)}
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]

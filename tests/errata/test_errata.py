@@ -15,6 +15,8 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Verdict
 from recipe_compiler.verify.report import check
 
+pytestmark = pytest.mark.usefixtures("without_explanations")
+
 HERE = Path(__file__).parent
 CORRECTED = sorted((HERE / "corrected").glob("*.yaml"))
 

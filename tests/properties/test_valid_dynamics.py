@@ -8,8 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recipe_compiler.spec.load import load
-from recipe_compiler.verdict import Report, Verdict
-from recipe_compiler.verify.report import check
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Verdict
+from recipe_compiler.verify.case import case_of, find
+from recipe_compiler.verify.claims import DYNAMICS
 
 MONOMIALS = ("1", "x", "y", "x*y", "x**2", "y**2")
 POLYNOMIAL = st.lists(st.integers(-2, 2), min_size=len(MONOMIALS), max_size=len(MONOMIALS)).map(
@@ -21,8 +23,8 @@ RIGHT = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_statio
 """Claims that hold of all of these; that D vanishes nowhere, say, does not."""
 
 
-def report(a: str, b: str, c: str, q: str, h: str, claims: str = "") -> Report:
-    """Check D = A A.T with A = [[a, 0], [b, c]], Q = [[0, q], [-q, 0]], H = h."""
+def verdicts(a: str, b: str, c: str, q: str, h: str, claims: str = "") -> dict[str, Verdict]:
+    """Decide D = A A.T with A = [[a, 0], [b, c]], Q = [[0, q], [-q, 0]], H = h: RIGHT and `d_psd`, no other claim."""
     text = f"""
 name: random
 state: {{x: {{}}, y: {{}}}}
@@ -33,7 +35,11 @@ Q: [[0, "{q}"], ["-({q})", 0]]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.yaml"
         path.write_text(text, encoding="utf-8")
-        return check(load(path))
+        document = load(path)
+    assert isinstance(document, Dynamics)
+    case = case_of(document)
+    asked = [claim for claim in DYNAMICS if claim.id in (*RIGHT, "d_psd")]
+    return {claim.id: find(claim.decide, case).verdict for claim in asked}
 
 
 def drift(a: str, b: str, c: str, q: str, h: str, x: str, y: str) -> str:
@@ -45,14 +51,14 @@ def drift(a: str, b: str, c: str, q: str, h: str, x: str, y: str) -> str:
 
 
 def never_refuted(a: str, b: str, c: str, q: str, h: str) -> None:
-    found = {f.id: f.verdict for f in report(a, b, c, q, h, drift(a, b, c, q, h, "0", "0")).findings}
+    found = verdicts(a, b, c, q, h, drift(a, b, c, q, h, "0", "0"))
     assert found["d_psd"] is not Verdict.REFUTED
     assert {found[id] for id in RIGHT} == {Verdict.PROVED}
 
 
 def always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:
     assume(wrong != "0")
-    found = {f.id: f.verdict for f in report(a, b, c, q, h, drift(a, b, c, q, h, "0", wrong)).findings}
+    found = verdicts(a, b, c, q, h, drift(a, b, c, q, h, "0", wrong))
     assert found["claimed_drift"] is Verdict.REFUTED
     assert found["stationary"] is Verdict.PROVED
 

@@ -20,6 +20,8 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.verify.certificate import certificate
 from recipe_compiler.verify.report import check
 
+pytestmark = pytest.mark.usefixtures("without_explanations")
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*(ROOT / "specs/dynamics").glob("*.yaml"), *(ROOT / "tests/mutants").glob("*.yaml")])
 CHANGED = ("digest", "documents", "verdict", "assumptions", "claims", "points", "caveats", "versions", "seal")
@@ -154,37 +156,39 @@ Q: [[0, 0], [0, 0]]
 """
 
 
-def squares(folder: Path) -> Json:
-    (folder / "squares.yaml").write_text(SQUARES, encoding="utf-8")
-    document = load(folder / "squares.yaml")
-    return certificate(document, check(document))
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return json.dumps(written(tmp_path_factory.mktemp("squares"), SQUARES))
 
 
-def test_a_sum_of_squares_is_rechecked_by_its_gram_matrix(tmp_path: Path) -> None:
-    assert dict(recheck.recheck(squares(tmp_path)))["d_psd"].endswith("Gram matrices exactly")
+@pytest.fixture
+def squares(certified: str) -> Json:
+    return json.loads(certified)
+
+
+def test_a_sum_of_squares_is_rechecked_by_its_gram_matrix(squares: Json) -> None:
+    assert dict(recheck.recheck(squares))["d_psd"].endswith("Gram matrices exactly")
 
 
 @pytest.mark.parametrize(
     ("key", "old", "new"),
     [("Gram matrix", "[[1", "[[2"), ("Gram matrix", "1/4", "-9"), ("times", "1", "2"), ("g0", "x", "y")],
 )
-def test_a_gram_matrix_that_was_changed_is_rejected_though_sealed(tmp_path: Path, key: str, old: str, new: str) -> None:
-    changed = squares(tmp_path)
-    claim = next(c for c in changed["claims"] if c["id"] == "d_psd")
+def test_a_gram_matrix_that_was_changed_is_rejected_though_sealed(squares: Json, key: str, old: str, new: str) -> None:
+    claim = next(c for c in squares["claims"] if c["id"] == "d_psd")
     for name in [name for name in claim["data"] if key in name]:
         claim["data"][name] = claim["data"][name].replace(old, new)
-    assert rejected(sealed(changed))
+    assert rejected(sealed(squares))
 
 
 @pytest.mark.parametrize(
     "text", ["9**9**9**9", "(" * 3000 + "x", "__import__('os')", "x.__class__", "9" * 10**6, "lambda: x"]
 )
-def test_hostile_formulas_end_at_once_and_are_not_rechecked(tmp_path: Path, text: str) -> None:
-    changed = squares(tmp_path)
-    changed["documents"]["dynamics"]["H"] = text
+def test_hostile_formulas_end_at_once_and_are_not_rechecked(squares: Json, text: str) -> None:
+    squares["documents"]["dynamics"]["H"] = text
     start = time.monotonic()
     with contextlib.suppress(recheck.FailureError, ValueError, SyntaxError, MemoryError, RecursionError):
-        assert not dict(recheck.recheck(sealed(changed)))["stationary"].startswith("rechecked")
+        assert not dict(recheck.recheck(sealed(squares)))["stationary"].startswith("rechecked")
     assert time.monotonic() - start < 10
 
 

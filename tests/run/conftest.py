@@ -50,7 +50,7 @@ def prepare(c, limit, eps, d):
     return (math.sqrt(2.0 * eps * c),)
 
 
-@njit(nogil=True)
+@njit(nogil=True, cache=True)
 def run(theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch_states}theta_draws, r_draws):
     """SGHMC on U = sum_n |theta - x_n|^2/2; theta beyond `limit` becomes infinite."""
     d = theta.shape[0]
@@ -109,17 +109,10 @@ def module_text(options: dict[str, object]) -> str:
 
 
 @pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="session")
-def modules(cache: Path) -> dict[str, Emitted]:
+def modules() -> dict[str, Emitted]:
     """Return the three variants: full, without, with (replacement)."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_CACHE_DIR", str(cache))
-        options = {"full": FULL, "without": WITHOUT, "with": WITH}
-        return {name: load_text(f"hand_{name}", module_text(option)) for name, option in options.items()}
+    options = {"full": FULL, "without": WITHOUT, "with": WITH}
+    return {name: load_text(f"hand_{name}", module_text(option)) for name, option in options.items()}
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,8 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Verdict
 
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
 SPECS = Path(__file__).parents[2] / "specs"
 rng = np.random.default_rng(11)
 N, n = 6, 2
@@ -84,19 +86,17 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
         path.write_text(BUILD.format(specs=SPECS, target=LOGISTIC, more=more, data=COLUMNS))
         build = load(path)
         assert isinstance(build, Build)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
-            report = check(build)
-            module = compile_build(build, report)
-            emitted = load_text(module.name, module.text)
-            if not values:
-                build = estimate(build, report, build.run, DATA)
-            for name, array in values.items():
-                np.save(folder / f"{name}.npy", array)
-                value = replace(build.values[0][1], numbers=None, file=folder / f"{name}.npy")
-                build = replace(build, values=(*build.values, (name, value)))
-            inputs = prepare_inputs(emitted, build, build.run, DATA, 0)
-            return Made(build, module, gradients(module, emitted, inputs, resolve_sizes(build, DATA)))
+        report = check(build)
+        module = compile_build(build, report)
+        emitted = load_text(module.name, module.text)
+        if not values:
+            build = estimate(build, report, build.run, DATA)
+        for name, array in values.items():
+            np.save(folder / f"{name}.npy", array)
+            value = replace(build.values[0][1], numbers=None, file=folder / f"{name}.npy")
+            build = replace(build, values=(*build.values, (name, value)))
+        inputs = prepare_inputs(emitted, build, build.run, DATA, 0)
+        return Made(build, module, gradients(module, emitted, inputs, resolve_sizes(build, DATA)))
 
     return made
 

@@ -49,24 +49,22 @@ run: {{step_size: 0.05, draws: 10, chains: 1}}
 
 
 @pytest.fixture(scope="session")
-def module(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Emitted]:
+def module(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Emitted]:
     """Return the modules of SGHMC in d dimensions."""
     folder = tmp_path_factory.mktemp("lanes")
     (folder / "well.yaml").write_text(WELL)
-    return lambda d: emitted(folder, cache, d)
+    return lambda d: emitted(folder, d)
 
 
 @cache
-def emitted(folder: Path, cache: Path, d: int) -> Emitted:
+def emitted(folder: Path, d: int) -> Emitted:
     file = folder / f"lanes_{d}.yaml"
     file.write_text(BUILD.format(specs=SPECS, d=d))
     build = load(file)
     assert isinstance(build, Build)
     program = rename(discretise(build, derive(bind(build))), {"d": d})
     text = emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64).text
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_CACHE_DIR", str(cache))
-        return load_text(build.name, text)
+    return load_text(build.name, text)
 
 
 def inputs_of(module: Emitted, thin: int = 3, draws: int = 20, eps: float = 0.05) -> Inputs:

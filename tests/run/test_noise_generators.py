@@ -32,6 +32,8 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
 SPECS = Path(__file__).parents[2] / "specs"
 
 TARGETS = {
@@ -62,17 +64,17 @@ X = np.random.default_rng(3).normal(1.0, 1.0, (20, 3))
 
 
 @pytest.fixture(scope="module")
-def made(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Emitted, Build]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Emitted, Build]]:
     """Return modules by shape and generator, with their builds."""
     folder = tmp_path_factory.mktemp("generators")
     np.save(folder / "x.npy", X)
     for name, text in TARGETS.items():
         (folder / f"{name}.yaml").write_text(f"format: 1\nname: {name}\n{text}\n")
-    return lambda shape, generator: emitted(folder, cache, shape, generator)
+    return lambda shape, generator: emitted(folder, shape, generator)
 
 
 @cache
-def emitted(folder: Path, cache: Path, shape: str, generator: str) -> tuple[Emitted, Build]:
+def emitted(folder: Path, shape: str, generator: str) -> tuple[Emitted, Build]:
     file = folder / f"{shape}_{generator}.yaml"
     file.write_text(BUILD.format(specs=SPECS, name=f"{shape}_{generator}", generator=generator, **SHAPES[shape]))
     build = load(file)
@@ -82,9 +84,7 @@ def emitted(folder: Path, cache: Path, shape: str, generator: str) -> tuple[Emit
     wanted = {"registers": "Registers", "chunks": "Chunks", "rows": "Small rows"}[shape]
     assert kernel.shape.startswith(wanted)
     text = emit_module(build.name, program, kernel, "A test.\n", "0" * 64).text
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_CACHE_DIR", str(cache))
-        return load_text(build.name, text), build
+    return load_text(build.name, text), build
 
 
 def data_of(shape: str) -> Data:

@@ -23,6 +23,8 @@ from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
 SPECS = Path(__file__).parents[2] / "specs"
 ROWS, SIZE, NOISE, PRIOR = 400, 3, 0.5, 10.0
 

@@ -128,9 +128,8 @@ def test_every_row_is_in_as_many_contiguous_blocks_as_any_other(built) -> None:
 
 
 @pytest.mark.parametrize("width", [2, 20])
-def test_arithmetic_on_float32_data_is_that_of_doubles(built, width: int, monkeypatch, tmp_path: Path) -> None:
+def test_arithmetic_on_float32_data_is_that_of_doubles(built, width: int) -> None:
     """The gradient has y[n]*y[n], whose product in float32 would be rounded to seven digits."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(9, width)).astype(np.float32), rng.normal(size=9).astype(np.float32)
     theta = rng.normal(size=width) / width
