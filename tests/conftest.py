@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept changes of golden texts, and show them")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def without_reading_back() -> Iterator[None]:
     """Compile builds without reading their text back: for tests of what a module does, not of what is found in it.
 

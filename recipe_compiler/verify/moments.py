@@ -21,13 +21,22 @@ def monomials(value: Scalar, variables: Sequence[sp.Symbol]) -> Monomials:
     """
     if not variables:
         return {(): value}
-    try:
-        polynomial = sp.Poly(value, *variables)
-    except sp.PolynomialError as error:
-        raise CompilerError(f"a step is not a polynomial in its noise: {value}") from error
-    if polynomial.total_degree() > MAX_DEGREE:
-        raise CompilerError(f"a step is a polynomial of degree {polynomial.total_degree()} in its noise")
-    return {tuple(exponents): coefficient for exponents, coefficient in polynomial.terms()}
+    places: dict[Scalar, int] = {variable: place for place, variable in enumerate(variables)}
+    found: dict[tuple[int, ...], list[Scalar]] = {}
+    for term in sp.Add.make_args(sp.expand(value)):
+        exponents, others = [0] * len(variables), list[Scalar]()
+        for factor in sp.Mul.make_args(term):
+            base, power = factor.as_base_exp()
+            if base in places and power.is_Integer and power > 0:
+                exponents[places[base]] += int(power)
+            elif factor.free_symbols.isdisjoint(places):
+                others.append(factor)
+            else:
+                raise CompilerError(f"a step is not a polynomial in its noise: {value}")
+        found.setdefault(tuple(exponents), []).append(sp.Mul(*others))
+    if (degree := max(map(sum, found))) > MAX_DEGREE:
+        raise CompilerError(f"a step is a polynomial of degree {degree} in its noise")
+    return {exponents: sp.Add(*coefficients) for exponents, coefficients in found.items()}
 
 
 def expectation(terms: Monomials, covariance: sp.Matrix) -> Scalar:

@@ -73,11 +73,11 @@ def stated_moments(generator: Generator, names: Names) -> Entries:
             case _:
                 return names.atom(atom)
 
-    return {
-        (moment.name, at): scalarise(moment.value, names.sizes, dict(zip(moment.phi.free, at, strict=True)), leaf)
-        for moment in generator.moments
-        for at in _places(moment, names)
-    }
+    def value(moment: Moment, at: tuple[int, ...]) -> Scalar:
+        places = dict(zip(moment.phi.free, at, strict=True))
+        return scalarise(moment.value, names.sizes, places, leaf, apart=names.at_point)
+
+    return {(moment.name, at): value(moment, at) for moment in generator.moments for at in _places(moment, names)}
 
 
 def polynomials(generator: Generator, names: Names) -> Entries:

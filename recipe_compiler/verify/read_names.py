@@ -30,6 +30,8 @@ class Names:
     at_point: bool = False
     _inverses: dict[str, np.ndarray] = field(default_factory=dict, compare=False)
     """Inverses already worked out: every entry of one would work it out again."""
+    _entries: dict[tuple[str, tuple[int, ...]], Scalar] = field(default_factory=dict, compare=False)
+    """Entries of parameters already asked for: a sum asks for every one many times."""
 
     @property
     def declarations(self) -> Declarations:
@@ -55,6 +57,11 @@ class Names:
 
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
+        if (name, at) not in self._entries:
+            self._entries[name, at] = self._component(name, at)
+        return self._entries[name, at]
+
+    def _component(self, name: str, at: tuple[int, ...]) -> Scalar:
         item = self.declarations.find(name)
         if not isinstance(item, Parameter):
             raise CompilerError(f"{name} is no parameter of the program")

@@ -164,7 +164,7 @@ def stated_increment(names: Names) -> Increment:
     covariances = [covariance(noise, names) for noise in names.program.noises]
     joint = sp.diag(*covariances) if covariances else sp.eye(0)
     everything = [w for group in draws for w in group]
-    return Increment(tuple(monomials(sp.expand(dz), everything) for dz in stated_changes(names, draws)), joint)
+    return Increment(tuple(monomials(dz, everything) for dz in stated_changes(names, draws)), joint)
 
 
 def stated_changes(names: Names, draws: Sequence[Sequence[Scalar]]) -> list[Scalar]:
@@ -196,7 +196,7 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
         return names.atom(atom)
 
     places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
-    return [scalarise(tensor, names.sizes, place, leaf) for place in places]
+    return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point) for place in places]
 
 
 def covariance(noise: Noise, names: Names) -> sp.Matrix:
@@ -217,4 +217,4 @@ def covariance(noise: Noise, names: Names) -> sp.Matrix:
 
 def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names) -> Scalar:
     places = {index: (row if index.label == "i" else col)[0] for index in tensor.free}
-    return scalarise(tensor, names.sizes, places, names.atom)
+    return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point)

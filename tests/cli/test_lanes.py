@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import xarray
 
+unread = pytest.mark.usefixtures("without_reading_back")
+
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sghmc_correlated_plane.yaml"
 SHORT = ("--draws", "30", "--warmup", "5", "--thin", "7")
@@ -19,6 +21,7 @@ def theta(folder: Path) -> np.ndarray:
         return tree["posterior"]["theta"].to_numpy()
 
 
+@unread
 @pytest.mark.parametrize("mode", ["--lanes", "--no-lanes"])
 def test_chains_draw_the_same_beside_others_and_in_another_process(recipe, tmp_path: Path, mode: str) -> None:
     many = ("run", BUILD, *SHORT, mode, "--chains", "70", "--cores", "2", "-o", str(tmp_path / "many"))
@@ -33,6 +36,7 @@ def test_chains_draw_the_same_beside_others_and_in_another_process(recipe, tmp_p
     np.testing.assert_array_equal(theta(tmp_path / "few"), theta(tmp_path / "many")[:3])
 
 
+@unread
 def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_path: Path) -> None:
     given = ("run", BUILD, *SHORT, "--chains", "3", "-o", tmp_path)
     assert json.loads(recipe(*given, "--lanes", "--json").out)["settings"]["lanes"] is True

@@ -1,11 +1,27 @@
 """`recipe new` and `recipe schema`."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import pytest
 from ruamel.yaml import YAML
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+@cache
+def document(file: Path) -> object:
+    return YAML(typ="safe").load(file)
+
+
+def accepts(schema: dict[str, object], files: list[Path]) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert files
+    for file in files:
+        validator.validate(document(file))
 
 
 def test_a_new_spec_is_proved_as_it_stands(recipe, tmp_path: Path) -> None:
@@ -29,21 +45,10 @@ def test_a_name_that_is_none_is_refused(recipe, tmp_path: Path, name: str) -> No
 
 
 def test_the_schema_of_all_documents_accepts_what_ships(recipe) -> None:
-    schema = json.loads(recipe("schema").out)
-    files = sorted((Path(__file__).parents[2] / "specs").rglob("*.yaml"))
-    assert files
-    for file in files:
-        jsonschema.validate(YAML(typ="safe").load(file), schema)
+    accepts(json.loads(recipe("schema").out), sorted(SPECS.rglob("*.yaml")))
 
 
 @pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
 def test_the_schemas_accept_what_ships(recipe, kind: str) -> None:
-    schema = json.loads(recipe("schema", kind).out)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    folder = (
-        Path(__file__).parents[2] / "specs" / {"dynamics": "dynamics", "target": "targets", "build": "builds"}[kind]
-    )
-    files = sorted(folder.glob("*.yaml"))
-    assert files
-    for file in files:
-        jsonschema.validate(YAML(typ="safe").load(file), schema)
+    folder = SPECS / {"dynamics": "dynamics", "target": "targets", "build": "builds"}[kind]
+    accepts(json.loads(recipe("schema", kind).out), sorted(folder.glob("*.yaml")))

@@ -9,6 +9,8 @@ from recipe_compiler.pipeline import compile_build
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
 SPECS = Path(__file__).parents[2] / "specs"
 
 

@@ -13,6 +13,8 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.spec.model import Build
 
+unread = pytest.mark.usefixtures("without_reading_back")
+
 M = np.array([[2.0, 0.5], [0.5, 1.0]])
 C = np.array([[1.0, 0.25], [0.25, 3.0]])
 V = np.array([[0.5, 0.125], [0.125, 0.25]])
@@ -90,6 +92,7 @@ def test_euler_moves_every_block_from_the_old_state(written, tmp_path) -> None:
     np.testing.assert_allclose(theta_new, theta + eps * np.linalg.solve(M, r), rtol=1e-12)
 
 
+@unread
 def test_sequential_euler_uses_the_new_momentum(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: sequential_euler, order: [r, theta]}", tmp_path)
     theta, r, noise = START
@@ -111,6 +114,7 @@ def test_sequential_euler_takes_the_gradient_where_theta_is(written, tmp_path) -
     np.testing.assert_allclose(r_new, expected, rtol=1e-12)
 
 
+@unread
 def test_a_step_with_more_gradient_noise_than_friction_is_refused(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: euler}", tmp_path)
     eps_max = 1.0 / max(np.linalg.eigvals(np.linalg.solve(2 * C, V)).real)
@@ -119,6 +123,7 @@ def test_a_step_with_more_gradient_noise_than_friction_is_refused(written, tmp_p
     module.prepare(M, C, V, 4.0, 0.99 * eps_max, 2)
 
 
+@unread
 def test_gradient_noise_that_leaves_the_range_of_D_is_refused(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: euler}", tmp_path)
     singular = np.array([[1.0, 0.0], [0.0, 0.0]])

@@ -17,6 +17,8 @@ from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.report import check as report_of
 
+unread = pytest.mark.usefixtures("without_reading_back")
+
 ASSUMED = "grad U is as my_gradient.py:grad_U computes it, U being smooth"
 
 
@@ -33,10 +35,12 @@ def draws(path: Path) -> np.ndarray:
     return sample(load_text(module.name, module.text), build, settings, load_data(build.data, build.target)).arrays[0]
 
 
+@unread
 def test_the_same_gradient_gives_the_same_draws(coded: Path) -> None:
     np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-9, atol=1e-12)
 
 
+@unread
 def test_another_gradient_gives_other_draws(coded: Path) -> None:
     before = draws(coded)
     code = coded.parent / "my_gradient.py"
