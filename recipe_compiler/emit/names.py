@@ -21,7 +21,9 @@ OWN = frozenset((
 
 def renames(program: Program) -> dict[str, str]:
     """Return the user's names that must change, with a trailing underscore (more, where that is taken too)."""
-    items = (*program.blocks, *program.parameters, *program.data)
+    gradient = program.gradient
+    parts = () if gradient is None else tuple(part.block for part in gradient.parts)
+    items = (*program.blocks, *parts, *program.parameters, *program.data)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
     made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_draws",)}

@@ -35,14 +35,15 @@ def target_gradient(
     Raises:
         ModelError: a size of a stacked target is not known.
     """
-    name = fresh(f"grad_{potential}_tilde" if minibatch else f"grad_{potential}", declared)
+    computed = tuple(fresh(f"grad_{potential}{ending}", declared) for ending in ("", "_tilde"))
+    name = computed[minibatch]
     if target.gradient is not None:
         return _by_code(target, target.gradient, name, block, minibatch=minibatch)
     parts: list[Part] = []
     start = 0
     names: dict[str, str] = {}
     for own in target.declarations.blocks:
-        names[own.name] = fresh(own.name, declared) if is_stacked(target) else block.name
+        names[own.name] = fresh(own.name, declared | {*computed}) if is_stacked(target) else block.name
         prior, datum = _slopes(target, own)
         parts.append(Part(replace(own, name=names[own.name]), start, prior, datum))
         start += length(own, sizes, target) if is_stacked(target) else 0

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
@@ -41,6 +43,32 @@ data: {file: data.csv, i: [p, q], step: y}
 run: {step_size: 0.1, batch_size: 2}
 """
 
+SGLD = """
+name: sgld
+state: {theta: {shape: d}}
+functions:
+  U: {of: theta, role: potential}
+H: U(theta)
+D: [[I]]
+Q: [[0]]
+"""
+STACKED = """
+name: stacked
+state: {NAME: {shape: 2}, a: {}}
+data: {x: {shape: [N, 2]}, y: {shape: N}}
+log_prior: -(NAME.T @ NAME + a**2)/2
+log_likelihood: -(y - x @ NAME - a)**2/2
+"""
+STACKED_BUILD = """
+name: stacked_build
+dynamics: dynamics.yaml
+target: target.yaml
+scheme: {name: euler}
+variant: VARIANT
+data: {file: data.csv, x: [p, q], y: y}
+run: {step_size: 0.1BATCH}
+"""
+
 
 def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Path) -> None:
     for name, text in (("dynamics", DYNAMICS), ("target", TARGET), ("build", BUILD)):
@@ -54,3 +82,17 @@ def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Pat
         assert f"{old} is called {old}_" in text
     assert "def step(" in text
     assert "def run(" in text
+
+
+@pytest.mark.parametrize("variant", ["full", "minibatch"])
+@pytest.mark.parametrize("name", ["total", "row", "batch", "grad_U", "grad_U_tilde"])
+def test_blocks_of_a_target_keep_clear_of_what_is_computed(name: str, variant: str, tmp_path: Path) -> None:
+    """Blocks of a target that are parts of the potential's block stand in loops with names of their own."""
+    (tmp_path / "dynamics.yaml").write_text(SGLD)
+    (tmp_path / "target.yaml").write_text(STACKED.replace("NAME", name))
+    (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
+    batch = ", batch_size: 2" if variant == "minibatch" else ""
+    (tmp_path / "build.yaml").write_text(STACKED_BUILD.replace("VARIANT", variant).replace("BATCH", batch))
+    build = load(tmp_path / "build.yaml")
+    assert isinstance(build, Build)
+    compile(compile_build(build).text, name, "exec")
