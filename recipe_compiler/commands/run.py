@@ -4,9 +4,12 @@ import json
 import math
 import os
 import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import cast
+from types import FrameType
+from typing import NoReturn, cast
 
 from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.documents import load_build
@@ -23,7 +26,7 @@ from recipe_compiler.run.generator import GeneratorMeans, generator_means
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.progress import progress_bars
-from recipe_compiler.run.sample import Draws, prepare_inputs, sample
+from recipe_compiler.run.sample import Draws, check_settings, prepare_inputs, sample
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import save, to_datatree
@@ -57,6 +60,7 @@ def run_build(
     data = load_data(build.data, build.target)
     module = compile_build(build, report, allow_undecided=allow_undecided)
     emitted = load_text(module.name, module.text)
+    check_settings(emitted, build, settings, data)
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided)
     _demand_room(build, emitted, settings, data)
     if not as_json:
@@ -70,13 +74,36 @@ def run_build(
     kept = Checkpoint(folder / f"{build.name}.checkpoint", checkpoint_facts(module.text, asdict(settings), data))
     with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
         draws = sample(emitted, build, settings, data, watch, cores, kept, resume=resume)
-    means = generator_means(emitted, inputs, draws)
     for note in kept.notes:
         complain(note)
-    _conclude(report, draws, build, data, folder / f"{build.name}.nc", ahead, means, as_json=as_json)
+    try:
+        with _terminating():
+            means = generator_means(emitted, inputs, draws)
+            _conclude(report, draws, build, data, folder / f"{build.name}.nc", ahead, means, as_json=as_json)
+    except (KeyboardInterrupt, _TerminatedError) as stop:
+        complain("stopped before the summary was written: all draws are in the checkpoint, --resume goes on with them")
+        return ExitCode.TERMINATED if isinstance(stop, _TerminatedError) else ExitCode.INTERRUPTED
     if draws.stopped is not None:
         return ExitCode.TERMINATED if draws.stopped is signal.SIGTERM else ExitCode.INTERRUPTED
     return ExitCode.DIVERGED if any(draws.diverging) else ExitCode.PROVED
+
+
+class _TerminatedError(BaseException):
+    """SIGTERM came while draws were summarised and written."""
+
+
+@contextmanager
+def _terminating() -> Generator[None]:
+    """Let SIGTERM unwind what is done, so that no half-written file stays."""
+
+    def terminate(number: int, frame: FrameType | None) -> NoReturn:
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _settings(build: Build, asked: Asked) -> RunSettings:

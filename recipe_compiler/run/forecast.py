@@ -25,6 +25,8 @@ class Forecast:
     cures: tuple[Cure, ...] = ()
     block: str = "theta"
     """The block whose sds they are."""
+    contiguous: bool = False
+    """Whether batches are blocks of data: V then depends on their order, and is its mean over all orders here."""
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -39,7 +41,8 @@ class Forecast:
             f"forecast: effective temperature {width.temperature:.3g} (minibatch noise {noise:+.2g}, step size "
             f"{width.of_step:+.2g}); posterior sd {_wide(width.widest)} at most ({self.block}[{place}])"
         )
-        return (first, *cures)
+        order = ("  blocks of data: on average over their orders; that of this file may give more or less",)
+        return (first, *(order if self.contiguous else ()), *cures)
 
     @property
     def warning(self) -> str | None:
@@ -87,4 +90,4 @@ def forecast(module: Emitted, build: Build, inputs: Inputs) -> Forecast | None:
     except (ValueError, np.linalg.LinAlgError) as error:
         return Forecast(None, str(error), tuple(cures_of(asked, math.inf)) if TOO_LARGE in str(error) else ())
     cures = tuple(cures_of(asked, width.widest)) if width.widest > WIDE else ()
-    return Forecast(width, cures=cures, block=module.potential_block)
+    return Forecast(width, cures=cures, block=module.potential_block, contiguous=module.contiguous)

@@ -13,12 +13,13 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.code_gradient import code_gradient
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import Emitted, load_gradient
+from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.names import users_name
 from recipe_compiler.run.outside import Outside, outside
 from recipe_compiler.run.schedule import step_of
@@ -95,7 +96,7 @@ def sample(
             not of this run.
     """
     begin = time.perf_counter()
-    _check_settings(module, build, settings, data)
+    check_settings(module, build, settings, data)
     sizes = resolve_sizes(build, data)
     inputs = prepare_inputs(module, build, settings, data, settings.warmup + settings.draws)
     dynamics, gaussian = _laws(build)
@@ -150,7 +151,8 @@ def known_values(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
     return found_columns(parameter_values(build, tuple(declared), sizes), declared)
 
 
-def _check_settings(module: Emitted, build: Build, settings: RunSettings, data: Data) -> None:
+def check_settings(module: Emitted, build: Build, settings: RunSettings, data: Data) -> None:
+    """Raise RunError with all settings that no run can have."""
     faults: list[str] = []
     if not (settings.step_size > 0.0 and math.isfinite(settings.step_size)):
         faults.append(f"step_size: found {settings.step_size}, expected a positive number")
@@ -163,6 +165,10 @@ def _check_settings(module: Emitted, build: Build, settings: RunSettings, data: 
         size = settings.batch_size
         if size is None or size < 1 or (most is not None and size > most):
             faults.append(f"batch_size: found {size}, expected 1 {'or more' if most is None else f'to {most}'}")
+    schedule = settings.schedule
+    if schedule.name == "cyclic" and schedule.period <= settings.thin:
+        found = f"schedule: found a period of {schedule.period} steps and draws of {settings.thin} steps"
+        faults.append(f"{found}, expected a longer period: the step size stays the same for the steps of a draw")
     if settings.lanes and (why := why_no_lanes(module, build, resolve_sizes(build, data))):
         faults.append(f"lanes: found true, expected false for {build.name}: {why}")
     if faults:
@@ -191,6 +197,8 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         return tuple(_argument(np.asarray(constant)) for constant in constants)
 
     fields = {field.name: field.values for field in data.fields}
+    given = dict(zip(names, values, strict=True))
+    batch = None if settings.batch_size is None else np.arange(settings.batch_size, dtype=np.uint64) % data.rows
     inputs = Inputs(
         parameters=values,
         constants=constants_of(settings.step_size),
@@ -201,7 +209,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         thin=settings.thin,
         draws=draws,
         numbers=numbers,
-        gradient=load_gradient(build.target.gradient) if build.target.gradient else None,
+        gradient=code_gradient(build.target, _width(module, sizes), given, fields, batch),
     )
     step = step_of(settings)
     if step is None:
@@ -211,6 +219,12 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         return replace(inputs, eps=step(draw), constants=constants_of(step(draw)))
 
     return replace(inputs, of_draw=of_draw)
+
+
+def _width(module: Emitted, sizes: Mapping[str, int]) -> int:
+    """Return how many coordinates the potential's block has."""
+    size = dict(module.blocks)[module.potential_block]
+    return extent(size, sizes) or 1
 
 
 def _argument(value: Array) -> float | Array:

@@ -1,7 +1,9 @@
 """Draws as an ArviZ data tree, and as a netCDF file."""
 
+import errno
 import math
 import platform
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -71,12 +73,20 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     )
 
 
+OVERHEAD = 1 << 20
+"""Bytes of a netCDF file beside its arrays: names, attributes, HDF5's own."""
+
+
 def save(tree: "DataTree", path: Path) -> None:
     """Write a data tree as netCDF; the file is whole at every instant, or the old one, or not there.
 
-    Raises OSError where it cannot be written.
+    Raises OSError where it cannot be written. Room is asked for first: HDF5 cannot close a file that has none.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    wanted, free = tree.nbytes + OVERHEAD, shutil.disk_usage(path.parent).free
+    if free < wanted:
+        problem = f"found room for {free / 1e6:.1f} MB, expected {wanted / 1e6:.1f} MB; the draws are in the checkpoint"
+        raise OSError(errno.ENOSPC, f"{problem}: make room, then `recipe run --resume`", str(path))
     with written_whole(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
 

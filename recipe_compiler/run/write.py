@@ -28,8 +28,10 @@ def written_whole(path: Path) -> Generator[Path]:
         beside.chmod(0o666 & ~_umask())  # temporary files are made for their owner alone
         beside.replace(path)
         _settle(path.parent)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # what a user knows is the file that was asked for
+            error.filename, error.filename2 = str(path), None
         raise
 
 

@@ -1,10 +1,12 @@
 """`recipe run`: a short run from a build to a file, its settings, and how it ends."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sgld_gaussian.yaml"
 SHORT = ("--draws", "300", "--warmup", "50", "--chains", "2", "--cores", "2", "--thin", "5")
 
@@ -41,3 +43,27 @@ def test_dynamics_cannot_be_run(recipe) -> None:
     outcome = recipe("run", "specs/dynamics/sgld.yaml")
     assert outcome.code == 2
     assert "expected a build" in outcome.err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_draws_are_written_leaves_them_in_the_checkpoint(
+    recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with monkeypatch.context() as patch:
+        patch.setattr("recipe_compiler.commands.run.save", lambda *_: signal.raise_signal(number))
+        outcome = recipe("run", BUILD, *SHORT, "-o", tmp_path)
+    assert outcome.code == code
+    assert "all draws are in the checkpoint" in outcome.err
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert recipe("run", BUILD, *SHORT, "-o", tmp_path, "--resume").code == 0
+    assert (tmp_path / "sgld_gaussian.nc").is_file()
+
+
+def test_a_cycle_within_one_draw_is_refused(recipe, tmp_path: Path) -> None:
+    text = (ROOT / BUILD).read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
+    text = text.replace("run: {", "run: {schedule: {name: cyclic, period: 5}, ")
+    (tmp_path / "cyclic.yaml").write_text(text, encoding="utf-8")
+    outcome = recipe("run", "cyclic.yaml", *SHORT, folder=tmp_path)
+    assert outcome.code == 2
+    assert "found a period of 5 steps and draws of 5 steps, expected a longer period" in " ".join(outcome.err.split())

@@ -4,6 +4,7 @@ import signal
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -159,3 +160,22 @@ def test_an_interrupt_during_warmup_is_stored(drawn: Draws, build: Build, data: 
 def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) -> None:
     warnings = summarise(tree, replace(drawn, clipped=(0, 3, 0, 0))).warnings
     assert "lost definiteness 3 times" in warnings[0]
+
+
+def test_a_full_disk_is_said_before_anything_is_written(
+    tree: xarray.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = SimpleNamespace(free=tree.nbytes)
+    monkeypatch.setattr("recipe_compiler.run.store.shutil.disk_usage", lambda _: full)
+    with pytest.raises(OSError, match="make room, then `recipe run --resume`") as caught:
+        save(tree, tmp_path / "draws.nc")
+    assert caught.value.filename == str(tmp_path / "draws.nc")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_refusal_names_the_file_that_was_asked_for(tree: xarray.DataTree, tmp_path: Path) -> None:
+    (tmp_path / "draws.nc").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        save(tree, tmp_path / "draws.nc")
+    assert caught.value.filename == str(tmp_path / "draws.nc")
+    assert [path.name for path in tmp_path.iterdir()] == ["draws.nc"]

@@ -79,6 +79,23 @@ def test_code_that_does_not_run_is_said(coded: Path, text: str, said: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def grad_U(out, *given):\n    raise ValueError('no')\n", "raises ValueError"),
+        ("def grad_U(out):\n    out[:] = 0.0\n", "raises TypeError"),
+        ("def grad_U(out, *given):\n    out[:] = undefined\n", "cannot be compiled by numba"),
+        ("def grad_U(out, theta, *given):\n    return theta\n", r"leaves out\[0\] unwritten, and returns a value"),
+        ("def grad_U(out, theta, *given):\n    out[0] = 1.0\n", r"leaves out\[1\] unwritten: expected grad U in `out`"),
+    ],
+)
+@unread
+def test_faults_of_the_code_are_its_authors(coded: Path, text: str, said: str) -> None:
+    (coded.parent / "my_gradient.py").write_text(text)
+    with pytest.raises(RunError, match=rf"my_gradient\.py: grad_U\(out, theta, .*{said}"):
+        draws(coded)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "part"),
     [
         ("my_gradient.py:grad_U", "my_gradient:grad_U", "expected a function of a Python file"),
