@@ -134,6 +134,9 @@ def run(theta, r, m, c, scale_r, eps, thin, noise_state, theta_draws, r_draws):
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
+    Nothing is checked here: arrays have to be contiguous, of float64, and as long as BLOCKS says or the draws asked
+    for; random states are rows of what `seed_streams` returns.
+
     Registers: no data and 2 coordinates, so the state and all of a step are scalars.
     """
     theta_0 = theta[0]

@@ -271,6 +271,10 @@ def run(
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
+    Nothing is checked here: arrays have to be contiguous, of float64, the data of float64 or float32, and as long as
+    BLOCKS says or the draws asked for; random states are rows of what `seed_streams` returns. batch_size is from 1 to
+    N, permutation begins as np.arange(N, dtype=np.uint64).
+
     Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
     their features in scalars takes several rows at once.
     """

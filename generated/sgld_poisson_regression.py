@@ -134,6 +134,9 @@ def run(theta, prior_variance, scale_theta, x, y, eps, thin, noise_state, theta_
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
+    Nothing is checked here: arrays have to be contiguous, of float64, the data of float64 or float32, and as long as
+    BLOCKS says or the draws asked for; random states are rows of what `seed_streams` returns.
+
     Small rows: one loop over the rows of the data, their features in scalars.
     """
     _wide_vectors()

@@ -147,6 +147,9 @@ def run(theta, alpha, n, sum_n, eps, thin, noise_state, theta_draws):
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
+    Nothing is checked here: arrays have to be contiguous, of float64, and as long as BLOCKS says or the draws asked
+    for; random states are rows of what `seed_streams` returns.
+
     Registers: no data and 3 coordinates, so the state and all of a step are scalars.
     """
     theta_0 = theta[0]

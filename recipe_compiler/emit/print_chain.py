@@ -49,6 +49,8 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer"
     yield "    draws are kept than asked for, the last of them its last finite state."
     yield ""
+    yield from (f"    {line}" for line in wrap(_contract(program), WIDTH - 4))
+    yield ""
     yield from (f"    {line}" for line in wrap(kernel.shape, WIDTH - 4))
     yield '    """'
     if kernel.registers:
@@ -56,6 +58,20 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     else:
         yield "    _wide_vectors()"
         yield from (print_chunks_run if kernel.chunked else _arrays_run)(program, kernel, first)
+
+
+def _contract(program: Program) -> str:
+    """Return what `run` takes on trust: jitted code looks at neither lengths nor places."""
+    data = ", the data of float64 or float32" if program.data else ""
+    said = f"Nothing is checked here: arrays have to be contiguous, of float64{data}, and as long as BLOCKS says"
+    said += " or the draws asked for; random states are rows of what `seed_streams` returns."
+    if program.variant != "minibatch":
+        return said
+    most = "1 or more" if program.replacement else "from 1 to N"
+    shuffled = (
+        "" if program.replacement or program.contiguous else ", permutation begins as np.arange(N, dtype=np.uint64)"
+    )
+    return f"{said} batch_size is {most}{shuffled}."
 
 
 def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
