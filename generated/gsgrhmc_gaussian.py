@@ -133,8 +133,8 @@ def step(
     theta_0, theta_1, theta_2, r_0, r_1, r_2, A, L_r, inv_Sigma, inv_Sigma_mu, noise_r_0, noise_r_1, noise_r_2, eps
 ):
     """Return one step (sequential euler): theta_new, r_new; draw nothing."""
-    sum_theta = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
-    scale_r = math.sqrt(1.0 + sum_theta / 4.0)
+    theta_theta = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
+    scale_r = math.sqrt(1.0 + theta_theta / 4.0)
     L_r_noise_r_0 = L_r[0, 0] * noise_r_0 + L_r[0, 1] * noise_r_1 + L_r[0, 2] * noise_r_2
     L_r_noise_r_1 = L_r[1, 0] * noise_r_0 + L_r[1, 1] * noise_r_1 + L_r[1, 2] * noise_r_2
     L_r_noise_r_2 = L_r[2, 0] * noise_r_0 + L_r[2, 1] * noise_r_1 + L_r[2, 2] * noise_r_2
@@ -145,7 +145,7 @@ def step(
     A_A_r_0 = A[0, 0] * A_r_0 + A[0, 1] * A_r_1 + A[0, 2] * A_r_2
     A_A_r_1 = A[1, 0] * A_r_0 + A[1, 1] * A_r_1 + A[1, 2] * A_r_2
     A_A_r_2 = A[2, 0] * A_r_0 + A[2, 1] * A_r_1 + A[2, 2] * A_r_2
-    sum_theta_2 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
+    theta_theta_2 = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
     A_grad_U_0 = A[0, 0] * grad_U_0 + A[0, 1] * grad_U_1 + A[0, 2] * grad_U_2
     A_grad_U_1 = A[1, 0] * grad_U_0 + A[1, 1] * grad_U_1 + A[1, 2] * grad_U_2
     A_grad_U_2 = A[2, 0] * grad_U_0 + A[2, 1] * grad_U_1 + A[2, 2] * grad_U_2
@@ -154,8 +154,8 @@ def step(
     A_theta_2 = A[2, 0] * theta_0 + A[2, 1] * theta_1 + A[2, 2] * theta_2
     # r_new[i] = r[i] + eps*(-sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k
     #   theta[k]**2 + 4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))) + noise
-    part = -1.0 - sum_theta_2 / 4.0
-    root = math.sqrt(4.0 + sum_theta_2)
+    part = -1.0 - theta_theta_2 / 4.0
+    root = math.sqrt(4.0 + theta_theta_2)
     reciprocal = 1.0 / root
     part_2 = A_A_r_0 * part - A_grad_U_0 * root / 2.0 + A_theta_0 * reciprocal / 2.0
     r_new_0 = r_0 + L_r_noise_r_0 * scale_r + eps * part_2
@@ -213,17 +213,17 @@ def step_lanes(lanes, A, L_r, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
 def prepare(A, mu, Sigma, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     inv_Sigma_mu = np.empty(3)
-    sum_A = np.empty((3, 3))
+    A_A = np.empty((3, 3))
     two_D_r = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
             total = 0.0
             for k in range(3):
                 total += A[i, k] * A[j, k]
-            sum_A[i, j] = total
+            A_A[i, j] = total
     for i in range(3):
         for j in range(3):
-            two_D_r[i, j] = 2.0 * sum_A[i, j]
+            two_D_r[i, j] = 2.0 * A_A[i, j]
     (L_r,) = _noise_factor([[two_D_r]], None, eps, ["r"])
     inv_Sigma = np.linalg.inv(Sigma)
     for i in range(3):
@@ -344,7 +344,7 @@ def seed_streams(seed, chains):
 def prepare_generator(A, mu, Sigma):
     """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
     inv_Sigma_mu = np.empty(3)
-    sum_A = np.empty((3, 3))
+    A_A = np.empty((3, 3))
     inv_Sigma = np.linalg.inv(Sigma)
     for i in range(3):
         total = 0.0
@@ -356,8 +356,8 @@ def prepare_generator(A, mu, Sigma):
             total = 0.0
             for k in range(3):
                 total += A[i, k] * A[j, k]
-            sum_A[i, j] = total
-    return (inv_Sigma, inv_Sigma_mu, sum_A)
+            A_A[i, j] = total
+    return (inv_Sigma, inv_Sigma_mu, A_A)
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
@@ -376,7 +376,7 @@ def full_gradient(theta, inv_Sigma, inv_Sigma_mu):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, sum_A):
+def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, A_A):
     """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[j], theta[i]*r[j], r[i]*r[j].
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
     """
@@ -395,12 +395,12 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, sum_A):
         for j in range(3):
             total += A[i, j] * r[j]
         A_r[i] = total
-    sum_theta = 0.0
+    theta_theta = 0.0
     for i in range(3):
-        sum_theta += theta[i] ** 2
+        theta_theta += theta[i] ** 2
     # L(theta[i]) = sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r[j]/2
     for i in range(3):
-        L_theta[i] = math.sqrt(4.0 + sum_theta) * A_r[i] / 2.0
+        L_theta[i] = math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
     for i in range(3):
         total = 0.0
         for j in range(3):
@@ -420,18 +420,18 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, sum_A):
     #   4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
     for i in range(3):
         L_r[i] = (
-            A_theta[i] / (2.0 * math.sqrt(4.0 + sum_theta))
+            A_theta[i] / (2.0 * math.sqrt(4.0 + theta_theta))
             - A_A_r[i]
-            - sum_theta * A_A_r[i] / 4.0
-            - math.sqrt(4.0 + sum_theta) * A_grad_U[i] / 2.0
+            - theta_theta * A_A_r[i] / 4.0
+            - math.sqrt(4.0 + theta_theta) * A_grad_U[i] / 2.0
         )
     # L(theta[i]*theta[j]) = sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] theta[j]/2 + sum_k sqrt(sum_l theta[l]**2 +
     #   4) A[k,j] r[k] theta[i]/2
     for i in range(3):
         for j in range(3):
             L_theta_theta[i, j] = (
-                theta[j] * math.sqrt(4.0 + sum_theta) * A_r[i] / 2.0
-                + theta[i] * math.sqrt(4.0 + sum_theta) * A_r[j] / 2.0
+                theta[j] * math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
+                + theta[i] * math.sqrt(4.0 + theta_theta) * A_r[j] / 2.0
             )
     # L(theta[i]*r[j]) = -sum_klm A[k,j] A[k,l] r[l] theta[m]**2 theta[i]/4 - sum_kl A[k,j] A[k,l] r[l] theta[i] + sum_k
     #   sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 +
@@ -439,11 +439,11 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, sum_A):
     for i in range(3):
         for j in range(3):
             L_theta_r[i, j] = (
-                r[j] * math.sqrt(4.0 + sum_theta) * A_r[i] / 2.0
-                - theta[i] * sum_theta * A_A_r[j] / 4.0
+                r[j] * math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
+                - theta[i] * theta_theta * A_A_r[j] / 4.0
                 - theta[i] * A_A_r[j]
-                - theta[i] * math.sqrt(4.0 + sum_theta) * A_grad_U[j] / 2.0
-                + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + sum_theta))
+                - theta[i] * math.sqrt(4.0 + theta_theta) * A_grad_U[j] / 2.0
+                + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_theta))
             )
     # L(r[i]*r[j]) = -sum_kl A[k,i] A[k,l] r[l] r[j] - sum_klm A[k,i] A[k,l] r[l] r[j] theta[m]**2/4 - sum_kl A[k,j]
     #   A[k,l] r[l] r[i] - sum_klm A[k,j] A[k,l] r[l] r[i] theta[m]**2/4 + 2 sum_k A[k,i] A[k,j] + sum_kl A[k,i] A[k,j]
@@ -453,16 +453,16 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, inv_Sigma_mu, sum_A):
     for i in range(3):
         for j in range(3):
             L_r_r[i, j] = (
-                2.0 * sum_A[i, j]
+                2.0 * A_A[i, j]
                 - r[j] * A_A_r[i]
-                - r[j] * sum_theta * A_A_r[i] / 4.0
+                - r[j] * theta_theta * A_A_r[i] / 4.0
                 - r[i] * A_A_r[j]
-                - r[i] * sum_theta * A_A_r[j] / 4.0
-                + sum_theta * sum_A[i, j] / 2.0
-                - r[j] * math.sqrt(4.0 + sum_theta) * A_grad_U[i] / 2.0
-                + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + sum_theta))
-                - r[i] * math.sqrt(4.0 + sum_theta) * A_grad_U[j] / 2.0
-                + r[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + sum_theta))
+                - r[i] * theta_theta * A_A_r[j] / 4.0
+                + theta_theta * A_A[i, j] / 2.0
+                - r[j] * math.sqrt(4.0 + theta_theta) * A_grad_U[i] / 2.0
+                + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + theta_theta))
+                - r[i] * math.sqrt(4.0 + theta_theta) * A_grad_U[j] / 2.0
+                + r[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_theta))
             )
     return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
 

@@ -99,9 +99,9 @@ def gradient(theta_0, theta_1, theta_2, spread):
     """Return grad_U_v = v/spread**2 - sum_i exp(-v) x[i]**2/2 + 1
     grad_U_x[i] = exp(-v) x[i].
     """
-    sum_x = theta_1 * theta_1 + theta_2 * theta_2
+    x_x = theta_1 * theta_1 + theta_2 * theta_2
     exp_part = _exp(-theta_0)
-    grad_U_0 = 1.0 + theta_0 / (spread * spread) - sum_x * exp_part / 2.0
+    grad_U_0 = 1.0 + theta_0 / (spread * spread) - x_x * exp_part / 2.0
     grad_U_1 = theta_1 * exp_part
     grad_U_2 = theta_2 * exp_part
     return grad_U_0, grad_U_1, grad_U_2
@@ -257,10 +257,10 @@ def full_gradient(theta, spread):
     grad_U_v = grad_U[0:1]
     x = theta[1:3]
     grad_U_x = grad_U[1:3]
-    sum_x = 0.0
+    x_x = 0.0
     for i in range(2):
-        sum_x += x[i] ** 2
-    grad_U_v[0] = 1.0 + v[0] / spread**2 - _exp(-v[0]) * sum_x / 2.0
+        x_x += x[i] ** 2
+    grad_U_v[0] = 1.0 + v[0] / spread**2 - _exp(-v[0]) * x_x / 2.0
     for i in range(2):
         grad_U_x[i] = x[i] * _exp(-v[0])
     return grad_U

@@ -160,9 +160,9 @@ def step(
     theta_new_0 = theta_0 + eps * r_new_0
     theta_new_1 = theta_1 + eps * r_new_1
     theta_new_2 = theta_2 + eps * r_new_2
-    sum_r_new = r_new_0 * r_new_0 + r_new_1 * r_new_1 + r_new_2 * r_new_2
+    r_new_r_new = r_new_0 * r_new_0 + r_new_1 * r_new_1 + r_new_2 * r_new_2
     # xi_new = xi + eps*(sum_i r_new[i]**2/3 - 1)
-    xi_new_0 = xi_0 + eps * (-1.0 + sum_r_new / 3.0)
+    xi_new_0 = xi_0 + eps * (-1.0 + r_new_r_new / 3.0)
     return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, xi_new_0
 
 
@@ -381,11 +381,11 @@ def generator(theta, r, xi, A, mu, Sigma, inv_Sigma, inv_Sigma_mu):
     # L(r[i]) = -grad_U[i] - xi r[i]
     for i in range(3):
         L_r[i] = -grad_U[i] - r[i] * xi[0]
-    sum_r = 0.0
+    r_r = 0.0
     for i in range(3):
-        sum_r += r[i] ** 2
+        r_r += r[i] ** 2
     # L(xi) = sum_i r[i]**2/3 - 1
-    L_xi[0] = sum_r / 3.0 - 1.0
+    L_xi[0] = r_r / 3.0 - 1.0
     # L(theta[i]*theta[j]) = r[i] theta[j] + r[j] theta[i]
     for i in range(3):
         for j in range(3):
@@ -396,7 +396,7 @@ def generator(theta, r, xi, A, mu, Sigma, inv_Sigma, inv_Sigma_mu):
             L_theta_r[i, j] = r[i] * r[j] - grad_U[j] * theta[i] - r[j] * theta[i] * xi[0]
     # L(theta[i]*xi) = sum_j theta[i] r[j]**2/3 + xi r[i] - theta[i]
     for i in range(3):
-        L_theta_xi[i] = theta[i] * sum_r / 3.0 + r[i] * xi[0] - theta[i]
+        L_theta_xi[i] = theta[i] * r_r / 3.0 + r[i] * xi[0] - theta[i]
     # L(r[i]*r[j]) = 2 A delta[i,j] - grad_U[i] r[j] - grad_U[j] r[i] - 2 xi r[i] r[j]
     for i in range(3):
         for j in range(3):
@@ -405,9 +405,9 @@ def generator(theta, r, xi, A, mu, Sigma, inv_Sigma, inv_Sigma_mu):
             )
     # L(r[i]*xi) = sum_j r[i] r[j]**2/3 - xi grad_U[i] - r[i] - xi**2 r[i]
     for i in range(3):
-        L_r_xi[i] = r[i] * sum_r / 3.0 - grad_U[i] * xi[0] - r[i] - r[i] * xi[0] ** 2
+        L_r_xi[i] = r[i] * r_r / 3.0 - grad_U[i] * xi[0] - r[i] - r[i] * xi[0] ** 2
     # L(xi*xi) = sum_i 2 xi r[i]**2/3 - 2 xi
-    L_xi_xi[0] = (2.0 / 3.0) * xi[0] * sum_r - 2.0 * xi[0]
+    L_xi_xi[0] = (2.0 / 3.0) * xi[0] * r_r - 2.0 * xi[0]
     return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_theta_xi, L_r_r, L_r_xi, L_xi_xi
 
 

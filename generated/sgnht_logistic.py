@@ -190,11 +190,11 @@ def step(
     # theta_new[i] = theta[i] + eps*(r_new[i])
     for i in range(30):
         theta_new[i] = theta[i] + eps * r_new[i]
-    sum_r_new = 0.0
+    r_new_r_new = 0.0
     for i in range(30):
-        sum_r_new += r_new[i] ** 2
+        r_new_r_new += r_new[i] ** 2
     # xi_new = xi + eps*(sum_i r_new[i]**2/30 - 1)
-    xi_new[0] = xi[0] + eps * (sum_r_new / 30.0 - 1.0)
+    xi_new[0] = xi[0] + eps * (r_new_r_new / 30.0 - 1.0)
 
 
 def prepare(A, prior_variance, eps):
@@ -337,11 +337,11 @@ def generator(theta, r, xi, A, prior_variance, x, y):
     # L(r[i]) = -grad_U[i] - xi r[i]
     for i in range(30):
         L_r[i] = -grad_U[i] - r[i] * xi[0]
-    sum_r = 0.0
+    r_r = 0.0
     for i in range(30):
-        sum_r += r[i] ** 2
+        r_r += r[i] ** 2
     # L(xi) = sum_i r[i]**2/30 - 1
-    L_xi[0] = sum_r / 30.0 - 1.0
+    L_xi[0] = r_r / 30.0 - 1.0
     # L(theta[i]*theta[i]) = 2 r[i] theta[i]
     for i in range(30):
         L_theta_theta[i] = 2.0 * r[i] * theta[i]
@@ -352,7 +352,7 @@ def generator(theta, r, xi, A, prior_variance, x, y):
     for i in range(30):
         L_r_r[i] = 2.0 * A - 2.0 * grad_U[i] * r[i] - 2.0 * r[i] ** 2 * xi[0]
     # L(xi*xi) = sum_i xi r[i]**2/15 - 2 xi
-    L_xi_xi[0] = xi[0] * sum_r / 15.0 - 2.0 * xi[0]
+    L_xi_xi[0] = xi[0] * r_r / 15.0 - 2.0 * xi[0]
     return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_r_r, L_xi_xi
 
 

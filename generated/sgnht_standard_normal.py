@@ -116,9 +116,9 @@ def step(theta_0, r_0, xi_0, scale_r, noise_r_0, eps):
     r_new_0 = r_0 + scale_r * noise_r_0 + eps * (-r_0 * xi_0 - grad_U_0)
     # theta_new[i] = theta[i] + eps*(r_new[i])
     theta_new_0 = theta_0 + eps * r_new_0
-    sum_r_new = r_new_0 * r_new_0
+    r_new_r_new = r_new_0 * r_new_0
     # xi_new = xi + eps*(sum_i r_new[i]**2 - 1)
-    xi_new_0 = xi_0 + eps * (-1.0 + sum_r_new)
+    xi_new_0 = xi_0 + eps * (-1.0 + r_new_r_new)
     return theta_new_0, r_new_0, xi_new_0
 
 
@@ -248,11 +248,11 @@ def generator(theta, r, xi, A):
     # L(r[i]) = -grad_U[i] - xi r[i]
     for i in range(1):
         L_r[i] = -grad_U[i] - r[i] * xi[0]
-    sum_r = 0.0
+    r_r = 0.0
     for i in range(1):
-        sum_r += r[i] ** 2
+        r_r += r[i] ** 2
     # L(xi) = sum_i r[i]**2 - 1
-    L_xi[0] = sum_r - 1.0
+    L_xi[0] = r_r - 1.0
     # L(theta[i]*theta[j]) = r[i] theta[j] + r[j] theta[i]
     for i in range(1):
         for j in range(1):
@@ -263,7 +263,7 @@ def generator(theta, r, xi, A):
             L_theta_r[i, j] = r[i] * r[j] - grad_U[j] * theta[i] - r[j] * theta[i] * xi[0]
     # L(theta[i]*xi) = sum_j theta[i] r[j]**2 + xi r[i] - theta[i]
     for i in range(1):
-        L_theta_xi[i] = theta[i] * sum_r + r[i] * xi[0] - theta[i]
+        L_theta_xi[i] = theta[i] * r_r + r[i] * xi[0] - theta[i]
     # L(r[i]*r[j]) = 2 A delta[i,j] - grad_U[i] r[j] - grad_U[j] r[i] - 2 xi r[i] r[j]
     for i in range(1):
         for j in range(1):
@@ -272,9 +272,9 @@ def generator(theta, r, xi, A):
             )
     # L(r[i]*xi) = sum_j r[i] r[j]**2 - xi grad_U[i] - r[i] - xi**2 r[i]
     for i in range(1):
-        L_r_xi[i] = r[i] * sum_r - grad_U[i] * xi[0] - r[i] - r[i] * xi[0] ** 2
+        L_r_xi[i] = r[i] * r_r - grad_U[i] * xi[0] - r[i] - r[i] * xi[0] ** 2
     # L(xi*xi) = 2 sum_i xi r[i]**2 - 2 xi
-    L_xi_xi[0] = 2.0 * xi[0] * sum_r - 2.0 * xi[0]
+    L_xi_xi[0] = 2.0 * xi[0] * r_r - 2.0 * xi[0]
     return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_theta_xi, L_r_r, L_r_xi, L_xi_xi
 
 

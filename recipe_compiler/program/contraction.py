@@ -143,8 +143,7 @@ class Contraction:
         key = tuple(sorted(repr((moved(atom, places), exponent)) for atom, exponent in group))
         name = self._known.get(key)
         if name is None:
-            words = dict.fromkeys(_word(atom) for atom, _ in group)
-            name = self.name("_".join(words if len(words) > 1 else ("sum", *words)))
+            name = self.name(_called(group))
             self._define(name, group, bound, everything)
             self._known[key] = name
         return Component(name, (*(index for index in everything if index.label == DATUM), *over))
@@ -279,6 +278,13 @@ def _rank(factors: Factors, index: Index) -> int:
 
 def _all_indices(factors: Factors) -> tuple[Index, ...]:
     return tuple(dict.fromkeys(index for atom, _ in factors for index in indices(atom)))
+
+
+def _called(group: Factors) -> str:
+    """Return what the sum of a product is called: `x_theta`, `r_r` for one of squares, `sum_r` for one of single r."""
+    first, *more = dict.fromkeys(_word(atom) for atom, _ in group)
+    squares = len(group) == 2 or group[0][1] == 2
+    return "_".join((first, *(more or [first]))) if more or squares else f"sum_{first}"
 
 
 def _word(atom: Atom) -> str:

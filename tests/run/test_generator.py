@@ -172,7 +172,7 @@ FAULTS = [
     ("sghmc_gaussian", "L_r_r[i, j] = (\n                2.0 * C[i, j]", "L_r_r[i, j] = (\n                C[i, j]"),
     ("sghmc_gaussian", "L_theta_theta[i, j] = theta[i] * inv_M_r[j]", "L_theta_theta[i, j] = theta[j] * inv_M_r[j]"),
     ("sghmc_gaussian", "- inv_Sigma_mu[i]\n    return grad_U", "\n    return grad_U"),
-    ("sgnht_gaussian", "L_xi[0] = sum_r / 3.0 - 1.0", "L_xi[0] = sum_r / 3.0"),
+    ("sgnht_gaussian", "L_xi[0] = r_r / 3.0 - 1.0", "L_xi[0] = r_r / 3.0"),
 ]
 
 

@@ -71,7 +71,7 @@ def test_the_kinetic_temperature_is_one_at_any_step() -> None:
 
 def test_a_thermostat_with_the_energy_of_dimension_one_is_seen(tmp_path: Path) -> None:
     """With 1/2 (xi - A)^2 for d/2 (xi - A)^2 the thermostat moves d times too fast."""
-    module = with_fault(BUILD, "-1.0 + r_new_2 / 3.0", "-3.0 + r_new_2", tmp_path)
+    module = with_fault(BUILD, "-1.0 + r_new_r_new / 3.0", "-3.0 + r_new_r_new", tmp_path)
     assert misses(module, settings(BUILD), TIME // 2, seed=51)
 
 
