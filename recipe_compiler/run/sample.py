@@ -209,7 +209,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         thin=settings.thin,
         draws=draws,
         numbers=numbers,
-        gradient=code_gradient(build.target, _width(module, sizes), given, fields, batch),
+        gradient=code_gradient(build.target, _width(module, build, sizes), given, fields, batch),
     )
     step = step_of(settings)
     if step is None:
@@ -221,10 +221,11 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     return replace(inputs, of_draw=of_draw)
 
 
-def _width(module: Emitted, sizes: Mapping[str, int]) -> int:
+def _width(module: Emitted, build: Build, sizes: Mapping[str, int]) -> int:
     """Return how many coordinates the potential's block has."""
-    size = dict(module.blocks)[module.potential_block]
-    return extent(size, sizes) or 1
+    blocks = {block.name: block for block in build.dynamics.declarations.blocks}
+    shape = blocks[users_name(module.potential_block, blocks)].shape
+    return math.prod(extent(size, sizes) for size in shape.sizes)
 
 
 def _argument(value: Array) -> float | Array:
