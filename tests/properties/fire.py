@@ -1,9 +1,12 @@
-"""Soundness under fire: random right dynamics, and mutants of what they claim, against an evaluator of its own.
+"""Soundness under fire: thousands of random documents, judged by evaluators that share nothing with the compiler.
 
-    python tests/properties/fire.py [COUNT] [SEED]     on all cores; 1000 of each and seed 2015 where left out
+    python tests/properties/fire.py [COUNT] [SEED]     on all cores; 10000 in all and seed 2015 where left out
 
-The evaluator is that of `recheck.py`, which shares no code with the compiler: at random exact points it computes the
-residual of the claimed equation. A mutant is kept only where that is certainly not zero there, else discarded.
+- *right* dynamics, and *mutants* of what they claim (a quarter each). The evaluator is that of `recheck.py`: at random
+  exact points it computes the residual of the claimed equation. A mutant is kept only where that is certainly not zero.
+- *wild* dynamics (the other half), with kinks, comparisons, roots, logarithms, quotients of sizes and assumptions,
+  right or wrong by chance: `wild_judge` looks for points at which a claim fails. None may be proved that fails, and
+  what is refuted must fail at its witness.
 """
 
 import os
@@ -19,14 +22,20 @@ from pathlib import Path
 from random import Random
 
 from random_dynamics import FAULTS, Document, mutant, right
+from wild_dynamics import Wild, wild
+from wild_judge import contradicts, wrong_claims
 
 from recipe_compiler import recheck
+from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Verdict
-from recipe_compiler.verify.case import case_of
+from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
+from recipe_compiler.verify.case import case_of, find
 from recipe_compiler.verify.claims import DYNAMICS, asked
 from recipe_compiler.verify.limits import Unfinished, Work, run_all
+
+ROUND = 100
+"""Documents, about, that a core judges before it says so."""
 
 SIZES = ({"d": 2, "k": 1}, {"d": 2, "k": 2})
 JUDGED = {
@@ -37,7 +46,11 @@ JUDGED = {
     "claimed_drift",
     "claimed_stationary",
     "claimed_update",
+    "normalisable",
+    "periodic",
 }
+WITNESSED = {"d_symmetric", "d_psd", "q_skew"}
+"""Claims whose witnesses are looked at."""
 
 
 @dataclass
@@ -75,6 +88,35 @@ def fire(count: int, seed: int) -> Tally:
     return tally
 
 
+def fire_wild(count: int, seed: int) -> Tally:
+    """Judge `count` wild dynamics that the language takes."""
+    random, tally = Random(seed), Tally()
+    while sum(n for (_, claim, _), n in tally.verdicts.items() if claim == "kept") < count:
+        judge_wild(wild(random), random, tally)
+    return tally
+
+
+def judge_wild(document: Wild, random: Random, tally: Tally) -> None:
+    """Check that nothing is proved of a wild document that fails somewhere, and nothing refuted where it holds."""
+    text = document.text()
+    try:
+        found = findings(text)
+    except DocumentError:  # where a formula has no meaning: the derivative of a jump
+        tally.discarded["wild"] += 1
+        return
+    failing = wrong_claims(document, random)
+    tally.verdicts["wild", "kept", "proved"] += 1
+    for claim, finding in found.items():
+        kind = "wild, failing" if claim in failing else "wild"
+        tally.verdicts[kind, claim, str(finding.verdict)] += 1
+        if finding.verdict is Verdict.PROVED and claim in failing:
+            tally.wrong.append(f"{claim} proved, though it fails at {failing[claim]}:\n{text}")
+        if isinstance(finding.decision, Refuted) and claim in WITNESSED:
+            witness = dict(finding.decision.witness)
+            if contradicts(document, claim, witness, random):
+                tally.wrong.append(f"{claim} refuted, though it holds at {witness}:\n{text}")
+
+
 def judge_right(document: Document, tally: Tally) -> None:
     """Check a right document: nothing of it may be refuted."""
     for update in (False, True) if document.update else (False,):
@@ -103,18 +145,29 @@ def judge_wrong(document: Document, fault: str, random: Random, tally: Tally) ->
 
 def verdicts(document: Document, *, update: bool) -> list[tuple[str, Verdict]]:
     """Return what the program says of the claims that are judged here, under its own limits."""
-    dynamics = _read(document.text(update=update))
+    found = findings(document.text(update=update))
+    return [(claim, finding.verdict) for claim, finding in found.items()]
+
+
+def findings(text: str) -> dict[str, Finding]:
+    """Return the findings about a document by claim, of those that are judged here.
+
+    Raises:
+        DocumentError: the document means nothing.
+    """
+    dynamics = _read(text)
     claims = [claim for claim in asked(DYNAMICS, dynamics) if claim.id in JUDGED]
 
     def jobs() -> list[Callable[[], Finding]]:
         case = case_of(dynamics)
-        return [partial(claim.decide, case) for claim in claims]
+        return [partial(find, claim.decide, case) for claim in claims]
 
-    outcomes = run_all(Work(jobs, len(claims)))
-    return [
-        (claim.id, Verdict.UNDECIDED if isinstance(outcome, Unfinished) else outcome.verdict)
-        for claim, outcome in zip(claims, outcomes, strict=True)
-    ]
+    return {
+        claim.id: Finding(claim.id, claim.says, claim.required, Undecided((outcome.reason,)))
+        if isinstance(outcome, Unfinished)
+        else outcome
+        for claim, outcome in zip(claims, run_all(Work(jobs, len(claims))), strict=True)
+    }
 
 
 def certainly_failing(document: Document, random: Random) -> Iterator[str]:
@@ -167,16 +220,26 @@ def _read(text: str) -> Dynamics:
 
 
 def main(count: int, seed: int) -> None:
-    """Fire on every core, each with its share and a seed of its own."""
+    """Fire on every core, each with its share and a seed of its own, in rounds that are told as they end."""
     cores = os.cpu_count() or 1
-    shares = [count // cores + (k < count % cores) for k in range(cores)]
-    started = time.monotonic()
+    started, rounds = time.monotonic(), max(1, count // (ROUND * cores))
+    share = -(-count // (rounds * cores * 4))
+    seeds = range(seed, seed + rounds * cores)
+    total = Tally()
     with ProcessPoolExecutor(cores) as pool:
-        tallies = list(pool.map(fire, shares, range(seed, seed + cores)))
-    print(sum(tallies, Tally()))
-    print(f"{time.monotonic() - started:.0f} s")
+        done = pool.map(_round, seeds, [share] * len(seeds))
+        for k, tally in enumerate(done, start=1):
+            total += tally
+            print(f"{4 * share * k} documents, {len(total.wrong)} wrong verdicts", file=sys.stderr, flush=True)
+    print(total)
+    print(f"{4 * share * len(seeds)} documents in {time.monotonic() - started:.0f} s")
+    sys.exit(1 if total.wrong else 0)
+
+
+def _round(seed: int, share: int) -> Tally:
+    return fire(share, seed) + fire_wild(2 * share, seed)
 
 
 if __name__ == "__main__":
     given = [int(text) for text in sys.argv[1:]]
-    main(*given, *(1000, 2015)[len(given) :])
+    main(*given, *(10000, 2015)[len(given) :])

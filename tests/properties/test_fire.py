@@ -1,4 +1,4 @@
-"""Soundness under fire, a few of each; `python tests/properties/fire.py` fires a thousand."""
+"""Soundness under fire, a few of each; `python tests/properties/fire.py` fires ten thousand."""
 
 import sys
 from pathlib import Path
