@@ -65,22 +65,34 @@ _RELATIONS: dict[str, Callable[..., Scalar]] = {
 }
 
 
+Sums = dict[tuple[tuple[Factor, ...], tuple[int, ...]], Scalar]
+"""Sums by their factors and the positions of the indices that are not summed over, in order."""
+
+
 def scalarise(
-    tensor: Tensor, sizes: Mapping[str, int], at: Mapping[Index, int], leaf: Leaf, *, apart: bool = False
+    tensor: Tensor,
+    sizes: Mapping[str, int],
+    at: Mapping[Index, int],
+    leaf: Leaf,
+    *,
+    apart: bool = False,
+    sums: Sums | None = None,
 ) -> Scalar:
     """Return the entry of a tensor at `at` (every free index to a position from 0), sums running over 0 .. size-1.
 
     With `apart`, sums that share no index are multiplied as sums: far fewer operations, for leaves that are numbers.
+    Those are kept in `sums`, if given: what all entries of a tensor have in common is then summed once.
     Sizes of which a fixed or literal position is out of range are a CompilerError.
     """
-    return _Evaluation(sizes, leaf, apart).tensor(tensor, at)
+    return _Evaluation(sizes, leaf, apart, {} if sums is None else sums).tensor(tensor, at)
 
 
 @dataclass(slots=True)
 class _Evaluation:
     sizes: Mapping[str, int]
     leaf: Leaf
-    apart: bool = False
+    apart: bool
+    sums: Sums
     matrices: dict[tuple[Grid, bool], Scalar] = field(default_factory=dict[tuple[Grid, bool], Scalar])
     """Grids, and their inverses where True."""
 
@@ -114,12 +126,22 @@ class _Evaluation:
         groups = _linked(factors, set(bound))
         if len(groups) > 1:
             own = [(group, [index for index in bound if index in indices(group)]) for group in groups]
-            return sympy.Mul(*(self.summed(group, inner, at) for group, inner in own))
+            return sympy.Mul(*(self.known_sum(group, inner, at) for group, inner in own))
         # the index without which the product falls into the most pieces
         chosen = max(bound, key=lambda index: len(_linked(factors, {*bound} - {index})))
         left = [index for index in bound if index != chosen]
         places = range(self.size(chosen.size))
         return sympy.Add(*(self.summed(factors, left, {**at, chosen: place}) for place in places))
+
+    def known_sum(self, factors: tuple[Factor, ...], bound: list[Index], at: Mapping[Index, int]) -> Scalar:
+        """Return what `summed` does, found before or computed now."""
+        if not bound:
+            return self.summed(factors, bound, at)
+        outer = sorted(indices(factors) - set(bound), key=lambda index: index.label)
+        key = (factors, tuple(at[index] for index in outer))
+        if key not in self.sums:
+            self.sums[key] = self.summed(factors, bound, at)
+        return self.sums[key]
 
     def deltas_hold(self, factors: tuple[Factor, ...], at: Mapping[Index, int]) -> bool:
         deltas = [atom for atom, _ in factors if isinstance(atom, Delta)]

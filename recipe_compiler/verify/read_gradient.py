@@ -10,7 +10,7 @@ from recipe_compiler.algebra.symbols import positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Gradient, Program
-from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 from recipe_compiler.verify.read_names import Names
 from recipe_compiler.verify.read_step import held, joined_shape, prepared, written
@@ -57,15 +57,16 @@ def stated_gradient(
     rows = tuple(rows)
     places = [(part, at) for part in gradient.parts for at in positions(part.block.shape, names.sizes)]
     found: list[Scalar] = []
+    sums: Sums = {}
     for part, at in places if entries is None else [places[k] for k in entries]:
-        total = _value(part.prior, names, at, 0)
+        total = _value(part.prior, names, at, 0, sums)
         if part.datum is not None:
-            total += scale * sp.Add(*(_value(part.datum, names, at, row) for row in rows))
+            total += scale * sp.Add(*(_value(part.datum, names, at, row, sums) for row in rows))
         found.append(total)
     return found
 
 
-def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int) -> Scalar:
+def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
     places: dict[Index, int] = {}
     for index in tensor.free:
         places[index] = row if index.label == "n" else at["ij".index(index.label)]
@@ -77,4 +78,4 @@ def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int) -> Scala
             case _:
                 return names.atom(atom)
 
-    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)
+    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point, sums=sums)

@@ -32,6 +32,8 @@ class Names:
     """Inverses already worked out: every entry of one would work it out again."""
     _entries: dict[tuple[str, tuple[int, ...]], Scalar] = field(default_factory=dict, compare=False)
     """Entries of parameters already asked for: a sum asks for every one many times."""
+    _tables: dict[str, dict[tuple[int, ...], Scalar]] = field(default_factory=dict, compare=False)
+    """Coordinates of blocks, and entries of the gradient, likewise: a table is made once, not to take one of it."""
 
     @property
     def declarations(self) -> Declarations:
@@ -45,15 +47,18 @@ class Names:
 
     def block(self, block: Block) -> list[Scalar]:
         """Return the coordinates of a block."""
-        return [self._valued(coordinate(block, at)) for at in positions(block.shape, self.sizes)]
+        return list(self._coordinates(block.name).values())
 
     def gradient(self) -> list[Scalar]:
         """Return symbols for grad U at the state (or its estimate), entry by entry."""
         gradient = self.program.gradient
         if gradient is None:
             return []
-        places = positions(gradient.block.shape, self.sizes)
-        return [self._valued(sp.Symbol(label(gradient.name, at), real=True)) for at in places]
+        if gradient.name not in self._tables:
+            places = positions(gradient.block.shape, self.sizes)
+            symbols = {at: sp.Symbol(label(gradient.name, at), real=True) for at in places}
+            self._tables[gradient.name] = {at: self._valued(symbol) for at, symbol in symbols.items()}
+        return list(self._tables[gradient.name].values())
 
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
@@ -154,7 +159,7 @@ class Names:
         """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
         match atom:
             case Coordinate(name, at):
-                return self._valued(self._coordinate(name, integers(at)))
+                return self._coordinates(name)[integers(at)]
             case Component(name, at, ()) if self.program.gradient and name == self.program.gradient.name:
                 return self.gradient()[integers(at)[0] if at else 0]
             case Component(name, at, ()):
@@ -164,15 +169,21 @@ class Names:
             case _:
                 return None
 
-    def _coordinate(self, name: str, at: tuple[int, ...]) -> Scalar:
-        """Return a coordinate of the state; one of a target's block that is a part of the potential's stands there."""
+    def _coordinates(self, name: str) -> dict[tuple[int, ...], Scalar]:
+        """Return the coordinates of a block by position; a target's block that is a part of the potential's is cut."""
+        if name not in self._tables:
+            self._tables[name] = {at: self._valued(z) for at, z in self._symbols(name).items()}
+        return self._tables[name]
+
+    def _symbols(self, name: str) -> dict[tuple[int, ...], sp.Symbol]:
         gradient = self.program.gradient
-        if gradient is not None and gradient.stacked:
-            for part in gradient.parts:
-                if part.block.name == name:
-                    place = part.start + positions(part.block.shape, self.sizes).index(at)
-                    return coordinates(gradient.block, self.sizes)[place]
-        return coordinate(next(block for block in self.program.blocks if block.name == name), at)
+        for part in gradient.parts if gradient is not None and gradient.stacked else ():
+            if part.block.name == name:
+                whole = coordinates(gradient.block, self.sizes) if gradient else ()
+                places = positions(part.block.shape, self.sizes)
+                return dict(zip(places, whole[part.start : part.start + len(places)], strict=True))
+        block = next(block for block in self.program.blocks if block.name == name)
+        return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
 
 
 def rational_of(name: str) -> Scalar:

@@ -13,7 +13,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Noise
 from recipe_compiler.tensor.scalars import Scalar, scalarise
-from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 from recipe_compiler.verify.moments import Monomials, expectation, monomials, product
 from recipe_compiler.verify.read_names import Names, Sizes, integers
 from recipe_compiler.verify.reader import Reader
@@ -201,18 +201,30 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
 
 def covariance(noise: Noise, names: Names) -> sp.Matrix:
     """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates."""
-    zero = Tensor((), ())
-    rows: list[list[Scalar]] = []
-    for a, block in enumerate(noise.blocks):
-        for at in positions(block.shape, names.sizes):
-            row: list[Scalar] = []
-            for b, other in enumerate(noise.blocks):
-                B_hat = zero if noise.B_hat is None else noise.B_hat[a][b]
-                for to in positions(other.shape, names.sizes):
-                    two_D, excess = (_entry(m, at, to, names) for m in (noise.two_D[a][b], B_hat))
-                    row.append(names.eps * (two_D - names.eps * excess))
-            rows.append(row)
-    return sp.Matrix(rows)
+    blocks = list(enumerate(noise.blocks))
+    places = [(a, at) for a, block in blocks for at in positions(block.shape, names.sizes)]
+    diagonal = {(a, b): all(map(_is_diagonal, _both(noise, a, b))) for a, _ in blocks for b, _ in blocks}
+    found: dict[tuple[int, int], Scalar] = {}
+    for row, (a, at) in enumerate(places):
+        for col, (b, to) in enumerate(places):
+            if at == to or not diagonal[a, b]:
+                two_D, B_hat = (_entry(tensor, at, to, names) for tensor in _both(noise, a, b))
+                found[row, col] = names.eps * (two_D - names.eps * B_hat)
+    return sp.Matrix(sp.SparseMatrix(len(places), len(places), found))
+
+
+def _both(noise: Noise, a: int, b: int) -> tuple[Tensor, Tensor]:
+    """Return 2D and B_hat of two blocks of a group."""
+    return noise.two_D[a][b], Tensor((), ()) if noise.B_hat is None else noise.B_hat[a][b]
+
+
+def _is_diagonal(tensor: Tensor) -> bool:
+    """Whether every term holds the delta of row and column."""
+    free = set(tensor.free)
+    return all(
+        any(isinstance(atom, Delta) and {atom.left, atom.right} == free for atom, _ in term.factors)
+        for term in tensor.terms
+    )
 
 
 def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names) -> Scalar:

@@ -1,0 +1,41 @@
+"""What reading back costs, counted in calls: about linear in the coordinates of a target of several blocks."""
+
+import cProfile
+import pstats
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import emit_module
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.rename import rename
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verify.readback import check_shipped
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+def calls(tmp_path: Path, groups: int) -> int:
+    """Return the calls that reading back the shipped text takes, of the eight schools with more of them."""
+    text = (SPECS / "builds" / "sghmc_eight_schools.yaml").read_text(encoding="utf-8")
+    text = text.replace("../", f"{SPECS}/").replace("J: 8", f"J: {groups}")
+    path = tmp_path / f"schools_{groups}.yaml"
+    path.write_text(text, encoding="utf-8")
+    build = load(path)
+    assert isinstance(build, Build)
+    sizes = dict(build.sizes)
+    shipped = rename(discretise(build, derive(bind(build))), sizes)
+    module = emit_module(build.name, shipped, schedule(shipped, lower(shipped)), "A test.", "0" * 64)
+    profile = cProfile.Profile()
+    profile.runcall(check_shipped, module, sizes)
+    return pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
+
+
+def test_reading_back_is_about_linear_in_the_groups(tmp_path: Path) -> None:
+    few, many = calls(tmp_path, 50), calls(tmp_path, 200)
+    assert many == pytest.approx(4 * few, rel=0.35)
