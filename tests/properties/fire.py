@@ -4,9 +4,10 @@
 
 - *right* dynamics, and *mutants* of what they claim (a quarter each). The evaluator is that of `recheck.py`: at random
   exact points it computes the residual of the claimed equation. A mutant is kept only where that is certainly not zero.
-- *wild* dynamics (the other half), with kinks, comparisons, roots, logarithms, quotients of sizes and assumptions,
+- *wild* dynamics (45 %), with kinks, comparisons, roots, logarithms, quotients of sizes and assumptions,
   right or wrong by chance: `wild_judge` looks for points at which a claim fails. None may be proved that fails, and
   what is refuted must fail at its witness.
+- *builds* with matrix values (the rest): minors of rational matrices tell what is true of them, in either direction.
 """
 
 import os
@@ -22,6 +23,7 @@ from pathlib import Path
 from random import Random
 
 from random_dynamics import FAULTS, Document, mutant, right
+from wild_builds import WildBuild, wild_build
 from wild_dynamics import Wild, wild
 from wild_judge import contradicts, wrong_claims
 
@@ -33,9 +35,13 @@ from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import case_of, find
 from recipe_compiler.verify.claims import DYNAMICS, asked
 from recipe_compiler.verify.limits import Unfinished, Work, run_all
+from recipe_compiler.verify.report import check
 
 ROUND = 100
 """Documents, about, that a core judges before it says so."""
+
+PARTS = 20
+"""Of which 5 are right, 5 mutants, 9 wild, 1 a build."""
 
 SIZES = ({"d": 2, "k": 1}, {"d": 2, "k": 2})
 JUDGED = {
@@ -51,6 +57,9 @@ JUDGED = {
 }
 WITNESSED = {"d_symmetric", "d_psd", "q_skew"}
 """Claims whose witnesses are looked at."""
+
+OF_BUILDS = {"d_symmetric", "d_psd", "bindings", "gradient_noise", "noise_budget"}
+"""Claims about builds that `wild_builds` knows the truth of."""
 
 
 @dataclass
@@ -115,6 +124,36 @@ def judge_wild(document: Wild, random: Random, tally: Tally) -> None:
             witness = dict(finding.decision.witness)
             if contradicts(document, claim, witness, random):
                 tally.wrong.append(f"{claim} refuted, though it holds at {witness}:\n{text}")
+
+
+def fire_builds(count: int, seed: int) -> Tally:
+    """Judge `count` builds with matrix values."""
+    random, tally = Random(seed), Tally()
+    for _ in range(count):
+        judge_build(wild_build(random), tally)
+    return tally
+
+
+def judge_build(build: WildBuild, tally: Tally) -> None:
+    """Check that what is proved of a build is true, and what is refuted, or called a fault, is not."""
+    wrong = build.wrong()
+    with tempfile.TemporaryDirectory() as folder:
+        path = build.write(Path(folder))
+        text = path.read_text(encoding="utf-8")
+        try:
+            found = check(load(path)).findings
+        except DocumentError as error:
+            tally.verdicts["build", "fault", str(Verdict.REFUTED)] += 1
+            if "fault" not in wrong:
+                tally.wrong.append(f"no fault, but {error}:\n{text}")
+            return
+    for finding in found:
+        if finding.id not in OF_BUILDS:
+            continue
+        fails = finding.id in wrong
+        tally.verdicts["build, failing" if fails else "build", finding.id, str(finding.verdict)] += 1
+        if finding.verdict is (Verdict.PROVED if fails else Verdict.REFUTED):
+            tally.wrong.append(f"{finding.id} {finding.verdict}, wrongly, {finding.decision}:\n{text}")
 
 
 def judge_right(document: Document, tally: Tally) -> None:
@@ -223,21 +262,21 @@ def main(count: int, seed: int) -> None:
     """Fire on every core, each with its share and a seed of its own, in rounds that are told as they end."""
     cores = os.cpu_count() or 1
     started, rounds = time.monotonic(), max(1, count // (ROUND * cores))
-    share = -(-count // (rounds * cores * 4))
+    share = -(-count // (rounds * cores * PARTS))
     seeds = range(seed, seed + rounds * cores)
     total = Tally()
     with ProcessPoolExecutor(cores) as pool:
         done = pool.map(_round, seeds, [share] * len(seeds))
         for k, tally in enumerate(done, start=1):
             total += tally
-            print(f"{4 * share * k} documents, {len(total.wrong)} wrong verdicts", file=sys.stderr, flush=True)
+            print(f"{PARTS * share * k} documents, {len(total.wrong)} wrong verdicts", file=sys.stderr, flush=True)
     print(total)
-    print(f"{4 * share * len(seeds)} documents in {time.monotonic() - started:.0f} s")
+    print(f"{PARTS * share * len(seeds)} documents in {time.monotonic() - started:.0f} s")
     sys.exit(1 if total.wrong else 0)
 
 
 def _round(seed: int, share: int) -> Tally:
-    return fire(share, seed) + fire_wild(2 * share, seed)
+    return fire(5 * share, seed) + fire_wild(9 * share, seed) + fire_builds(share, seed)
 
 
 if __name__ == "__main__":
