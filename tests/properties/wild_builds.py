@@ -25,6 +25,7 @@ ROWS = "a,b,c,y\n1,0,2,1\n0,1,1,2\n1,1,0,3\n2,1,1,0\n1,2,3,1\n"
 FORMULAS = ("{0}", "2*{0}", "{0} + I", "{0} - I", "{0} @ {0}", "-{0}", "{0} @ {0}.T")
 """What a parameter is bound to, of a new one."""
 
+ZERO = Fraction(0)
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 
