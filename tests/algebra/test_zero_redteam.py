@@ -53,9 +53,9 @@ def test_a_near_miss_is_never_zero(name: str, e: Expr) -> None:
 @pytest.mark.parametrize("name", redteam.RESIDUALS)
 def test_a_residual_vanishes_in_time(name: str) -> None:
     e = redteam.RESIDUALS[name]()
-    start = time.perf_counter()
+    start = time.process_time()
     assert is_zero(e)
-    assert time.perf_counter() - start < redteam.LONGEST
+    assert time.process_time() - start < redteam.LONGEST
 
 
 @pytest.mark.parametrize("name", redteam.RESIDUALS)

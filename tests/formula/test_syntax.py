@@ -138,9 +138,9 @@ def test_what_is_not_in_the_grammar_is_refused(text: str):
     ids=lambda text: text[:20],
 )
 def test_what_could_exhaust_the_machine_is_refused_at_once(text: str):
-    start = time.perf_counter()
+    start = time.process_time()
     assert fault(text).problem
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("text", ["1/0", "x/(1/3 - 1/3)", "0**-1", "x/0.0"])

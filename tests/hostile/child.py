@@ -1,6 +1,7 @@
 """Loads every case under a limit of memory, checks some, and prints a line of JSON for each."""
 
 import json
+import os
 import resource
 import sys
 import time
@@ -28,6 +29,12 @@ def memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def of_children() -> float:
+    """Return the processor time of the children that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def outcome(path: Path, *, checked: bool) -> dict[str, object]:
     """Return what becomes of a document: refused with its faults, or accepted, and what was decided."""
     try:
@@ -37,10 +44,10 @@ def outcome(path: Path, *, checked: bool) -> dict[str, object]:
         return {"outcome": "refuse", "faults": faults}
     found: dict[str, object] = {"outcome": "accept", "title": getattr(document, "title", "")}
     if checked and isinstance(document, Dynamics):
-        start = time.perf_counter()
+        start = of_children()
         report = check(document, CLAIM_SECONDS)
         found["verdicts"] = {finding.id: finding.verdict.value for finding in report.findings}
-        found["check_seconds"] = time.perf_counter() - start
+        found["check_seconds"] = of_children() - start
         found["H"] = str(entries(document.H, document.declarations, {})) if len(document.H.shape.sizes) == 0 else ""
     return found
 

@@ -186,10 +186,10 @@ def test_a_gram_matrix_that_was_changed_is_rejected_though_sealed(squares: Json,
 )
 def test_hostile_formulas_end_at_once_and_are_not_rechecked(squares: Json, text: str) -> None:
     squares["documents"]["dynamics"]["H"] = text
-    start = time.monotonic()
+    start = time.process_time()
     with contextlib.suppress(recheck.FailureError, ValueError, SyntaxError, MemoryError, RecursionError):
         assert not dict(recheck.recheck(sealed(squares)))["stationary"].startswith("rechecked")
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_it_runs_from_anywhere_without_the_compiler(tmp_path: Path) -> None:

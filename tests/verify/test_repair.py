@@ -91,9 +91,9 @@ RENAMED = [
 
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
-    start = time.perf_counter()
+    start = time.process_time()
     found = repairs(case_of(dynamics))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(found) <= 5
     assert all(explanation.topic is Topic.REPAIR and explanation.says and explanation.by for explanation in found)
     return found

@@ -7,7 +7,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,9 +17,13 @@ from recipe_compiler.verify.lint.door import run_file, watched
 from recipe_compiler.verify.lint.draws import NormalGenerator, normals
 from recipe_compiler.verify.lint.nodes import Node, UntraceableError, tape
 from recipe_compiler.verify.lint.values import Symbolic, SymbolicFunction, made, node_of
+from recipe_compiler.verify.processes import bound
 
 LARGEST_FILE = 2**24
 """Bytes that the child may write into one file."""
+
+ASLEEP = 15.0
+"""Seconds of the wall clock that one call may take: more than one that computes needs on a busy machine."""
 
 OVER = "it did not end in"
 
@@ -36,7 +39,7 @@ def main() -> None:
         os.dup2(nowhere, number)
     sys.dont_write_bytecode = True
     sys.setrecursionlimit(2000)
-    _limit(request["memory"], request["seconds"])
+    bound(request["memory"], request["total"], file=LARGEST_FILE)
     text = json.dumps(_answer(request)).encode("ascii")
     with os.fdopen(answer_to, "wb") as stream:
         stream.write(text)
@@ -192,7 +195,7 @@ def _failure(error: BaseException) -> Json:
 
 @contextlib.contextmanager
 def _timer(seconds: float) -> Generator[None, None, None]:
-    """Interrupt what takes too long, where the system can, so that its line is known."""
+    """Interrupt what computes too long, or sleeps, where the system can, so that its line is known."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -200,28 +203,15 @@ def _timer(seconds: float) -> Generator[None, None, None]:
     def over(*_: object) -> NoReturn:
         raise UntraceableError(f"{OVER} {seconds:g} s")
 
-    signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    def asleep(*_: object) -> NoReturn:
+        raise UntraceableError(f"{OVER} {ASLEEP:g} s by the clock")
+
+    timers = ((signal.SIGPROF, signal.ITIMER_PROF, over, seconds), (signal.SIGALRM, signal.ITIMER_REAL, asleep, ASLEEP))
+    for number, timer, handler, limit in timers:
+        signal.signal(number, handler)
+        signal.setitimer(timer, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _limit(memory: int, seconds: float) -> None:
-    """Bound address space, processor time and the size of files, where the system can."""
-    try:
-        import resource
-
-        now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    except (ImportError, OSError):
-        return
-    limits = {
-        resource.RLIMIT_AS: now + memory,
-        resource.RLIMIT_CPU: int(20 * seconds) + 1,
-        resource.RLIMIT_FSIZE: LARGEST_FILE,
-        resource.RLIMIT_CORE: 0,
-    }
-    for what, limit in limits.items():
-        _, hard = resource.getrlimit(what)
-        resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+        for _, timer, _, _ in timers:
+            signal.setitimer(timer, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from time import perf_counter
+from time import process_time
 
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.spec.digest import digest
@@ -83,8 +83,8 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
 
 
 def _timed(job: Callable[[Read], object], read: Read) -> tuple[object, float]:
-    start = perf_counter()
-    return job(read), perf_counter() - start
+    start = process_time()
+    return job(read), process_time() - start
 
 
 def _key(sizes: Sizes) -> tuple[tuple[str, int], ...]:

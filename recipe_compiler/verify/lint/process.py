@@ -12,19 +12,28 @@ from typing import Any
 
 from recipe_compiler.algebra.symbols import extent, length
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.verify import processes
 from recipe_compiler.verify.lint.answer import Answer, UnreadableError, Untraced, read_answer
 from recipe_compiler.verify.lint.ask import STATE, Ask, Given, shape_of
+from recipe_compiler.verify.processes import Watch
 from recipe_compiler.verify.sizes import Sizes
 
 SECONDS = 5.0
-"""What running the file may take, and what each call of the step may."""
+"""Processor time that running the file may take, and each call of the step."""
 TOTAL = 20.0
-"""What all of it may take."""
+"""Processor time that all of it may take."""
 MEMORY = 2**30
 """Address space, in bytes, that the child may take beyond what it starts with."""
 LARGEST_ANSWER = 2**24
 
-START = "import sys; sys.path.append(sys.argv[1]); from recipe_compiler.verify.lint.child import main; main()"
+_OVER = -getattr(signal, "SIGXCPU", 999)
+"""How a child ends whose processor time is over."""
+
+START = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from recipe_compiler.verify.processes import end_with; end_with(int(sys.argv[2])); "
+    "from recipe_compiler.verify.lint.child import main; main()"
+)
 """What the child runs: this compiler, wherever it was imported from, and nothing of the current folder."""
 
 LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
@@ -32,25 +41,25 @@ LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
 
 def run_step(ask: Ask, sizes: tuple[Sizes, ...], seconds: float = SECONDS, total: float = TOTAL) -> Answer:
     """Run the file of a step in a child process, and return what the step computed at each choice of sizes."""
-    request = json.dumps(_request(ask, sizes, seconds)).encode("ascii")
+    request = json.dumps(_request(ask, sizes, seconds, total)).encode("ascii")
     said = _child(request, total)
-    if said is None:
-        return Answer(Untraced(f"it did not end in {total:g} s"), ())
+    if isinstance(said, Untraced):
+        return Answer(said, ())
     try:
         return read_answer(json.loads(said), len(sizes))
     except (UnreadableError, ValueError, RecursionError):
         return Answer(Untraced("its process ended without an answer (out of memory, or it left Python)"), ())
 
 
-def _child(request: bytes, total: float) -> bytes | None:
-    """Return what a child answers, None if it does not end. Leaves no process of its session behind."""
+def _child(request: bytes, total: float) -> bytes | Untraced:
+    """Return what a child answers, or why it does not end. Leaves no process of its session behind."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answered:
         asked.write(request)
         asked.seek(0)
         child = subprocess.Popen(
-            [sys.executable, "-P", "-c", START, str(Path(__file__).parents[3])],
+            [sys.executable, "-P", "-c", START, str(Path(__file__).parents[3]), str(os.getpid())],
             stdin=asked,
             stdout=answered,
             stderr=subprocess.DEVNULL,
@@ -58,13 +67,28 @@ def _child(request: bytes, total: float) -> bytes | None:
             start_new_session=True,
         )
         try:
-            child.wait(total)
-        except subprocess.TimeoutExpired:
-            return None
+            awake = _ends(child)
         finally:
             _end(child)
+        if not awake:
+            return Untraced(f"it did not end: its process stood still for {processes.STILL:g} s")
+        if child.returncode == _OVER:
+            return Untraced(f"it did not end in {total:g} s")
         answered.seek(0)
         return answered.read(LARGEST_ANSWER)
+
+
+def _ends(child: "subprocess.Popen[bytes]") -> bool:
+    """Wait for a child that works; return whether it has ended."""
+    watch = Watch(child.pid)
+    while True:
+        try:
+            child.wait(processes.STILL)
+        except subprocess.TimeoutExpired:
+            if watch.sleeps():
+                return False
+        else:
+            return True
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
@@ -75,12 +99,13 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
     child.wait()
 
 
-def _request(ask: Ask, sizes: tuple[Sizes, ...], seconds: float) -> dict[str, Any]:
+def _request(ask: Ask, sizes: tuple[Sizes, ...], seconds: float, total: float) -> dict[str, Any]:
     return {
         "file": ask.source.file,
         "text": ask.source.text,
         "step": ask.source.step,
         "seconds": seconds,
+        "total": total,
         "memory": MEMORY,
         "positional": ask.positional,
         "keywords": ask.keywords,

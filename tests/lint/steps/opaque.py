@@ -167,6 +167,12 @@ def endless(theta, eps):
         pass
 
 
+def busy_and_deaf(theta, eps):
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    while True:
+        pass
+
+
 def endless_and_deaf(theta, eps):
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     if os.fork() == 0:

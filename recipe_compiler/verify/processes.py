@@ -1,0 +1,75 @@
+"""What every child process is held to: it ends with its parent, at its limits, and when it sleeps.
+
+Limits are processor time, which other programs on the machine do not use up. The wall clock is asked only whether a
+child works at all.
+"""
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+STILL = 20.0
+"""Seconds of the wall clock between two looks at whether a child works."""
+AWAKE = 0.01
+"""The part of a processor that a child which works is given at least, however many others there are."""
+SPARE_SECONDS = 60
+"""Processor time a child may take beyond its limits before the system ends it, should nobody else."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(slots=True)
+class Watch:
+    """The last guard against a child that waits for something that never comes."""
+
+    pid: int
+    _seen: float = 0.0
+
+    def sleeps(self) -> bool:
+        """Whether it did next to nothing since it was last looked at; ask every `STILL` seconds."""
+        now = processor_time(self.pid)
+        before, self._seen = self._seen, now or 0.0
+        return now is None or now - before < AWAKE * STILL
+
+
+def processor_time(pid: int) -> float | None:
+    """Return the seconds that a process has computed; None where the system does not say."""
+    try:
+        said = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    user, system = said.rpartition(")")[2].split()[11:13]  # the name, in brackets, may hold anything
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def end_with(parent: int) -> None:
+    """Have the system end this process when `parent` ends, however it does. Elsewhere than on Linux limits end it."""
+    if sys.platform != "linux":
+        return
+    import ctypes  # only here: most of what a child is for starts without it
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it had ended before it could be asked for
+        os._exit(1)
+
+
+def bound(memory: int, seconds: float, *, file: int | None = None) -> None:
+    """Bound this process where the system can.
+
+    Args:
+        memory: bytes of address space beyond what it has.
+        seconds: of processor time.
+        file: bytes that it may write into one file.
+    """
+    try:
+        import resource
+
+        now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return
+    limits = {resource.RLIMIT_AS: now + memory, resource.RLIMIT_CPU: int(seconds) + 1, resource.RLIMIT_CORE: 0}
+    for what, limit in (limits | ({} if file is None else {resource.RLIMIT_FSIZE: file})).items():
+        _, hard = resource.getrlimit(what)
+        resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
