@@ -3,24 +3,21 @@
 Nothing heavy is imported at the top: `recipe --help` must answer at once.
 """
 
-import errno
 import math
-import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from functools import partial
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
+import recipe_compiler
 from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.display import complain, show_faults
-from recipe_compiler.errors import CompilerError, DocumentError, RecipeError
+from recipe_compiler.commands.leaving import code_of, leaving
+from recipe_compiler.commands.streams import guard_streams
+from recipe_compiler.display import complain, say
 
 EXIT_CODES = (
     "Exit codes: 0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided (0 with --allow-undecided); "
@@ -44,6 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -72,17 +70,33 @@ def _step_size(value: float | None) -> float | None:
     return value
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        say(f"recipe {recipe_compiler.__version__}")
+        raise typer.Exit()
+
+
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Documents (YAML), or my_spec.py:name.")]
 OneFile = Annotated[str, typer.Argument(metavar="FILE", help="A document (YAML), or my_spec.py:name.")]
 Builds = Annotated[list[str], typer.Argument(metavar="BUILD...", help="Builds: specs/builds/*.yaml.")]
 OneBuild = Annotated[str, typer.Argument(metavar="BUILD", help="A build: specs/builds/NAME.yaml.")]
 AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Version = Annotated[
+    bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
+]
 FROM_ONE, FROM_ZERO = _between(1, 10**9), _between(0, 10**9)
 FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 
 
+@app.callback()
+def recipe(version: Version = False) -> None:
+    """Take the options that are not of one command."""
+    del version
+
+
 @app.command()
+@leaving
 def check(
     files: Files,
     json: AsJson = False,
@@ -90,37 +104,40 @@ def check(
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="F", help="Write what recheck.py needs to re-check it.")
     ] = None,
-) -> None:
+) -> ExitCode:
     """Decide whether documents are right, for every size."""
     from recipe_compiler.commands.check import check_files
 
     if certificate is not None and len(files) != 1:
         raise typer.BadParameter(f"found {len(files)} documents, expected one: a certificate is about one document")
-    _leave(partial(check_files, tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate))
+    return check_files(tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate)
 
 
 @app.command()
-def derive(file: OneFile, latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False) -> None:
+@leaving
+def derive(file: OneFile, latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False) -> ExitCode:
     """Print grad H, Gamma, drift, noise and the SDE."""
     from recipe_compiler.commands.derive import derive_file
 
-    _leave(partial(derive_file, file, latex=latex))
+    return derive_file(file, latex=latex)
 
 
 @app.command("compile")
+@leaving
 def compile_(
     builds: Builds,
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the modules go.")] = Path("generated"),
     compare: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a module there differs.")] = False,
     allow_undecided: AllowUndecided = False,
-) -> None:
+) -> ExitCode:
     """Verify builds, emit and read back their modules."""
     from recipe_compiler.commands.compile import compile_files
 
-    _leave(partial(compile_files, tuple(builds), folder, compare=compare, allow_undecided=allow_undecided))
+    return compile_files(tuple(builds), folder, compare=compare, allow_undecided=allow_undecided)
 
 
 @app.command()
+@leaving
 def run(
     build: OneBuild,
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the draws go.")] = Path("runs"),
@@ -143,7 +160,7 @@ def run(
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="Run the Python file that a target names as its gradient.")
     ] = False,
-) -> None:
+) -> ExitCode:
     """Compile a build, run its chains, summarise.
 
     The draws are stored as netCDF. Options take the place of the build's `run:` section. Once a minute, and at the
@@ -153,11 +170,14 @@ def run(
     from recipe_compiler.commands.run import run_build
 
     asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
-    do = partial(run_build, build, folder, asked, cores, resume=resume)
-    _leave(partial(do, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code))
+    return run_build(
+        build, folder, asked, cores,
+        resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code,
+    )  # fmt: skip
 
 
 @app.command()
+@leaving
 def lint(
     step: Annotated[str, typer.Argument(metavar="FILE.py:STEP", help="A step function. Its file is run.")],
     against: Annotated[
@@ -169,7 +189,7 @@ def lint(
     ] = None,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
-) -> None:
+) -> ExitCode:
     """Say what an existing step function samples.
 
     Its file is code and is run, in a child process with limits on time and memory.
@@ -181,78 +201,27 @@ def lint(
         if not all(pair):
             raise typer.BadParameter(f"found --map {text}, expected --map NAME=WHAT")
     named = [(pair[0], pair[1]) for pair in pairs]
-    _leave(partial(lint_step, step, against, named, as_json=json, allow_undecided=allow_undecided))
+    return lint_step(step, against, named, as_json=json, allow_undecided=allow_undecided)
 
 
 @app.command()
+@leaving
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the dynamics; the file is NAME.yaml.")],
-) -> None:
+) -> ExitCode:
     """Write NAME.yaml: a commented spec to start from."""
     from recipe_compiler.commands.new import write_starting_spec
 
-    _leave(partial(write_starting_spec, name))
+    return write_starting_spec(name)
 
 
 @app.command()
-def schema(kind: Annotated[Kind | None, typer.Argument(help="Which document; by default all.")] = None) -> None:
+@leaving
+def schema(kind: Annotated[Kind | None, typer.Argument(help="Which document; by default all.")] = None) -> ExitCode:
     """Print the JSON Schema of documents."""
     from recipe_compiler.commands.schema import print_schema
 
-    _leave(partial(print_schema, None if kind is None else kind.value))
-
-
-def _leave(action: Callable[[], ExitCode]) -> NoReturn:
-    """Do what was asked and leave with its exit code; whatever goes wrong ends in a few clear lines."""
-    try:
-        code = action()
-        sys.stdout.flush()
-    except DocumentError as error:
-        show_faults(error.faults)
-        code = ExitCode.FAULTY
-    except CompilerError as error:
-        code = _own_fault(error)
-    except RecipeError as error:
-        complain(str(error))
-        code = ExitCode.FAULTY
-    except OSError as error:
-        code = _system_refused(error)
-    except SystemExit as end:  # the tables' library leaves so when whoever read our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.FAULTY if end.code else ExitCode.PROVED
-    except MemoryError:
-        complain("out of memory: ask for fewer --draws, --warmup or --chains")
-        code = ExitCode.FAULTY
-    except KeyboardInterrupt:
-        complain("interrupted")
-        code = ExitCode.INTERRUPTED
-    except Exception as error:  # a traceback is of no use to a user: what it means is that we have a bug
-        code = _own_fault(error)
-    raise typer.Exit(code)
-
-
-def _own_fault(error: Exception) -> ExitCode:
-    if os.environ.get("RECIPE_TRACEBACK"):
-        traceback.print_exception(error)
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    complain(f"a fault of recipe_compiler, not of your document: {type(error).__name__}: {error}")
-    complain(f"    raised at {Path(last.filename).name}:{last.lineno}, in {last.name}")
-    complain(
-        "    please report it, with the document; RECIPE_TRACEBACK=1 in the environment prints the whole traceback"
-    )
-    return ExitCode.OWN_FAULT
-
-
-def _system_refused(error: OSError) -> ExitCode:
-    """Say in one line which file the system refused, and why."""
-    if error.errno == errno.EPIPE:  # whoever read our output has gone: nobody is left to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.FAULTY
-    what = f"{error.filename}: " if error.filename else ""
-    complain(f"{what}{error.strerror or error}")
-    if error.filename is None:  # perhaps stdout itself: the interpreter would try once more when it ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.FAULTY
+    return print_schema(None if kind is None else kind.value)
 
 
 def _foreign(arguments: Sequence[str]) -> tuple[str, str] | None:
@@ -270,11 +239,12 @@ def _foreign(arguments: Sequence[str]) -> tuple[str, str] | None:
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    guard_streams()
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and (foreign := _foreign(arguments)) is not None:
         complain(f"found {foreign[0]}, expected an option of `recipe run`: here it is called {foreign[1]}")
         sys.exit(ExitCode.FAULTY)
-    app(args=arguments, prog_name="recipe")
+    try:
+        app(args=arguments, prog_name="recipe")
+    except Exception as error:  # of the help itself: a full disk
+        sys.exit(code_of(error))

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -26,6 +25,7 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.sealed import Sealed, read_sealed, write_sealed
 from recipe_compiler.run.streams import set_words, words_of
+from recipe_compiler.version import OWN, versions
 
 Facts = Mapping[str, str | int | float | None]
 Copies = dict[str, NDArray[Any]]
@@ -202,7 +202,7 @@ def _digest(values: NDArray[Any]) -> str:
 
 def _versions() -> dict[str, str]:
     found = {"machine": platform.machine(), "python": platform.python_version()}
-    return found | {name: version(name) for name in ("numpy", "numba", "recipe_compiler")}
+    return found | versions(("numpy", "numba", OWN))
 
 
 def _state(chain: Chain, k: int) -> Copies:

@@ -6,7 +6,6 @@ import platform
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.model import Build
+from recipe_compiler.version import OWN, versions
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -115,7 +115,6 @@ def _labels(
 
 
 def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attributes:
-    packages = ("recipe_compiler", "numpy", "numba")
     settings = {name: value for name, value in asdict(draws.settings).items() if value is not None}
     settings |= {"schedule": shown(draws.settings), "lanes": int(draws.settings.lanes)}
     return {
@@ -133,6 +132,6 @@ def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attri
         "sampling_seconds": math.ceil(draws.seconds * 1000) / 1000,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        **{f"{package}_version": version(package) for package in packages},
+        **{f"{package}_version": version for package, version in versions((OWN, "numpy", "numba")).items()},
         **settings,
     }

@@ -4,7 +4,6 @@ import json
 import platform
 from collections.abc import Iterator
 from hashlib import sha256
-from importlib.metadata import version
 
 from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.instances import NoInstanceError
@@ -18,11 +17,12 @@ from recipe_compiler.verdict import Report
 from recipe_compiler.verify.as_json import Json, claim_json
 from recipe_compiler.verify.searched_point import admissible
 from recipe_compiler.verify.sizes import checked_sizes
+from recipe_compiler.version import OWN, versions
 
 VERSION = 1
 KEPT = slice(6, None, 30)
 """Of the points drawn at each size: a plain one and a wide one. Where none is admissible, one is searched for."""
-PROVERS = ("recipe_compiler", "sympy", "python-flint", "z3-solver", "clarabel")
+PROVERS = (OWN, "sympy", "python-flint", "z3-solver", "clarabel")
 
 
 def certificate(document: Dynamics | Target | Build, report: Report) -> Json:
@@ -36,7 +36,7 @@ def certificate(document: Dynamics | Target | Build, report: Report) -> Json:
         "certificate_version": VERSION,
         "digest": digest(document),
         "documents": documents(document),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PROVERS}},
+        "versions": {"python": platform.python_version(), **versions(PROVERS)},
         "verdict": report.verdict.value,
         "assumptions": sorted({given for finding in report.findings for given in finding.decision.given}),
         "claims": claims,

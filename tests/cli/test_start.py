@@ -3,9 +3,13 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import recipe_compiler
+
+ROOT = Path(__file__).parents[2]
 HEAVY = ("sympy", "numba", "numpy", "xarray", "arviz_stats", "flint", "pydantic", "ruamel", "rich")
 
 
@@ -39,6 +43,16 @@ def test_every_command_explains_itself(recipe, command: str) -> None:
 def test_the_exit_codes_are_in_the_help(recipe) -> None:
     words = " ".join(recipe("--help").out.split())
     assert "0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided" in words
+
+
+def test_the_version_is_that_of_the_package(recipe) -> None:
+    assert recipe("--version").out == f"recipe {recipe_compiler.__version__}\n"
+    assert f"\nversion: {recipe_compiler.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", [(), ("check",), ("run",)])
+def test_h_is_help(recipe, command: tuple[str, ...]) -> None:
+    assert recipe(*command, "-h").out == recipe(*command, "--help").out
 
 
 def test_an_unknown_command_names_the_nearest(recipe) -> None:
