@@ -178,7 +178,7 @@ def _pairwise(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
 
 
 def _branches(args: tuple[Formula, ...], at: Setting) -> Rows:
-    """Return `where(left op right, yes, no)` off {left = right}; a scalar goes with every entry."""
+    """Return `where(left op right, yes, no)`; a scalar goes with every entry."""
     condition = args[0]
     if not isinstance(condition, Compare):
         raise NotScalarisableError("`where` without a comparison")

@@ -11,7 +11,7 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.cells import Cell, off_kinks
+from recipe_compiler.algebra.cells import Cell, by_signs
 from recipe_compiler.algebra.kernels import argument
 
 Value = Fraction | arb
@@ -80,7 +80,7 @@ def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) 
         case sympy.Min() | sympy.Max():
             return _extreme([_value(cast(Expr, x), leaf, known) for x in e.args], -1 if isinstance(e, sympy.Min) else 1)
         case sympy.Piecewise():
-            return _value(off_kinks(e), leaf, known)
+            return _value(by_signs(e), leaf, known)
         case sympy.polygamma():
             return _polygamma(*(_value(cast(Expr, x), leaf, known) for x in e.args))
         case _ if e is sympy.pi:

@@ -1,12 +1,11 @@
 """Is D symmetric? D - D.T = 0, place by place."""
 
-from recipe_compiler.algebra.definedness import Obligations
 from recipe_compiler.derive.stationarity import symmetry_defect
 from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.case import Case, once
 from recipe_compiler.verify.identities import Question, decide
 from recipe_compiler.verify.places import mirrored
-from recipe_compiler.verify.premises import facts
+from recipe_compiler.verify.premises import values
 
 
 @once
@@ -17,9 +16,9 @@ def d_symmetric(case: Case) -> Finding:
         return Finding("d_symmetric", says, True, Undecided(("neither D nor claims.diffusion is given",)))
     name = "D" if case.dynamics.D is not None else "claims.diffusion"
     identities = mirrored(case, name, case.whole.D, symmetry_defect(case.derivation), -1)
-    given = facts((place for row in case.whole.D for place in row), case.dynamics.declarations)
-    question = Question(identities, case.dynamics.declarations, case.sizes, Obligations(given), case.contradiction)
-    answer = decide(question)
+    declarations = case.dynamics.declarations
+    needed = values((place for row in case.whole.D for place in row), declarations)
+    answer = decide(Question(identities, declarations, case.sizes, needed, case.contradiction, at_every_point=True))
     return Finding(
         "d_symmetric", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or case.place(name)
     )

@@ -11,12 +11,15 @@ from math import ceil
 
 from sympy import Expr
 
+from recipe_compiler.algebra.cells import off_kinks
 from recipe_compiler.algebra.definedness import Obligations
 from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.evaluate import Value
+from recipe_compiler.algebra.everywhere import is_zero_everywhere
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.positivity.premise import apart
 from recipe_compiler.algebra.witness import Witness, witness
 from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.errors import Place
@@ -52,6 +55,8 @@ class Question:
     contradiction: str
     remark: str = ""
     """Said after the method of a proof."""
+    at_every_point: bool = False
+    """Whether they are about values at every point; else about functions off the kinks of what they are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,13 @@ def _look(question: Question, where: Iterable[Sizes]) -> _Looked:
 
 
 def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
-    """Yield every identity with every entry whose normal form is not zero."""
+    """Yield every identity with every entry that is not shown to be zero, as it may be evaluated."""
     for identity in question.identities:
-        yield from ((identity, entry) for entry in identity.entries(sizes) if not is_zero(entry))
+        for entry in identity.entries(sizes):
+            if not question.at_every_point and not is_zero(entry):
+                yield identity, off_kinks(entry)
+            if question.at_every_point and not is_zero_everywhere(entry, apart(question.declarations, sizes)):
+                yield identity, entry
 
 
 def shown(value: Value) -> str:

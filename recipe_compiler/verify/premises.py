@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from recipe_compiler.algebra.definedness import Obligations, nodes, obligations
+from recipe_compiler.algebra.definedness import Obligations, definedness, nodes, obligations
 from recipe_compiler.algebra.entries import NotScalarisableError
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.matrices import TooLargeError
@@ -37,6 +37,13 @@ def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Oblig
     """Return what formulas need to be defined and smooth, with the declared facts about their names."""
     listed = tuple(formulas)
     found = obligations(listed, declarations)
+    return Obligations(found.given | facts(listed, declarations), found.open)
+
+
+def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to have a value at every point, with the declared facts about their names."""
+    listed = tuple(formulas)
+    found = definedness(listed, declarations)
     return Obligations(found.given | facts(listed, declarations), found.open)
 
 

@@ -1,12 +1,11 @@
 """Is Q skew? Q + Q.T = 0, place by place (ma2015recipe, Eq. 3)."""
 
-from recipe_compiler.algebra.definedness import Obligations
 from recipe_compiler.derive.stationarity import skewness_defect
 from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.case import Case, once
 from recipe_compiler.verify.identities import Question, decide
 from recipe_compiler.verify.places import mirrored
-from recipe_compiler.verify.premises import facts
+from recipe_compiler.verify.premises import values
 
 
 @once
@@ -18,9 +17,9 @@ def q_skew(case: Case) -> Finding:
         reason = "Q is not given, and this version does not recover it" if Q is None else "D is not given"
         return Finding("q_skew", says, True, Undecided((reason,)), where=case.place("Q", "D"))
     identities = mirrored(case, "Q", Q, skewness_defect(case.derivation), 1)
-    given = facts((place for row in Q for place in row), case.dynamics.declarations)
-    question = Question(identities, case.dynamics.declarations, case.sizes, Obligations(given), case.contradiction)
-    answer = decide(question)
+    declarations = case.dynamics.declarations
+    needed = values((place for row in Q for place in row), declarations)
+    answer = decide(Question(identities, declarations, case.sizes, needed, case.contradiction, at_every_point=True))
     return Finding(
         "q_skew", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or case.place("Q")
     )

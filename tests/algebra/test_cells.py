@@ -42,9 +42,17 @@ def test_a_cell_has_no_value_on_its_kink() -> None:
         evaluate(cast(Expr, Cell(x - 1)), {x: Fraction(1)}.__getitem__)
 
 
-def test_equality_chooses_the_other_branch_off_its_kink() -> None:
-    assert chosen("==", x, y, p, x) == x
+@pytest.mark.parametrize("op", [">", ">=", "<", "<=", "=="])
+@pytest.mark.parametrize("at", [-2, 0, 3])
+def test_a_comparison_chooses_its_branch_at_every_point(op: str, at: int) -> None:
+    compares = {">": at > 0, ">=": at >= 0, "<": at < 0, "<=": at <= 0, "==": at == 0}
+    e = chosen(op, x, sympy.Integer(0), sympy.Integer(5), sympy.Integer(7))
+    assert evaluate(e, {x: Fraction(at)}.__getitem__) == (5 if compares[op] else 7)
+
+
+def test_a_comparison_of_the_same_is_decided() -> None:
     assert chosen("==", x, x, p, y) == p
+    assert chosen(">", x + y, y + x, p, y) == y
 
 
 def test_kinks_lists_what_may_vanish() -> None:

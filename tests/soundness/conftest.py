@@ -37,6 +37,19 @@ def decide(loaded: Loaded) -> Decide:
 
 
 @pytest.fixture
+def said(loaded: Loaded) -> Callable[[str, str], str]:
+    """Return the verdict of one claim about a document, from its whole report; "absent" where it is not asked."""
+
+    def verdict(claim: str, text: str) -> str:
+        report = check(loaded(text))
+        for finding in report.findings:
+            assert "please report" not in str(finding.decision), finding
+        return next((str(finding.verdict) for finding in report.findings if finding.id == claim), "absent")
+
+    return verdict
+
+
+@pytest.fixture
 def checked(loaded: Loaded) -> Callable[[str], Report]:
     """Return the whole report about a document."""
     return lambda text: check(loaded(text))

@@ -4,6 +4,7 @@ Where a document fixes all sizes its formulas are read entry by entry; else what
 opaque scalar, and the answer holds for every size.
 """
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import combinations
 
@@ -79,6 +80,18 @@ def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] |
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
     return None if answer is None else answer.given
+
+
+def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Expr], bool]:
+    """Return whether a scalar at fixed sizes is shown to have no zero where all that is declared holds."""
+
+    def never_zero(e: Expr) -> bool:
+        try:
+            return scalar(e, "!=", region_at(declarations, sizes), light=True) is not None
+        except (NotScalarisableError, TooLargeError, NoNormalFormError):
+            return False
+
+    return never_zero
 
 
 def _coefficients(a: Rows) -> list[Expr]:
