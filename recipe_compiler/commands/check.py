@@ -6,10 +6,12 @@ from pathlib import Path
 
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
+from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
-from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
+from recipe_compiler.errors import DocumentError, Fault
 from recipe_compiler.pipeline import check
 from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.files import files_of
 from recipe_compiler.verdict import Report
 from recipe_compiler.verify.as_json import to_json
 from recipe_compiler.verify.certificate import certificate_text
@@ -20,18 +22,15 @@ def check_files(
 ) -> ExitCode:
     """Decide documents one by one; a faulty one does not keep the others from their verdicts.
 
-    `certificate` is where the certificate of the last document goes.
-
-    Raises:
-        SpecError: it cannot go there; nothing is decided first.
+    `certificate` is where the certificate of the last document goes; where it cannot go there, nothing is decided.
     """
-    if certificate is not None:
-        _check_place(certificate)
     reports: list[Report] = []
     faulty: list[tuple[str, tuple[Fault, ...]]] = []
     for file in files:
         try:
             document = load_named(file)
+            if certificate is not None:
+                demand_file(certificate, "--certificate", files_of(document))
             report = check(document)
         except DocumentError as error:
             faulty.append((file, error.faults))
@@ -47,14 +46,3 @@ def check_files(
         say(json.dumps(to_json(reports, faulty), allow_nan=False))
     codes = [of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports]
     return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])
-
-
-def _check_place(certificate: Path) -> None:
-    """Raise SpecError where no file can have this name."""
-    if certificate.is_dir():
-        raise SpecError(
-            [Fault(Place(str(certificate)), "--certificate", "found a folder, expected the name of a file")]
-        )
-    if not certificate.parent.is_dir():
-        problem = f"found no folder {certificate.parent}, expected one for the certificate"
-        raise SpecError([Fault(Place(str(certificate)), "--certificate", problem)])

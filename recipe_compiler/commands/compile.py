@@ -7,10 +7,12 @@ from pathlib import Path
 
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
+from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import complain, say, show_faults, show_report
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DocumentError, VerificationError
 from recipe_compiler.pipeline import check, compile_build, write_module
+from recipe_compiler.spec.files import files_of
 
 DIFF_LINES = 20
 """Lines of a difference that `compile --check` shows."""
@@ -24,6 +26,7 @@ def compile_files(builds: Sequence[str], folder: Path, *, compare: bool, allow_u
 def _compile(file: str, folder: Path, *, compare: bool, allow_undecided: bool) -> ExitCode:
     try:
         build = load_build(file)
+        demand_file(folder / f"{build.name}.py", "-o", files_of(build), make_folders=True)
         try:
             module = compile_build(build, allow_undecided=allow_undecided)
         except VerificationError as error:

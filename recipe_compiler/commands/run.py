@@ -14,6 +14,7 @@ from typing import NoReturn, cast
 from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
+from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.pipeline import check, compile_build, estimate
@@ -32,6 +33,7 @@ from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import save, to_datatree
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.build_checks import no_lanes
+from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report
 
@@ -48,6 +50,9 @@ def run_build(
     """Verify and compile a build, run it or go on with a run, store and summarise the draws."""
     build = load_build(file)
     settings = _settings(build, asked)
+    stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
+    demand_file(stored, "-o", files_of(build), make_folders=True)
+    demand_folder(checkpoint, "-o", files_of(build))
     if build.target.gradient is not None and not allow_code:
         complain(f"the target's gradient is code, {build.target.gradient.file}, which is run only with --allow-code")
         return ExitCode.FAULTY
@@ -71,7 +76,7 @@ def run_build(
     ahead = forecast(emitted, build, inputs)
     for line in ahead.says if ahead is not None and not as_json else ():
         say(line)
-    kept = Checkpoint(folder / f"{build.name}.checkpoint", checkpoint_facts(module.text, asdict(settings), data))
+    kept = Checkpoint(checkpoint, checkpoint_facts(module.text, asdict(settings), data))
     with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
         draws = sample(emitted, build, settings, data, watch, cores, kept, resume=resume)
     for note in kept.notes:
@@ -79,7 +84,7 @@ def run_build(
     try:
         with _terminating():
             means = generator_means(emitted, inputs, draws)
-            _conclude(report, draws, build, data, folder / f"{build.name}.nc", ahead, means, as_json=as_json)
+            _conclude(report, draws, build, data, stored, ahead, means, as_json=as_json)
     except (KeyboardInterrupt, _TerminatedError) as stop:
         complain("stopped before the summary was written: all draws are in the checkpoint, --resume goes on with them")
         return ExitCode.TERMINATED if isinstance(stop, _TerminatedError) else ExitCode.INTERRUPTED

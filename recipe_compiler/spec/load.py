@@ -4,6 +4,7 @@ from pathlib import Path
 
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.python_file import load_python
 from recipe_compiler.spec.read_build import read_build
@@ -62,8 +63,7 @@ def _read(root: Mapping, path: Path, faults: Faults) -> Dynamics | Target | Buil
 def _read_bytes(path: Path) -> bytes:
     """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
     try:
-        if path.exists() and not path.is_file():
-            what = "a folder" if path.is_dir() else "a pipe or a device"
+        if what := no_file(path):
             raise SpecError([Fault(Place(str(path)), "document", f"found {what}, expected a file")])
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)

@@ -1,0 +1,43 @@
+"""Files as documents name them: which ones a document was read from, and what only looks like one."""
+
+import os
+import stat
+from pathlib import Path
+
+from recipe_compiler.spec.model import Build, Dynamics, Target
+
+
+def no_file(path: Path) -> str:
+    """Return what stands at a path in place of a file; the empty string where there is a file, or nothing.
+
+    Raises OSError where the system does not tell: a loop of links, a folder that may not be searched.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    if stat.S_ISREG(mode):
+        return ""
+    return "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links too."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def files_of(document: Dynamics | Target | Build) -> tuple[Path, ...]:
+    """Return every file that a document was read from or that its run reads: its own first."""
+    own = Path(document.source.file)
+    match document:
+        case Dynamics():
+            return (own,)
+        case Target():
+            return (own, *(() if document.gradient is None else (document.gradient.file,)))
+        case Build():
+            values = tuple(value.file for _, value in document.values if value.file is not None)
+            data = () if document.data is None else (document.data.file, *(path for _, path in document.data.arrays))
+            return (own, *files_of(document.dynamics), *files_of(document.target), *values, *data)
