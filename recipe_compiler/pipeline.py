@@ -14,6 +14,7 @@ Build     --estimate-->    Build                     what a run has to know of t
 Module    --sample-->      Draws
 """
 
+from os import PathLike
 from pathlib import Path
 
 from recipe_compiler.derive.recipe import derive
@@ -109,10 +110,10 @@ def estimate(
     return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
 
 
-def write_module(module: Module, folder: Path) -> Path:
+def write_module(module: Module, folder: str | PathLike[str]) -> Path:
     """Write a module beside its place, then move it there: a reader sees the old file or the new one, never half."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{module.name}.py"
+    path = Path(folder) / f"{module.name}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, module.text.encode())
     return path
 

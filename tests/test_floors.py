@@ -35,7 +35,7 @@ EVALUATORS = {
 }
 DOORS = {"run/load_module.py", "spec/python_file.py", "verify/lint/door.py"}
 """Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
-ENDS = {"commands/leaving.py", "commands/streams.py"}
+ENDS = {"commands/leaving.py", "commands/outputs.py", "commands/streams.py"}
 """Where the streams themselves are looked after."""
 MAX_FILE, MAX_FUNCTION = 300, 60
 

@@ -1,13 +1,16 @@
 """Documents from files: YAML, where the kind is seen from the keys, or Python."""
 
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.python_file import load_python
-from recipe_compiler.spec.read_build import read_build
+from recipe_compiler.spec.read_build import Unread, read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
 from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.yaml_nodes import Mapping
@@ -19,7 +22,10 @@ _DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
 _TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
 
 
-def load(path: Path, name: str | None = None) -> Dynamics | Target | Build:
+Found = TypeVar("Found")
+
+
+def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Target | Build:
     """Return the document in a file.
 
     Args:
@@ -30,18 +36,32 @@ def load(path: Path, name: str | None = None) -> Dynamics | Target | Build:
         SpecError: The document is malformed; holds every fault found, of the documents it names too.
         ModelError: It is well formed but means nothing.
     """
-    if path.suffix == ".py":
-        return load_python(path, name)
-    root = read_yaml(_read_bytes(path), str(path))
+    file = Path(path)
+    return load_python(file, name) if file.suffix == ".py" else _load_yaml(file, _read_build)
+
+
+def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | None]) -> Dynamics | Target | Found:
+    """Return the document in a YAML file; what becomes of a build, `of_build` says."""
     faults = Faults()
-    document = _read(root, path, faults)
+    document = _read(read_yaml(_read_bytes(path), str(path)), path, faults, of_build)
     faults.finish()
     if document is None:
         raise SpecError([Fault(Place(str(path)), "document", "found no document of this language, expected one")])
     return document
 
 
-def _read(root: Mapping, path: Path, faults: Faults) -> Dynamics | Target | Build | None:
+def _read_build(root: Mapping, file: str, faults: Faults) -> Build | None:
+    return read_build(root, file, lambda part: _load_yaml(part, _leave_unread), faults)
+
+
+def _leave_unread(root: Mapping, file: str, faults: Faults) -> Unread:
+    del root, file, faults
+    return Unread()
+
+
+def _read(
+    root: Mapping, path: Path, faults: Faults, of_build: Callable[[Mapping, str, Faults], Found | None]
+) -> Dynamics | Target | Found | None:
     keys = {key.text.casefold() for key, _ in root.entries}  # `h` for `H` is told where keys are
     kinds = (("build", _BUILD), ("dynamics", _DYNAMICS), ("target", _TARGET))
     counts = {kind: len(keys & {key.casefold() for key in own}) for kind, own in kinds}
@@ -53,7 +73,7 @@ def _read(root: Mapping, path: Path, faults: Faults) -> Dynamics | Target | Buil
         return None
     match kind:
         case "build":
-            return read_build(root, str(path), load, faults)
+            return of_build(root, str(path), faults)
         case "dynamics":
             return read_dynamics(root, str(path), faults)
         case _:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.spec.files import no_file
 
 
 def npy_problem(file: Path, shape: Shape, sizes: Mapping[str, int]) -> str | None:
@@ -13,6 +14,8 @@ def npy_problem(file: Path, shape: Shape, sizes: Mapping[str, int]) -> str | Non
 
     Symbolic sizes that are not fixed yet fit any length. The kind is checked when the numbers are read for a run.
     """
+    if what := no_file(file):
+        return f"found {what} in place of {file.name}, expected an array file"
     try:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

@@ -29,6 +29,9 @@ def load_python(path: Path, name: str | None) -> Dynamics:
     except SystemExit as end:  # its code is no verdict
         problem = f"found a file that ended the program with code {end.code}, expected one that defines dynamics"
         raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from end
+    except RecursionError as error:
+        problem = "found calls without an end when the file ran: something in it calls, loads or holds itself"
+        raise SpecError([Fault(Place(file, _line_in(file)), "document", problem)]) from error
     except Exception as error:  # the user's own code may raise anything
         line = _line_in(file)
         problem = f"found {type(error).__name__} when the file ran{f': {error}' if str(error) else ''}"

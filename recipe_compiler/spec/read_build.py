@@ -1,6 +1,7 @@
 """Builds from YAML: dynamics, target, what is bound, the values, the scheme and the run."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -38,7 +39,13 @@ from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping, place_of
 
-Part = Dynamics | Target | Build
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A build where one of its parts belongs. It is not read: it may name the first."""
+
+
+Part = Dynamics | Target | Unread
 LoadPart = Callable[[Path], Part]
 
 
@@ -101,7 +108,7 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
     )
 
 
-def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Part | None:
+def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Dynamics | Target | None:
     """Return the dynamics or target of a build; None where a fault was added."""
     entry = page.entry(key, key)
     if entry is None or not entry.scalar.text:
@@ -120,7 +127,7 @@ def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Part | Non
     part = page.faults.catch(lambda: load_part(path))
     wanted = Dynamics if key == "dynamics" else Target
     if part is not None and not isinstance(part, wanted):
-        words = {Dynamics: "dynamics", Target: "a target", Build: "a build"}
+        words = {Dynamics: "dynamics", Target: "a target", Unread: "a build"}
         page.fault((key,), key, f"found {words[type(part)]} in `{name}`, expected {words[wanted]}")
         return None
     return part

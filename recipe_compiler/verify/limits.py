@@ -214,4 +214,6 @@ def _set_timer(seconds: float) -> None:
 
 
 def _named(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "something in it is nested too deeply, or holds itself"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

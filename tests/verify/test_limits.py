@@ -51,8 +51,12 @@ def greedy() -> Finding:
     return quick(str(len(bytearray(64 * 2**30))))
 
 
+def bottomless() -> Finding:
+    return bottomless()
+
+
 def broken() -> Finding:
-    raise RecursionError("too deep")
+    raise ArithmeticError("too large")
 
 
 def hung_in_one_call() -> Finding:
@@ -181,7 +185,11 @@ def test_memory_is_bounded() -> None:
 
 
 def test_an_exception_is_named() -> None:
-    assert outcomes(broken, partial(quick, "b")) == ["RecursionError: too deep", "b"]
+    assert outcomes(broken, partial(quick, "b")) == ["ArithmeticError: too large", "b"]
+
+
+def test_what_is_nested_too_deeply_is_said_in_our_words() -> None:
+    assert outcomes(bottomless, partial(quick, "b")) == ["something in it is nested too deeply, or holds itself", "b"]
 
 
 def test_a_faulty_document_is_one() -> None:
