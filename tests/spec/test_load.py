@@ -10,8 +10,6 @@ from recipe_compiler.errors import DocumentError, SpecError
 
 BUILD = "name: b\ndynamics: {dynamics}\ntarget: {target}\nscheme: {{name: euler}}\nvariant: full\n"
 BUILD += "run: {{step_size: 1}}\n"
-    "name: b\ndynamics: {dynamics}\ntarget: {target}\nscheme: {{name: euler}}\nvariant: full\nrun: {{step_size: 1}}\n"
-)
 SELF_LOADING = "import recipe_compiler\nsampler = recipe_compiler.load(__file__)\n"
 SELF_CALLING = "def f(n):\n    return f(n + 1)\n\n\nf(0)\n"
 
