@@ -3,6 +3,7 @@
 Nothing heavy is imported at the top: `recipe --help` must answer at once.
 """
 
+import gc
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,9 @@ FOREIGN_OPTIONS = {
     "--minibatch-size": "--batch-size", "--output": "-o", "--out": "-o",
 }  # fmt: skip
 """Options of other samplers, and what they are called here."""
+
+NEW_OBJECTS = 100_000
+"""After how many new objects Python looks for cycles: commands live for seconds, and most of what they make as long."""
 
 app = typer.Typer(
     name="recipe",
@@ -239,6 +243,7 @@ def _foreign(arguments: Sequence[str]) -> tuple[str, str] | None:
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(NEW_OBJECTS)
     guard_streams()
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and (foreign := _foreign(arguments)) is not None:

@@ -9,12 +9,12 @@ from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault
-from recipe_compiler.pipeline import check
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.verdict import Report
 from recipe_compiler.verify.as_json import to_json
 from recipe_compiler.verify.certificate import certificate_text
+from recipe_compiler.verify.report import check
 
 
 def check_files(

@@ -2,10 +2,10 @@
 
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.show import derivation_latex, derivation_text
 from recipe_compiler.display import say
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.pipeline import derive
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Target
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
-from recipe_compiler.pipeline import load
+from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verify.limits import MEMORY, Unfinished, Work, run_all
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.files import no_file
 
@@ -14,6 +12,8 @@ def npy_problem(file: Path, shape: Shape, sizes: Mapping[str, int]) -> str | Non
 
     Symbolic sizes that are not fixed yet fit any length. The kind is checked when the numbers are read for a run.
     """
+    import numpy as np  # which most documents need not: it takes a tenth of a second to import
+
     if what := no_file(file):
         return f"found {what} in place of {file.name}, expected an array file"
     try:

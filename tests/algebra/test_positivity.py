@@ -20,12 +20,13 @@ from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
 from recipe_compiler.algebra.positivity.coefficients import coefficients
 from recipe_compiler.algebra.positivity.descent import descended
 from recipe_compiler.algebra.positivity.falsify import falsified
+from recipe_compiler.algebra.positivity.floats import FLOATS
 from recipe_compiler.algebra.positivity.oracle import no_counterexample
 from recipe_compiler.algebra.positivity.problem import Problem, problem
 from recipe_compiler.algebra.positivity.prove import deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
 from recipe_compiler.algebra.positivity.rounding import complement, is_semidefinite, kernel
-from recipe_compiler.algebra.positivity.straight import BALLS, FLOATS, steps
+from recipe_compiler.algebra.positivity.straight import BALLS, steps
 from recipe_compiler.algebra.psd import semidefinite, sign_by_rules
 from recipe_compiler.algebra.psd import sign as sign_of
 from recipe_compiler.formula.declaration import Declarations

@@ -18,8 +18,9 @@ from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.negative import form, negative_direction
 from recipe_compiler.algebra.positivity.boxes import bounds_of
 from recipe_compiler.algebra.positivity.descent import descended
+from recipe_compiler.algebra.positivity.floats import FLOATS
 from recipe_compiler.algebra.positivity.region import Region, satisfies
-from recipe_compiler.algebra.positivity.straight import FLOATS, Steps, steps
+from recipe_compiler.algebra.positivity.straight import Steps, steps
 
 SAMPLES = 600
 STARTS = 12
