@@ -55,7 +55,8 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
     own = "import math\n\n" if "math." in code else ""
-    builder = "from llvmlite import ir\n" if re.search(r"\bir\.", code) else ""
+    tools_of_llvm = [name for name in ("binding", "ir") if re.search(rf"\b{name}\.", code)]
+    builder = f"from llvmlite import {', '.join(tools_of_llvm)}\n" if tools_of_llvm else ""
     if "@intrinsic" not in code:
         return own + "import numpy as np\nfrom numba import njit"
     tools = "from numba.core import cgutils\n" if "cgutils." in code else ""

@@ -1,4 +1,8 @@
-"""Which rows are asked for ahead of their use: memory works on meanwhile, and no processor foresees a random row."""
+"""Which rows are asked for ahead of their use: memory works on meanwhile, and no processor foresees a random row.
+
+Rows in order some processors foresee well enough by themselves: asking for those is a support function of its own,
+which leaves it to them (docs/decisions/0030).
+"""
 
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.kernel import Procedure
@@ -12,7 +16,9 @@ ASKED = range(32, 257)
 """The lengths of rows that are asked for: shorter ones come as fast as it takes to ask, longer ones after their first
 numbers without being asked."""
 ASK = "_read_ahead"
-"""The support function that asks for a row."""
+"""The support function that asks for a row that may be anywhere."""
+ASK_ON = "_read_on"
+"""The support function that asks for a row of those that are read in order."""
 
 
 def asked(procedure: Procedure, body: tuple[Statement, ...]) -> tuple[Array, ...]:
@@ -32,13 +38,14 @@ def ask(data: tuple[Array, ...], ahead: str, row: Take, block: int) -> tuple[Sta
     """Return what asks for the row, called `ahead`, that is needed some rows after `row`; beyond the last, for that."""
     distance = min(block, AHEAD // _length(data))
     take = Take(ahead, row.source, (*row.places, distance), row.count)
-    return (take, *(Invoke(ASK, (array.name, ahead)) for array in data))
+    ask_for = ASK_ON if row.source is None else ASK
+    return (take, *(Invoke(ask_for, (array.name, ahead)) for array in data))
 
 
 def reads_ahead(procedure: Procedure) -> bool:
     """Whether a procedure in blocks asks for rows before they are needed."""
     return any(
-        isinstance(statement, Invoke) and statement.procedure == ASK
+        isinstance(statement, Invoke) and statement.procedure in {ASK, ASK_ON}
         for block in procedure.body
         if isinstance(block, ForBlocks)
         for part in block.body

@@ -215,7 +215,7 @@ class Reader:
                 return range(*arguments)
             case "np.uint64":
                 return _count(arguments[0], node)
-            case "_read_ahead":
+            case "_read_ahead" | "_read_on":
                 return self._read_ahead(arguments[0], arguments[1], node)
             case "np.empty":
                 return np.full(arguments[0], None, object)

@@ -7,7 +7,11 @@ import pytest
 from numba import njit
 from numpy.typing import NDArray
 
-from recipe_compiler.emit.support.read_ahead import _read_ahead  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.emit.support import read_ahead
+from recipe_compiler.emit.support.read_ahead import (
+    _read_ahead,  # pyright: ignore[reportPrivateUsage]
+    _read_on,  # pyright: ignore[reportPrivateUsage]
+)
 
 
 @njit
@@ -57,3 +61,24 @@ def test_labels_are_asked_for_too() -> None:
 def test_the_instruction_is_in_the_machine_code() -> None:
     total(rows_of("as it is"), np.zeros(1, np.uint64))
     assert any("prefetcht0" in code for code in total.inspect_asm().values())
+
+
+@pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="the name of the instruction on x86")
+@pytest.mark.parametrize("foresees", [False, True])
+def test_rows_in_order_are_asked_for_but_where_the_processor_foresees_them(
+    foresees: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_ahead, "_FORESEES", foresees)
+    read_on = njit(_read_on.py_func)
+
+    @njit
+    def in_order(data: NDArray[np.float64]) -> float:
+        found = 0.0
+        for k in range(np.uint64(data.shape[0])):
+            read_on(data, min(k + np.uint64(8), np.uint64(data.shape[0] - 1)))
+            found += data[k].sum()
+        return found
+
+    data = rows_of("as it is")
+    assert in_order(data) == pytest.approx(float(data.sum()))
+    assert any("prefetcht0" in code for code in in_order.inspect_asm().values()) is not foresees

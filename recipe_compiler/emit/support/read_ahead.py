@@ -5,7 +5,7 @@
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -41,3 +41,16 @@ def _read_ahead(data, row):
     else:
         for column in range(np.uint64(0), np.uint64(data.shape[1]), np.uint64(8)):
             _ask_for(data, (row, column))
+
+
+_FORESEES = binding.get_host_cpu_name() in ("znver1", "znver2", "znver3", "znver4")
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _read_on(data, row):
+    """Ask for a row of data that is read in order, but on processors that keep up with such rows by themselves.
+
+    Zen 4 takes 1.5 times as long where it is asked besides; its predecessors are taken to be like it.
+    """
+    if not _FORESEES:
+        _read_ahead(data, row)
