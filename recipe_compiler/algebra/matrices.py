@@ -7,6 +7,7 @@ reader can follow.
 from importlib import import_module
 
 import sympy
+from flint import fmpq, fmpq_mat
 from sympy import Expr
 
 import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once here, else in each process that decides
@@ -27,7 +28,11 @@ def total(terms: list[Expr]) -> Expr:
 
 
 def product(left: Rows, right: Rows) -> Rows:
-    """Return `left @ right`."""
+    """Return `left @ right`; of many numbers by python-flint, which sums fractions a thousand times as fast."""
+    if len(right) > LARGEST_COFACTOR_SIZE:
+        a, b = numbers(left), numbers(right)
+        if a is not None and b is not None:
+            return written_out(a * b)
     columns = tuple(zip(*right, strict=True))
     return tuple(tuple(total([a * b for a, b in zip(row, column, strict=True)]) for column in columns) for row in left)
 
@@ -48,9 +53,12 @@ def filled(rows: int, cols: int, value: int) -> Rows:
 
 
 def determinant(a: Rows) -> Expr:
-    """Return det a, expanded along rows, minors computed once."""
+    """Return det a, expanded along rows, minors computed once; of many numbers by elimination."""
     n = len(a)
     if n > LARGEST_COFACTOR_SIZE:
+        exact = numbers(a)
+        if exact is not None:
+            return rational(exact.det())
         raise TooLargeError(f"determinant of a symbolic {n} x {n} matrix")
     minors: dict[tuple[int, ...], Expr] = {(): sympy.Integer(1)}
     for row in reversed(range(n)):
@@ -78,14 +86,34 @@ def _grown(row: tuple[Expr, ...], minors: dict[tuple[int, ...], Expr], n: int) -
 
 
 def inverse(a: Rows) -> Rows:
-    """Return the inverse: adjugate over determinant."""
+    """Return the inverse: adjugate over determinant, of many numbers by elimination."""
     n = len(a)
     if n == 1:
         return ((1 / a[0][0],),)
     if _is_diagonal(a):
         return tuple(tuple(1 / a[i][i] if i == j else sympy.Integer(0) for j in range(n)) for i in range(n))
+    exact = numbers(a) if n > LARGEST_COFACTOR_SIZE else None
+    if exact is not None and exact.det() != 0:
+        return written_out(exact.inv())
     over = 1 / determinant(a)
     return tuple(tuple((-1) ** (i + j) * determinant(_without(a, j, i)) * over for j in range(n)) for i in range(n))
+
+
+def numbers(a: Rows) -> fmpq_mat | None:
+    """Return a matrix of rational numbers for python-flint; None of any other."""
+    flat = [x for row in a for x in row]
+    exact = [fmpq(int(x.p), int(x.q)) for x in flat if isinstance(x, sympy.Rational)]
+    return fmpq_mat(len(a), len(a[0]), exact) if len(exact) == len(flat) else None
+
+
+def written_out(a: fmpq_mat) -> Rows:
+    """Return a matrix of python-flint as rows."""
+    return tuple(tuple(rational(x) for x in row) for row in a.tolist())
+
+
+def rational(x: fmpq) -> Expr:
+    """Return a number of python-flint as one of SymPy's."""
+    return sympy.Rational(int(x.p), int(x.q))
 
 
 def kronecker(a: Rows, b: Rows) -> Rows:

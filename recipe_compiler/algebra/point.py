@@ -128,6 +128,8 @@ def written(values: Rows, shape: Shape) -> str:
 def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, random: Random) -> Rows:
     """Return values of a parameter or of the fields of one datum."""
     height, width = extent(item.shape, sizes)
+    if isinstance(item, Parameter) and item.value is not None:
+        return tuple(tuple(sympy.Rational(x.numerator, x.denominator) for x in row) for row in item.value.rows)
     if isinstance(item, Datum) and item.values:
         values = item.values
         return tuple(tuple(sympy.Integer(random.choice(values)) for _ in range(width)) for _ in range(height))

@@ -2,7 +2,8 @@
 
 A name is made by constructor calls only and carries its position, `theta[0]`, which no declared name can contain: names
 of different declarations never meet. What is declared is built in: the entries of a symmetric matrix are one symbol,
-those of a skew one differ by sign, those of a diagonal one vanish off the diagonal, positive scalars are positive.
+those of a skew one differ by sign, those of a diagonal one vanish off the diagonal, positive scalars are positive. What
+has a value is that value.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape, Size
 
@@ -60,6 +61,8 @@ def component(
     item: Parameter | Function | Datum, at: tuple[int, ...], declarations: Declarations, sizes: Sizes
 ) -> Expr:
     """Return one entry of a parameter, a field of a datum, or a function at its declared blocks."""
+    if isinstance(item, Parameter) and item.value is not None:
+        return _number(item.value, at)
     kinds = () if isinstance(item, Datum) else item.kinds
     sign = 1
     if len(at) == 2:
@@ -75,6 +78,13 @@ def component(
     if isinstance(item, Function):
         return sign * _field(item, at, facts, declarations, sizes)
     return sign * Symbol(label(item.name, at), **facts)
+
+
+def _number(value: Entries, at: tuple[int, ...]) -> Expr:
+    """Return one entry of what is known exactly."""
+    row, col = (*at, 0, 0)[:2]
+    entry = value.rows[row][col]
+    return sympy.Rational(entry.numerator, entry.denominator)
 
 
 def _field(

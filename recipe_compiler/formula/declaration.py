@@ -1,6 +1,7 @@
 """What a document declares: blocks, parameters, functions and data, with their shapes, kinds and domains."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
@@ -23,6 +24,13 @@ class Block:
     domain: Domain = Domain()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Exact numbers row by row: a scalar is 1 x 1, a column n x 1. Compared by identity: they may be many."""
+
+    rows: tuple[tuple[Fraction, ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A constant of the chain: a number, vector or matrix of a declared kind."""
@@ -31,6 +39,8 @@ class Parameter:
     shape: Shape = SCALAR
     kinds: tuple[Kind, ...] = (Kind.REAL,)
     default: Formula | None = None
+    value: Entries | None = None
+    """What it is where it is known, in builds; it is then of its kinds, and nothing else is looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ def substitute(formula: Formula, replacements: Mapping[str, Formula]) -> Formula
             too large.
         CompilerError: A replacement has another shape than the name.
     """
-    sizes = {name: size for name, new in replacements.items() if (size := _as_size(new)) is not None}
-    shape_of = _resizer(sizes)
+    sizes = _sizes(replacements)
+    shape_of = resizer(replacements)
     resized = {name: _map(new, {n: replacements[n] for n in sizes}, shape_of) for name, new in replacements.items()}
     result = _map(formula, resized, shape_of)
     if weight(result) > MAX_WEIGHT:
@@ -60,7 +60,14 @@ def _as_size(formula: Formula) -> Size | None:
             return None
 
 
-def _resizer(sizes: Mapping[str, Size]) -> Callable[[Shape], Shape]:
+def _sizes(replacements: Mapping[str, Formula]) -> dict[str, Size]:
+    return {name: size for name, new in replacements.items() if (size := _as_size(new)) is not None}
+
+
+def resizer(replacements: Mapping[str, Formula]) -> Callable[[Shape], Shape]:
+    """Return what replacements of sizes make of a shape."""
+    sizes = _sizes(replacements)
+
     def new(size: Size | None) -> Size | None:
         if not isinstance(size, str):
             return size

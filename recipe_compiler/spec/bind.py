@@ -1,16 +1,18 @@
 """The dynamics of a build: what is bound replaced by its formulas."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Formula
-from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.binding import unbound
 from recipe_compiler.spec.model import Build, Claims, Dynamics
 
 Bound = Callable[[Formula], Formula]
+Resize = Callable[[Shape], Shape]
 Blocks = tuple[tuple[Formula, ...], ...]
 
 
@@ -20,46 +22,70 @@ def bind(build: Build) -> Dynamics:
     The potential stays an abstract function: generic proofs are about every potential. Domains, assumptions and claims
     are substituted too. Raises ModelError where a binding makes a formula too large.
     """
-    dynamics = build.dynamics
-    replacements = dict(build.bind)
-
-    def bound(formula: Formula) -> Formula:
-        return substitute(formula, replacements) if replacements else formula
-
+    declared = unbound(build.dynamics, tuple(name for name, _ in build.bind), build.parameters)
+    dynamics = replace(build.dynamics, declarations=declared)
+    if not build.bind:
+        return dynamics
     try:
-        return replace(
-            dynamics,
-            declarations=_declarations(build, bound),
-            H=bound(dynamics.H),
-            D=_matrix(dynamics.D, bound),
-            Q=_matrix(dynamics.Q, bound),
-            claims=_claims(dynamics.claims, bound),
-            units=() if build.bind else dynamics.units,  # what is bound has no unit of its own
-        )
+        return replaced(dynamics, dict(build.bind))
     except ModelError as error:
         where = build.source.place("bind")
         raise ModelError([Fault(where, fault.entry, fault.problem, fault.hint) for fault in error.faults]) from None
 
 
-def _declarations(build: Build, bound: Bound) -> Declarations:
-    declared = unbound(build.dynamics, tuple(name for name, _ in build.bind), build.parameters)
-    assume = [bound(condition) for condition in declared.assume]
+def replaced(dynamics: Dynamics, replacements: Mapping[str, Formula]) -> Dynamics:
+    """Return dynamics with names replaced in every formula, and sizes in every shape.
+
+    Raises:
+        ModelError: a formula grows too large.
+    """
+
+    def new(formula: Formula) -> Formula:
+        return substitute(formula, replacements)
+
+    shape = resizer(replacements)
     return replace(
-        declared,
-        blocks=tuple(_block(block, bound) for block in declared.blocks),
-        assume=tuple(condition for condition in assume if isinstance(condition, Compare)),
+        dynamics,
+        declarations=replaced_declarations(dynamics.declarations, replacements),
+        H=new(dynamics.H),
+        D=_matrix(dynamics.D, new),
+        Q=_matrix(dynamics.Q, new),
+        claims=_claims(dynamics.claims, new, shape),
+        units=(),  # what is put in has no unit of its own
     )
 
 
-def _block(block: Block, bound: Bound) -> Block:
-    return replace(block, domain=replace(block.domain, bounds=tuple(bound(edge) for edge in block.domain.bounds)))
+def replaced_declarations(declared: Declarations, replacements: Mapping[str, Formula]) -> Declarations:
+    """Return declarations with names replaced in domains, assumptions and defaults, and sizes in every shape."""
+
+    def new(formula: Formula) -> Formula:
+        return substitute(formula, replacements)
+
+    shape = resizer(replacements)
+    data = (replace(x, shape=shape(x.shape), size=shape(Shape(x.size)).rows or x.size) for x in declared.data)
+    assume = (new(condition) for condition in declared.assume)
+    return Declarations(
+        tuple(_block(block, new, shape) for block in declared.blocks),
+        tuple(
+            replace(p, shape=shape(p.shape), default=None if p.default is None else new(p.default))
+            for p in declared.parameters
+        ),
+        tuple(replace(f, shape=shape(f.shape)) for f in declared.functions),
+        tuple(data),
+        tuple(condition for condition in assume if isinstance(condition, Compare)),
+    )
+
+
+def _block(block: Block, bound: Bound, shape: Resize) -> Block:
+    domain = replace(block.domain, bounds=tuple(bound(edge) for edge in block.domain.bounds))
+    return replace(block, shape=shape(block.shape), domain=domain)
 
 
 def _matrix(matrix: Blocks | None, bound: Bound) -> Blocks | None:
     return None if matrix is None else tuple(tuple(bound(entry) for entry in row) for row in matrix)
 
 
-def _claims(claims: Claims, bound: Bound) -> Claims:
+def _claims(claims: Claims, bound: Bound, shape: Resize) -> Claims:
     def each(stated: tuple[tuple[str, Formula], ...] | None) -> tuple[tuple[str, Formula], ...] | None:
         return None if stated is None else tuple((block, bound(formula)) for block, formula in stated)
 
@@ -69,4 +95,5 @@ def _claims(claims: Claims, bound: Bound) -> Claims:
         diffusion=_matrix(claims.diffusion, bound),
         marginal=each(claims.marginal),
         update=each(claims.update),
+        noise=tuple(replace(block, shape=shape(block.shape)) for block in claims.noise),
     )

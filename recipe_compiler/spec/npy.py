@@ -1,16 +1,24 @@
-"""Array files, looked at without unpickling anything and without reading more than their header and numbers."""
+"""Array files: their numbers, exactly, without unpickling anything."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.files import no_file
 
+MANY = 250_000
+"""Numbers beyond which an array is left to the run: verdicts do not know them."""
 
-def npy_problem(file: Path, shape: Shape, sizes: Mapping[str, int]) -> str | None:
-    """Return why a .npy file holds no array of a shape, None if it does.
+Rows = tuple[tuple[Fraction, ...], ...]
 
-    Symbolic sizes that are not fixed yet fit any length. The kind is checked when the numbers are read for a run.
+
+def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | str | None:
+    """Return the numbers of a .npy file row by row, each as the exact value of the double that runs; a column as n x 1.
+
+    None where there are too many, a text where the file holds no array of the shape. Symbolic sizes that are not fixed
+    yet fit any length. Kinds are claims, decided on the numbers.
     """
     import numpy as np  # which most documents need not: it takes a tenth of a second to import
 
@@ -23,12 +31,26 @@ def npy_problem(file: Path, shape: Shape, sizes: Mapping[str, int]) -> str | Non
     if not isinstance(array, np.ndarray):
         array.close()
         return f"found an archive of arrays in {file.name}, expected one array"
+    problem = _misfit(array, file.name, shape, sizes)
+    if problem or array.size > MANY:
+        return problem or None
+    doubles = np.asarray(array, dtype=np.float64)
+    bad = np.argwhere(~np.isfinite(doubles))
+    if bad.size:
+        at = ",".join(str(k) for k in bad[0])
+        return f"found {doubles[tuple(bad[0])]} at [{at}] in {file.name}, expected finite numbers"
+    columns = doubles if doubles.ndim == 2 else doubles.reshape(-1, 1)
+    return tuple(tuple(Fraction(x) for x in row) for row in columns.tolist())
+
+
+def _misfit(array: "np.ndarray[Any, Any]", name: str, shape: Shape, sizes: Mapping[str, int]) -> str:
+    """Return why an array is none of a shape; empty if it is."""
     if array.dtype.kind not in "iuf":
-        return f"found {array.dtype} numbers in {file.name}, expected real ones"
+        return f"found {array.dtype} numbers in {name}, expected real ones"
     wanted = [sizes.get(size, size) if isinstance(size, str) else size for size in shape.sizes]
     got = array.shape
     if len(got) != len(wanted) or any(isinstance(w, int) and w != n for n, w in zip(got, wanted, strict=False)):
-        return f"found an array {list(got)} in {file.name}, expected a {shape}"
+        return f"found an array {list(got)} in {name}, expected a {shape}"
     if wanted and wanted[0] == wanted[-1] and got[0] != got[-1]:
-        return f"found an array {list(got)} in {file.name}, expected a {shape}"
-    return None
+        return f"found an array {list(got)} in {name}, expected a {shape}"
+    return "" if array.size else f"found an empty array {list(got)} in {name}, expected numbers"

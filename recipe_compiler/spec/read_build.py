@@ -77,6 +77,7 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
     control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
     values = _values(page, document, dynamics, target, parameters, folder)
+    _check_lengths(page, (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters), values)
     data = read_data(page, document, target, folder)
     check_run(page, document, target)
     check_minibatch(page, document)
@@ -164,6 +165,22 @@ def _check_sizes(
                 f"found the size `{size}`, expected one of {', '.join(dict.fromkeys(known)) or 'none: all are fixed'}"
             )
             page.fault(("sizes", size), f"sizes.{size}", problem, nearest(size, known))
+
+
+def _check_lengths(page: Page, parameters: tuple[Parameter, ...], values: tuple[tuple[str, Value], ...]) -> None:
+    """Add a fault where two values give one size different numbers."""
+    given = dict(values)
+    seen: dict[str, tuple[int, str]] = {}
+    for parameter in parameters:
+        value = given.get(parameter.name)
+        if value is None or value.numbers is None:
+            continue
+        name, rows = parameter.name, value.numbers
+        for size, length in zip((parameter.shape.rows, parameter.shape.cols), (len(rows), len(rows[0])), strict=True):
+            other, of = seen.setdefault(size, (length, name)) if isinstance(size, str) else (length, name)
+            if other != length:
+                problem = f"found {size} = {length} by the value of `{name}`, but {other} by that of `{of}`"
+                page.fault(("parameters", name, "value"), f"parameters.{name}.value", f"{problem}; expected one number")
 
 
 def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, scope: Scope) -> Formula | None:

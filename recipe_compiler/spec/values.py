@@ -4,12 +4,13 @@ from collections.abc import Mapping as Table
 from fractions import Fraction
 from pathlib import Path
 
+from recipe_compiler.algebra.exact_kinds import violates_exactly
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.model import Value
-from recipe_compiler.spec.npy import npy_problem
+from recipe_compiler.spec.npy import npy_numbers
 from recipe_compiler.spec.numbers import exact
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
@@ -22,10 +23,10 @@ def read_value(
     """Return the value at a node; None where a fault was added."""
     if isinstance(node, Scalar) and node.text.endswith(".npy"):
         file = folder / node.text
-        problem = npy_problem(file, parameter.shape, sizes)
-        if problem is None:
-            return Value(file=file)
-        faults.meaningless_at(node.place, entry, problem, "save it with numpy.save, as float64, without objects")
+        numbers = npy_numbers(file, parameter.shape, sizes)
+        if not isinstance(numbers, str):
+            return Value(numbers, file)
+        faults.meaningless_at(node.place, entry, numbers, "save it with numpy.save, as float64, without objects")
         return None
     rows = _rows(node, parameter.shape, entry, faults)
     if rows is None:
@@ -114,6 +115,8 @@ def _not_of_kind(rows: Rows, kind: Kind, name: str) -> str:
 
 def _indefinite(rows: Rows, kind: Kind, name: str) -> str:
     """Return what shows that a symmetric matrix is not definite: a pivot of its exact L D L^T factorisation."""
+    if not violates_exactly(rows, kind):
+        return ""
     left = [list(row) for row in rows]
     for k, row in enumerate(left):
         pivot = row[k]

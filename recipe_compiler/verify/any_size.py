@@ -152,10 +152,15 @@ def _declarations(declared: Declarations, names: dict[int, str]) -> Declarations
     def default(parameter: Parameter) -> Formula | None:
         return None if parameter.default is None else _renamed(parameter.default, names)
 
+    def parameter(item: Parameter) -> Parameter:
+        resized = shape(item)
+        value = item.value if resized == item.shape else None  # at other sizes its kinds are all that is known
+        return replace(item, shape=resized, default=default(item), value=value)
+
     assume = (_renamed(compare, names) for compare in declared.assume)
     return Declarations(
         tuple(_block(block, names) for block in declared.blocks),
-        tuple(replace(p, shape=shape(p), default=default(p)) for p in declared.parameters),
+        tuple(parameter(p) for p in declared.parameters),
         tuple(replace(f, shape=shape(f)) for f in declared.functions),
         tuple(replace(x, shape=shape(x), size=_renamed_size(x.size, names)) for x in declared.data),
         tuple(compare for compare in assume if isinstance(compare, Compare)),

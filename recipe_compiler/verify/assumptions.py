@@ -4,16 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.definedness import nodes
-from recipe_compiler.algebra.entries import NotScalarisableError, scalar
+from sympy import Expr
+
+from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.psd import sign
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Add, Compare, Formula, FunctionAt, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.exact_values import at_values, known_sizes, target_at_values
+from recipe_compiler.verify.in_build import with_values
+from recipe_compiler.verify.premises import depends_on_state
+from recipe_compiler.verify.sizes import Sizes
 
 ASSUMPTIONS = ("assumptions", "what dynamics and target assume holds in the build")
 
@@ -30,8 +36,8 @@ def assumptions(build: Build, bound: Dynamics) -> Finding:
     may go or what the target may be, which no emitted step keeps to: undecided.
     """
     tried = [f"the potential is declared {kind}, which the target is not shown to be" for kind in _kinds(build)]
-    for condition, declarations in _conditions(build, bound):
-        outcome = _decided(condition, declarations, build)
+    for condition, valued, declarations, sizes in _conditions(build, bound):
+        outcome = _decided(text(condition), valued, declarations, sizes)
         if isinstance(outcome, Refuted):
             return Finding(*ASSUMPTIONS, True, outcome, where=build.source.place("parameters"))
         tried += [outcome] if outcome else []
@@ -44,50 +50,64 @@ def _kinds(build: Build) -> list[str]:
     return [str(kind) for function in functions for kind in function.kinds if kind is not Kind.REAL]
 
 
-def _conditions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Declarations]]:
-    yield from ((condition, bound.declarations) for condition in bound.declarations.assume)
-    target = build.target.declarations
-    yield from ((condition, target) for condition in target.assume)
+def _conditions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compare, Declarations, Sizes]]:
+    """Yield each assumption as bound and at the values of the build, with what is declared there."""
+    pairs = ((bound, at_values(build) or bound), (build.target, target_at_values(build) or build.target))
+    for stated, valued in pairs:
+        sizes, declarations = known_sizes(build, stated), valued.declarations
+        for condition, at in zip(stated.declarations.assume, declarations.assume, strict=True):
+            yield condition, at, declarations, sizes
 
 
-def _decided(condition: Compare, declarations: Declarations, build: Build) -> Refuted | str:
+def _decided(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
     """Return a refutation, what is not shown, or an empty string where the assumption holds."""
-    written = text(condition)
-    for node in nodes(condition.left), nodes(condition.right):
-        for part in node:
-            if isinstance(part, FunctionAt) or (isinstance(part, Symbol) and part.role is Role.BLOCK):
-                return f"{written} restricts the state, and no emitted step keeps to it"
-    values: dict[str, Formula] = {
-        name: Number(value.numbers[0][0])
-        for name, value in build.values
-        if value.numbers and len(value.numbers) == 1 and len(value.numbers[0]) == 1
-    }
-    scalars = {p.name for p in declarations.parameters if not p.shape.sizes}
-    known = {name: number for name, number in values.items() if name in scalars}
-    left, right = (substitute(side, known) for side in (condition.left, condition.right))
-    return _compared(condition.op, left, right, declarations, written, known)
-
-
-def _compared(
-    op: str, left: Formula, right: Formula, declarations: Declarations, written: str, known: dict[str, Formula]
-) -> Refuted | str:
-    if op in {"<", "<="}:
-        op, left, right = op.replace("<", ">"), right, left
-    open_ = f"not shown: {written}"
-    if left.shape.sizes or right.shape.sizes:
-        return open_
-    difference = Add((left, Multiply(Number(Fraction(-1)), right, SCALAR)), SCALAR)
-    structural = sign(difference, replace(declarations, assume=()))  # what is assumed does not show itself
-    if (op == ">" and structural.positive) or (op == ">=" and structural.nonnegative):
+    if depends_on_state(condition.left) or depends_on_state(condition.right):
+        return f"{written} restricts the state, and no emitted step keeps to it"
+    if _by_structure(condition, declarations):
         return ""
     try:
-        value = scalar(difference, declarations, {})
-    except (NotScalarisableError, KeyError, ArithmeticError):
-        return open_
-    if not value.is_Rational:
-        return open_
-    holds = {">": value > 0, ">=": value >= 0, "==": value == 0}[op]
-    if bool(holds):
-        return ""
-    witness = tuple((name, text(number)) for name, number in known.items())
-    return Refuted("exact values", witness, f"{written} does not hold")
+        outcome = _compared(condition, declarations, sizes)
+    except (NotScalarisableError, TooLargeError, KeyError, ArithmeticError, NoValueError):
+        return f"not shown: {written}"
+    if outcome is None:
+        return f"not shown: {written}"
+    return "" if outcome else Refuted("exact values", with_values((), sizes, declarations), f"{written} does not hold")
+
+
+def _by_structure(condition: Compare, declarations: Declarations) -> bool:
+    """Whether kinds alone show an assumption about scalars; what is assumed does not show itself."""
+    op, left, right = condition.op, condition.left, condition.right
+    if left.shape.sizes or right.shape.sizes:
+        return False
+    if op in {"<", "<="}:
+        op, left, right = op.replace("<", ">"), right, left
+    difference = Add((left, Multiply(Number(Fraction(-1)), right, SCALAR)), SCALAR)
+    structural = sign(difference, replace(declarations, assume=()))
+    return (op == ">" and structural.positive) or (op == ">=" and structural.nonnegative)
+
+
+def _compared(condition: Compare, declarations: Declarations, sizes: Sizes) -> bool | None:
+    """Return whether an assumption holds at exact values, entry by entry; None where that is not certain."""
+    setting = Setting(declarations, sizes)
+    left, right = (_flat(rows(side, setting)) for side in (condition.left, condition.right))
+    n = max(len(left), len(right))
+    left, right = (side * n if len(side) == 1 else side for side in (left, right))
+    outcomes = [_holds(condition.op, evaluate(x - y, _unknown)) for x, y in zip(left, right, strict=True)]
+    return False if False in outcomes else None if None in outcomes else True
+
+
+def _holds(op: str, difference: Value) -> bool | None:
+    zero = isinstance(difference, Fraction) and difference == 0
+    above, below = is_certainly(difference, 1), is_certainly(difference, -1)
+    if not (zero or above or below):
+        return None
+    return {">": above, ">=": above or zero, "==": zero, "<": below, "<=": below or zero}[op]
+
+
+def _unknown(leaf: Expr) -> Fraction:
+    """Refuse a name: it has no value."""
+    raise NoValueError(str(leaf))
+
+
+def _flat(entries: Rows) -> list[Expr]:
+    return [x for row in entries for x in row]

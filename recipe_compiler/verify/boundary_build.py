@@ -10,10 +10,10 @@ from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Finding, Proved, Undecided
 from recipe_compiler.verify.boundary import REFLECTED, boundary
-from recipe_compiler.verify.case import at_sizes, case_of, find
-from recipe_compiler.verify.exact_values import known_sizes, sharpened
+from recipe_compiler.verify.exact_values import sharpened
+from recipe_compiler.verify.in_build import Stages, decided_in
 
 
 def boundary_in(build: Build, bound: Dynamics) -> Finding:
@@ -22,11 +22,7 @@ def boundary_in(build: Build, bound: Dynamics) -> Finding:
     stated = _stated(build, bound)
     if not isinstance(of_any.decision, Undecided) or stated is None:
         return _without_reflection(of_any)
-    found = _decided(build, stated)
-    if isinstance(found.decision, Refuted):  # at values that need not be the build's
-        at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
-        reason = f"with the target's potential, at {at}: {found.decision.residual}"
-        found = replace(found, decision=Undecided((reason,)), for_d="all")
+    found = _decided(stated, bind(stated))
     return _without_reflection(replace(found, where=of_any.where))
 
 
@@ -39,12 +35,12 @@ def _without_reflection(found: Finding) -> Finding:
     return replace(found, decision=Undecided((reason,), given=given))
 
 
-def _decided(build: Build, dynamics: Dynamics) -> Finding:
-    return find(boundary, at_sizes(case_of(sharpened(build, dynamics)), known_sizes(build, dynamics)))
+def _decided(build: Build, bound: Dynamics) -> Finding:
+    return decided_in(boundary, Stages(build, sharpened(build, bound)))
 
 
-def _stated(build: Build, bound: Dynamics) -> Dynamics | None:
-    """Return the bound dynamics with the target's potential for U; None where data, or no formula, make it."""
+def _stated(build: Build, bound: Dynamics) -> Build | None:
+    """Return the build with the target's potential bound to U; None where data, or no formula, make it."""
     name, target = bound.potential, build.target
     blocks = target.declarations.blocks
     of = next((f.of for f in bound.declarations.functions if f.name == name), ())
@@ -56,4 +52,4 @@ def _stated(build: Build, bound: Dynamics) -> Dynamics | None:
     own: dict[str, Formula] = {blocks[0].name: Symbol(block.name, block.shape, Role.BLOCK)}
     potential = substitute(target.potential, own) if blocks[0].name != block.name else target.potential
     parameters = (*build.parameters, *target.declarations.parameters)
-    return bind(replace(build, bind=(*build.bind, (name, potential)), parameters=parameters))
+    return replace(build, bind=(*build.bind, (name, potential)), parameters=parameters)

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, evaluate, is_certainly
+from recipe_compiler.algebra.exact_kinds import violates_exactly
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.matrices import Rows, TooLargeError
-from recipe_compiler.algebra.negative import negative_direction
 from recipe_compiler.algebra.point import Point
 from recipe_compiler.algebra.psd import semidefinite, sign
 from recipe_compiler.algebra.transposes import is_symmetric, kinds_of, plain
@@ -56,30 +56,6 @@ def counterexample(
     return None
 
 
-def violates_exactly(numbers: tuple[tuple[Fraction, ...], ...], kind: Kind) -> bool:
-    """Whether numbers are not of a kind."""
-    flat = [x for row in numbers for x in row]
-    match kind:
-        case Kind.REAL:
-            return False
-        case Kind.POSITIVE:
-            return not all(x > 0 for x in flat)
-        case Kind.NONNEGATIVE:
-            return not all(x >= 0 for x in flat)
-        case Kind.NONZERO:
-            return not all(flat)
-        case Kind.DIAGONAL:
-            return any(x for i, row in enumerate(numbers) for j, x in enumerate(row) if i != j)
-        case Kind.SKEW:
-            return any(x != -numbers[j][i] for i, row in enumerate(numbers) for j, x in enumerate(row))
-        case Kind.SYMMETRIC:
-            return any(x != numbers[j][i] for i, row in enumerate(numbers) for j, x in enumerate(row))
-        case Kind.PSD:
-            return violates_exactly(numbers, Kind.SYMMETRIC) or negative_direction(numbers) is not None
-        case Kind.PD:
-            return violates_exactly(numbers, Kind.PSD) or _determinant(numbers) == 0
-
-
 def _violates(a: Rows, kind: Kind, at: Point) -> bool:
     try:
         values = [[evaluate(x, at.leaf) for x in row] for row in a]
@@ -89,23 +65,6 @@ def _violates(a: Rows, kind: Kind, at: Point) -> bool:
     if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)):
         return violates_exactly(exact, kind)
     return kind in {Kind.POSITIVE, Kind.NONNEGATIVE} and any(is_certainly(x, -1) for row in values for x in row)
-
-
-def _determinant(numbers: tuple[tuple[Fraction, ...], ...]) -> Fraction:
-    """Return the determinant by elimination."""
-    a = [list(row) for row in numbers]
-    found = Fraction(1)
-    for k in range(len(a)):
-        pivot = next((i for i in range(k, len(a)) if a[i][k] != 0), None)
-        if pivot is None:
-            return Fraction(0)
-        if pivot != k:
-            a[k], a[pivot], found = a[pivot], a[k], -found
-        found *= a[k][k]
-        for i in range(k + 1, len(a)):
-            share = a[i][k] / a[k][k]
-            a[i] = [x - share * y for x, y in zip(a[i], a[k], strict=True)]
-    return found
 
 
 def _symmetric(formula: Formula, declarations: Declarations) -> bool:

@@ -17,13 +17,13 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.any_size import of_target
 from recipe_compiler.verify.bounded import bounded_above, bounded_below
-from recipe_compiler.verify.case import at_sizes, case_of, find
+from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.confining import finite
 from recipe_compiler.verify.confining_ends import Finite
-from recipe_compiler.verify.exact_values import known_sizes, sharpened, sharpened_target
+from recipe_compiler.verify.exact_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
+from recipe_compiler.verify.in_build import Stages, decided_in, target_decided_in
 from recipe_compiler.verify.infinite import fails
 from recipe_compiler.verify.integrated import SMOOTH, restricts
 from recipe_compiler.verify.normalisable import METHOD, normalisable
@@ -127,16 +127,17 @@ def normalisable_build(build: Build, bound: Dynamics) -> Finding:
 
 
 def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
-    """Whether a witness is about the sizes of a build, and takes no value of a parameter or of data."""
-    sizes = known_sizes(build, bound)
+    """Whether a witness is about the sizes and values of a build, and takes no others, nor any data."""
+    sizes = {**known_sizes(build, build.target), **known_sizes(build, bound)}
+    values = {name for name, value in settled(build).values if value.numbers is not None}
     declared = (*bound.declarations.parameters, *build.target.declarations.parameters, *build.target.declarations.data)
-    free = {item.name for item in (*declared, *bound.declarations.functions)}
+    free = {item.name for item in (*declared, *bound.declarations.functions)} - values
     named = {name.partition("(")[0].partition("[")[0] for name, _ in refuted.witness}
     return not named & free and (isinstance(for_d, str) or all(sizes.get(name) == n for name, n in for_d))
 
 
 def _of_build(build: Build, bound: Dynamics) -> Finding:
-    of_dynamics = find(normalisable, at_sizes(case_of(sharpened(build, bound)), known_sizes(build, bound)))
+    of_dynamics = decided_in(normalisable, Stages(build, sharpened(build, bound)))
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
     rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
@@ -149,7 +150,7 @@ def _of_build(build: Build, bound: Dynamics) -> Finding:
     if build.target.gradient is not None:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
-    posterior = of_target(normalisable_target, sharpened_target(build))
+    posterior = target_decided_in(normalisable_target, build)
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision

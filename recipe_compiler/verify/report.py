@@ -9,11 +9,11 @@ from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
 from recipe_compiler.verify.any_size import of_target
-from recipe_compiler.verify.case import at_sizes, case_of, find
+from recipe_compiler.verify.case import case_of, find
 from recipe_compiler.verify.caveats import build_caveats, dynamics_caveats, target_caveats
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, asked
-from recipe_compiler.verify.exact_values import known_sizes
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked
 from recipe_compiler.verify.explanations import explanations
+from recipe_compiler.verify.in_build import Stages, decided_in, target_decided_in
 from recipe_compiler.verify.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
 
 Job = Callable[[], Finding]
@@ -70,27 +70,33 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
     claims = asked(DYNAMICS, dynamics)
 
     def jobs() -> Sequence[Job]:
-        case = case_of(dynamics)
-        case = case if bound is None else at_sizes(case, known_sizes(bound.build, dynamics))
+        if bound is None:
+            case = case_of(dynamics)
+            return [partial(find, claim.decide, case) for claim in claims]
+        stages = Stages(bound.build, dynamics)
         return [
-            partial(find, claim.decide, case)
-            if bound is None or claim.in_build is None
-            else partial(claim.in_build, bound)
+            partial(decided_in, claim.decide, stages) if claim.in_build is None else partial(claim.in_build, bound)
             for claim in claims
         ]
 
     return Asked(tuple(Row(claim.id, claim.says, claim.required) for claim in claims), jobs)
 
 
-def _of_target(target: Target, *, in_build: bool = False) -> Asked:
-    claims = asked(TARGETS, target, in_build=in_build)
+def _of_target(target: Target, build: Build | None = None) -> Asked:
+    claims = asked(TARGETS, target, in_build=build is not None)
     rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
-    return Asked(rows, lambda: [partial(of_target, claim.decide, target) for claim in claims])
+
+    def job(claim: Claim[Target, Target]) -> Job:
+        if build is None:
+            return partial(of_target, claim.decide, target)
+        return partial(target_decided_in, claim.decide, build)
+
+    return Asked(rows, lambda: [job(claim) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Asked:
     claims = asked(BUILDS, bound.build)
-    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, in_build=True)
+    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound.build)
     rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
     own = [partial(claim.decide, bound) for claim in claims]
     return Asked((*dynamics.rows, *target.rows, *rows), lambda: [*dynamics.jobs(), *target.jobs(), *own])

@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.exact_kinds import violates_exactly
 from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.point import Point, holds, written
 from recipe_compiler.algebra.positivity.region import Region, about, region_at, satisfies
@@ -22,7 +23,6 @@ from recipe_compiler.algebra.symbols import component, coordinates, extent, posi
 from recipe_compiler.algebra.witness import points
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.verify.kinds import violates_exactly
 
 TRIES = 8
 """Points that disregard the assumptions, tried for the names that a search did not choose."""

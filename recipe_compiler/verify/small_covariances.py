@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.exact_kinds import violates_exactly
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.point import Point
@@ -22,7 +23,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
 from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.verify.kinds import is_of_kind, violates_exactly
+from recipe_compiler.verify.kinds import is_of_kind
 from recipe_compiler.verify.sizes import Sizes
 
 POINTS = 8

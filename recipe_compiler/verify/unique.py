@@ -10,6 +10,7 @@ rank at some states only, however many, shows that. How fast chains forget their
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import sympy
@@ -33,6 +34,7 @@ from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.exact_values import entry_values, known_sizes, sharpened
+from recipe_compiler.verify.in_build import Stages, narrowed
 from recipe_compiler.verify.linear_reach import reached
 from recipe_compiler.verify.minors import spanning
 from recipe_compiler.verify.normalisable import normalisable
@@ -73,8 +75,14 @@ def unique_in(build: Build, bound: Dynamics) -> Finding:
     """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
     sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)
-    at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential_of(build, bound, sizes))
-    return _represented(case_of(sharp), at, lambda: normalisable_build(build, bound))
+    potential = potential_of(build, bound, known_sizes(build, build.target))
+    at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential)
+    law = partial(normalisable_build, build, bound)
+    general = _represented(case_of(sharp), at, law)
+    valued = Stages(build, bound).valued
+    if isinstance(general.decision, Proved) or valued is None:
+        return general
+    return narrowed(general, _represented(valued, AtValues(sizes, {}, potential), law), sizes, valued.dynamics)
 
 
 def _represented(case: Case, at: AtValues | None, law: Law) -> Finding:

@@ -108,13 +108,13 @@ run: {step_size: 0.01}
     ("weight", "size", "verdict"),
     [
         ("d", 2, Verdict.PROVED),
-        ("1", 1, Verdict.UNDECIDED),
+        ("1", 1, Verdict.PROVED),
         ("1", 2, Verdict.REFUTED),
         ("1", 5, Verdict.REFUTED),
         ("1", 5000, Verdict.UNDECIDED),
     ],
 )
-def test_a_build_is_refuted_at_its_own_size_only(tmp_path: Path, weight: str, size: int, verdict: Verdict) -> None:
+def test_a_build_is_decided_at_its_own_size(tmp_path: Path, weight: str, size: int, verdict: Verdict) -> None:
     (tmp_path / "dynamics.yaml").write_text(DYNAMICS.replace("WEIGHT", weight), encoding="utf-8")
     target = "name: target\nstate: {theta: {shape: d}}\npotential: norm2(theta)/2\n"
     (tmp_path / "target.yaml").write_text(target, encoding="utf-8")

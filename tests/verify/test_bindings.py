@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.algebra.exact_kinds import violates_exactly
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.context import Scope
 from recipe_compiler.formula.declaration import Parameter
@@ -19,7 +20,6 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Target, Value
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
 from recipe_compiler.verify.bindings import bindings, gradient_noise
-from recipe_compiler.verify.kinds import violates_exactly
 from recipe_compiler.verify.report import check
 from recipe_compiler.verify.target import defined, gradient
 

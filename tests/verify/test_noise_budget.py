@@ -141,7 +141,18 @@ def test_a_scalar_state_uses_the_same_rules(decided: Decide) -> None:
         assert found.verdict is verdict
 
 
-def test_a_value_from_a_file_is_left_to_the_module(decided: Decide, tmp_path: Path) -> None:
+def test_a_value_from_a_file_is_the_exact_value_of_its_doubles(decided: Decide, tmp_path: Path) -> None:
+    np.save(tmp_path / "C.npy", 0.1 * np.eye(2))
+    found = decided(SGHMC, "{M: I}", "{C: {value: C.npy}}", "I", "0.2")
+    assert isinstance(found.decision, Proved)
+    assert dict(found.decision.data)["eps_max"] == str(2 * Fraction(0.1))
+    assert decided(SGHMC, "{M: I}", "{C: {value: C.npy}}", "I", "0.21").verdict is Verdict.REFUTED
+
+
+def test_a_file_too_large_to_look_at_is_left_to_the_module(
+    decided: Decide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recipe_compiler.spec.npy.MANY", 3)
     np.save(tmp_path / "C.npy", np.eye(2))
     found = decided(SGHMC, "{M: I}", "{C: {value: C.npy}}", "I", "0.01").decision
     assert isinstance(found, Undecided)

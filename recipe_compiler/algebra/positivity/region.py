@@ -181,7 +181,9 @@ def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]
 
 
 def _of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Fact]:
-    """Yield what the kinds of a parameter or function say of its entries."""
+    """Yield what the kinds of a parameter or function say of its entries; of a value they say nothing more."""
+    if isinstance(item, Parameter) and item.value is not None:
+        return
     found = {at: component(item, at, declarations, sizes) for at in positions(item.shape, sizes)}
     if len(item.shape.sizes) < 2:
         for value in found.values():
