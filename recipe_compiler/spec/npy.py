@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.files import no_file
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MANY = 250_000
 """Numbers beyond which an array is left to the run: verdicts do not know them."""
