@@ -142,6 +142,7 @@ def _product(factors: tuple[Scalar, ...]) -> tuple[str, int]:
     bottom = " * ".join(_in_product(factor) for factor in below)
     if not bottom and len(above) == 1:
         text, level = _print(above[0])
+        text = f"({text})" if negative and level == SUM else text
         level = level if not negative else UNARY
     else:
         bottom = f"({bottom})" if len(below) > 1 else bottom

@@ -295,5 +295,7 @@ def _word(atom: Atom) -> str:
             return fn
         case Inverse(of, _):
             return f"inv_{matrix_name(of) or 'matrix'}"
+        case Base(Tensor(_, terms)):
+            return "difference" if any(term.coefficient < 0 for term in terms) else "total"
         case _:
             return "of_terms"

@@ -97,14 +97,14 @@ def _end(out: _Out, gradient: Gradient, contraction: Contraction) -> tuple[State
     if gradient.count is not None and gradient.minibatch:
         N = Ref(gradient.count) if isinstance(gradient.count, str) else Constant(Fraction(gradient.count))
         total = Times((N, Raise(Ref("batch_size"), Fraction(-1)), out.ref))
-    prior = contraction.scalar(out.part.prior, tuple(index for index, _ in out.loops), dict(out.loops))
+    prior = contraction.scalar(out.part.stated_prior, tuple(index for index, _ in out.loops), dict(out.loops))
     parts = tuple(part for part in (prior, total) if part != Constant(Fraction(0)))
     return nested(out.loops, (Assign(out.ref, plus(parts)),))
 
 
 def _over_data(out: _Out, contraction: Contraction, rows: Rows) -> tuple[Statement, ...]:
     """Return the loop over the data that adds `weight * vector`; a matrix has weights for each of its rows."""
-    datum, loops = out.part.datum, out.loops
+    datum, loops = out.part.stated_datum, out.loops
     if datum is None or datum.is_zero:
         return ()
     n = next(index for index in datum.free if index.label == "n")
@@ -139,8 +139,8 @@ def _says(gradient: Gradient) -> tuple[str, ...]:
 def _says_part(part: Part, gradient: Gradient) -> tuple[str, ...]:
     axes = len(part.block.shape.sizes)
     place = f"[{','.join('ij'[:axes])}]" if axes else ""
-    written = f"{_output(part, gradient)}{place} = {text(part.prior)}"
-    if part.datum is None:
+    written = f"{_output(part, gradient)}{place} = {text(part.stated_prior)}"
+    if part.stated_datum is None:
         return (written,)
     rows = f"({gradient.count}/batch_size) * sum over the batch" if gradient.minibatch else "sum over the data"
-    return (written, f"+ {rows} of {text(part.datum)}")
+    return (written, f"+ {rows} of {text(part.stated_datum)}")

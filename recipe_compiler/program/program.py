@@ -4,7 +4,8 @@ A Program knows nothing of loops, arrays or Python: it says what is computed, fo
 introduces (`r_new`, `grad_U_tilde`, `noise_r`) stand in its tensors as coordinates and components like any other.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Size
@@ -23,6 +24,20 @@ class Part:
     """Free indices `i` and `j`, as many as the block has axes."""
     datum: Tensor | None
     """Free indices `n` (the datum) and those of `prior`; None for a target without data."""
+    stated_prior: Tensor
+    """Equal to `prior`, its sums and products as the target states them: what is computed; `prior` is what it is."""
+    stated_datum: Tensor | None
+    """Equal to `datum`, likewise."""
+
+    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Part":
+        """Return the part with `rule` applied to every tensor of it."""
+        return replace(
+            self,
+            prior=rule(self.prior),
+            datum=None if self.datum is None else rule(self.datum),
+            stated_prior=rule(self.stated_prior),
+            stated_datum=None if self.stated_datum is None else rule(self.stated_datum),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,7 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
 
 
 def _part(part: Part, names: Names) -> Part:
-    datum = None if part.datum is None else rename_tensor(part.datum, names)
-    return Part(_block(part.block, names), part.start, rename_tensor(part.prior, names), datum)
+    return replace(part, block=_block(part.block, names)).mapped(lambda tensor: rename_tensor(tensor, names))
 
 
 def _generator(generator: Generator, names: Names) -> Generator:

@@ -29,9 +29,9 @@ def with_control_variates(gradient: Gradient, mode: str, at_mode: str) -> Gradie
     (part,) = gradient.parts
     place = tuple(Index(size, "i") for size in gradient.block.shape.sizes)
     known = Term(ONE, ((Component(at_mode, place), ONE),))
-    prior = Tensor(place, (*_difference(part.prior, gradient.block.name, mode), known))
-    datum = part.datum and Tensor(part.datum.free, _difference(part.datum, gradient.block.name, mode))
-    return replace(gradient, parts=(replace(part, prior=prior, datum=datum),))
+    part = part.mapped(lambda tensor: Tensor(tensor.free, _difference(tensor, gradient.block.name, mode)))
+    prior, stated = (Tensor(place, (*tensor.terms, known)) for tensor in (part.prior, part.stated_prior))
+    return replace(gradient, parts=(replace(part, prior=prior, stated_prior=stated),))
 
 
 def _difference(tensor: Tensor, block: str, mode: str) -> tuple[Term, ...]:

@@ -71,7 +71,7 @@ def small_sizes(build: Build) -> Iterator[dict[str, int]]:
     reads sizes off the arrays.
     """
     declarations = build.target.declarations
-    if not is_stacked(build.target):
+    if not is_stacked(build.target, _potential_block(build)):
         yield {}
         return
     names = stacked_sizes(declarations)
@@ -88,7 +88,7 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int]) -
     gives the block its number of coordinates.
     """
     target = build.target
-    if is_stacked(target):
+    if is_stacked(target, gradient.block):
         total = sum(length(block, sizes, target) for block in target.declarations.blocks)
         fixed: dict[str, str | int] = {name: sizes[name] for name in stacked_sizes(target.declarations)}
         return fixed | {size: total for size in gradient.block.shape.sizes if isinstance(size, str)}
@@ -104,7 +104,7 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int]) -
 
 
 def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> Setting:
-    block = _potential_block(build, derivation)
+    block = _potential_block(build)
     parameters = _parameters(build, derivation)
     data = build.target.declarations.data
     items = (*derivation.dynamics.declarations.blocks, *parameters, *data)
@@ -123,15 +123,15 @@ def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes:
     return target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
 
 
-def _potential_block(build: Build, derivation: Derivation) -> Block:
-    functions = derivation.dynamics.declarations.functions
+def _potential_block(build: Build) -> Block:
+    functions = build.dynamics.declarations.functions
     potential = next((function for function in functions if function.role == "potential"), None)
     if potential is None or len(potential.of) != 1:
         found = "none" if potential is None else f"one of {', '.join(potential.of)}"
         place = build.dynamics.source.place("functions")
         problem = f"found {found}, expected a function of one block with role: potential"
         raise ModelError([Fault(place, "functions", problem, "declare U: {of: theta, role: potential}")])
-    return next(b for b in derivation.dynamics.declarations.blocks if b.name == potential.of[0])
+    return next(b for b in build.dynamics.declarations.blocks if b.name == potential.of[0])
 
 
 def _parameters(build: Build, derivation: Derivation) -> tuple[Parameter, ...]:

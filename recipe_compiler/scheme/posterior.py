@@ -40,19 +40,17 @@ def target_gradient(
     if target.gradient is not None:
         return _by_code(target, target.gradient, name, block, minibatch=minibatch)
     parts: list[Part] = []
+    stacked = is_stacked(target, block)
     start = 0
     names: dict[str, str] = {}
     for own in target.declarations.blocks:
-        names[own.name] = fresh(own.name, declared | {*computed}) if is_stacked(target) else block.name
-        prior, datum = _slopes(target, own)
-        parts.append(Part(replace(own, name=names[own.name]), start, prior, datum))
-        start += length(own, sizes, target) if is_stacked(target) else 0
-    if not is_stacked(target):
+        names[own.name] = fresh(own.name, declared | {*computed}) if stacked else block.name
+        slopes = (*_slopes(target, own, stated=False), *_slopes(target, own, stated=True))
+        parts.append(Part(replace(own, name=names[own.name]), start, *slopes))
+        start += length(own, sizes, target) if stacked else 0
+    if not stacked:
         parts = [replace(parts[0], block=block)]
-    renamed = tuple(
-        replace(p, prior=_renamed(p.prior, names), datum=None if p.datum is None else _renamed(p.datum, names))
-        for p in parts
-    )
+    renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
     count = target.declarations.data[0].size if renamed[0].datum is not None else None
     return Gradient(name, block, block.name, renamed, count, minibatch)
 
@@ -66,10 +64,11 @@ def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: 
     return Gradient(name, block, block.name, (), count, minibatch, str(code), (*given, *batch))
 
 
-def is_stacked(target: Target) -> bool:
-    """Whether the blocks of a target are parts of the potential's block: several of them, or a matrix."""
+def is_stacked(target: Target, block: Block) -> bool:
+    """Whether the blocks of a target are parts of the potential's block: several, a matrix, a scalar in a column."""
     blocks = target.declarations.blocks
-    return len(blocks) != 1 or len(blocks[0].shape.sizes) > 1
+    axes = len(blocks[0].shape.sizes)
+    return len(blocks) != 1 or axes > 1 or axes != len(block.shape.sizes)
 
 
 def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:
@@ -88,15 +87,18 @@ def length(block: Block, sizes: Mapping[str, int], target: Target) -> int:
     return prod(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
 
 
-def _slopes(target: Target, own: Block) -> tuple[Tensor, Tensor | None]:
-    """Return the gradients of -log prior and of -log likelihood of datum n by a block, fit to be computed."""
-    rules = calculus(target.declarations)
+def _slopes(target: Target, own: Block, *, stated: bool) -> tuple[Tensor, Tensor | None]:
+    """Return the gradients of -log prior and of -log likelihood of datum n by a block, fit to be computed.
+
+    By the chain rule, of the formulas as they are stated, or multiplied out.
+    """
+    rules = calculus(target.declarations, stated=stated)
     n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
     slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
     coordinate = Coordinate(own.name, slots)
 
     def slope(formula: Formula, sign: int, datum: Index | None) -> Tensor:
-        value = convert(formula, target.declarations, datum=datum)
+        value = convert(formula, target.declarations, datum=datum, stated=stated)
         return without_overflow(rules, rules.scale(rules.diff(value, coordinate), sign))
 
     if target.potential is not None:

@@ -33,6 +33,10 @@ class Arithmetic(Protocol):
         """Product, nothing summed."""
         ...
 
+    def distribute(self, *tensors: Tensor) -> Tensor:
+        """Product, nothing summed, term by term of every factor."""
+        ...
+
     def total(self, tensor: Tensor, *over: Index) -> Tensor:
         """Sum over indices."""
         ...

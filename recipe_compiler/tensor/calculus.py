@@ -5,21 +5,21 @@ summed); `total` sums.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.arithmetic import constant
+from recipe_compiler.tensor.arithmetic import as_number, constant
 from recipe_compiler.tensor.atoms import ONE, indices
 from recipe_compiler.tensor.canonical import collect
 from recipe_compiler.tensor.derivative import term_derivative
 from recipe_compiler.tensor.functions import applied
 from recipe_compiler.tensor.inverses import determinant, inverse, size_number
 from recipe_compiler.tensor.order import sorted_indices, spell_factors
-from recipe_compiler.tensor.powers import power
+from recipe_compiler.tensor.powers import power, whole
 from recipe_compiler.tensor.rules import Rules, rules_of
 from recipe_compiler.tensor.terms import (
     Atom,
@@ -99,6 +99,12 @@ class Calculus:
 
     def multiply(self, *tensors: Tensor) -> Tensor:
         """Return the product, entry by entry where indices are shared; nothing is summed."""
+        if self.rules.stated and sum(as_number(tensor) is None for tensor in tensors) > 1:
+            tensors = tuple(whole(self, tensor) for tensor in tensors)
+        return self.distribute(*tensors)
+
+    def distribute(self, *tensors: Tensor) -> Tensor:
+        """Return the product as `multiply` does, term by term of every factor."""
         result = constant(1)
         for tensor in tensors:
             result = self._times(result, tensor)
@@ -166,6 +172,6 @@ class Calculus:
         return collect(self, product(left.terms, right.terms), free)
 
 
-def calculus(declarations: Declarations) -> Calculus:
-    """Return the calculus of a document's declarations."""
-    return Calculus(rules_of(declarations))
+def calculus(declarations: Declarations, *, stated: bool = False) -> Calculus:
+    """Return the calculus of a document's declarations; with `stated`, one that keeps the factors of its formulas."""
+    return Calculus(replace(rules_of(declarations), stated=stated))

@@ -50,14 +50,16 @@ def convert(
     datum: Index | None = None,
     entry: str = "formula",
     where: Place = NOWHERE,
+    stated: bool = False,
 ) -> Tensor:
     """Return a formula as a tensor, with one slot per axis of its shape (`datum` is the first of every data field).
 
-    The free indices of the result are exactly those among the slots and `datum`, whether or not they occur.
+    The free indices of the result are exactly those among the slots and `datum`, whether or not they occur. With
+    `stated`, factors stay as they are (`Rules.stated`): to be computed, not to be proved with.
     Errors: ModelError, naming `entry`, for what only updates may hold and for what has no entrywise meaning.
     """
     try:
-        result = _converted(formula, declarations, slots, datum)
+        result = _converted(formula, declarations, slots, datum, stated)
     except ModelError as error:
         raise ModelError(
             Fault(fault.where if fault.where.file else where, entry, fault.problem, fault.hint)
@@ -68,8 +70,10 @@ def convert(
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _converted(formula: Formula, declarations: Declarations, slots: tuple[Slot, ...], datum: Index | None) -> Tensor:
-    return _Conversion(calculus(declarations), datum).tensor(formula, slots)
+def _converted(
+    formula: Formula, declarations: Declarations, slots: tuple[Slot, ...], datum: Index | None, stated: bool
+) -> Tensor:
+    return _Conversion(calculus(declarations, stated=stated), datum).tensor(formula, slots)
 
 
 @dataclass(slots=True)

@@ -40,7 +40,7 @@ def term_derivative(
         others = (*factors[:n], *factors[n + 1 :])
         rest = (*others, (atom, exponent - 1)) if exponent != 1 else others
         outer = c.collect([Term(term.coefficient * exponent, rest)], (*free, *over))
-        parts.append(c.multiply(outer, inner))
+        parts.append(c.distribute(outer, inner))
     return c.total(c.add(*parts), *over) if parts else Tensor((), ())
 
 
@@ -74,7 +74,7 @@ def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, 
         return constant(0)
     branched = branches(c, fn, args)
     if branched is None:
-        return c.multiply(slope(c, fn, args[0], almost_everywhere=almost_everywhere), inner[0])
+        return c.distribute(slope(c, fn, args[0], almost_everywhere=almost_everywhere), inner[0])
     where, (left, right, *_) = branched
     continuous = fn != where
     moving = not (inner[0].is_zero and inner[1].is_zero)

@@ -59,13 +59,14 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
     exp(a) exp(b) = exp(a + b), sin^2 = 1 - cos^2, cosh^2 = 1 + sinh^2, x = sign(x) abs(x).
     """
     factors, new = without_signs(c, factors)
+    squares = {} if c.rules.stated else _SQUARES
     plain: list[Factor] = []
     exponentials: list[Factor] = []
     for atom, exponent in factors:
         match atom:
             case Applied("exp", _):
                 exponentials.append((atom, exponent))
-            case Applied(fn, args) if fn in _SQUARES and exponent.denominator == 1 and exponent >= 2:
+            case Applied(fn, args) if fn in squares and exponent.denominator == 1 and exponent >= 2:
                 first, second, other = _SQUARES[fn]
                 square = c.add(constant(first), c.scale(c.power(_atom(other, args), 2), second))
                 half, odd = divmod(exponent.numerator, 2)
@@ -110,7 +111,7 @@ def _exp(c: Arithmetic, arg: Tensor) -> Tensor:
                 rest.append(term)
     if powers:
         return c.multiply(*powers, applied(c, "exp", (c.collect(rest, arg.free),)))
-    groups = _linked(arg)
+    groups = [] if c.rules.stated else _linked(arg)
     if len([group for group in groups if group[0]]) < 2:
         return _atom("exp", (arg,))
     pieces = [c.collect(terms, sorted(group, key=lambda index: index.label)) for group, terms in groups]
@@ -156,6 +157,8 @@ def _other(term: Term) -> Term:
 def _log(c: Arithmetic, arg: Tensor) -> Tensor:
     """log(a b**n) = log a + n log b where b is positive; log exp x = x, log of a determinant is its own atom."""
     match arg.terms:
+        case (term,) if c.rules.stated and (term.coefficient != 1 or len(term.factors) > 1):
+            return _log_of_product(c, term, arg)
         case (term,) if term.coefficient > 0 and indices(term.factors) <= set(arg.free):
             own = [(atom, e) for atom, e in term.factors if not factor_is_positive(c.rules, (atom, ONE))]
             positive = [factor for factor in term.factors if factor not in own]
@@ -168,6 +171,23 @@ def _log(c: Arithmetic, arg: Tensor) -> Tensor:
             return c.add(*parts)
         case _:
             return _atom("log", (arg,))
+
+
+def _log_of_product(c: Arithmetic, term: Term, arg: Tensor) -> Tensor:
+    """Return the logarithm of a product as one, without its exponentials and determinants: log(a exp(b)) = log a + b.
+
+    That of a ratio near 1 is exact as it stands; the difference of two logarithms is not.
+    """
+    if not indices(term.factors) <= set(arg.free):
+        return _atom("log", (arg,))
+    apart = [factor for factor in term.factors if _has_plain_log(factor[0])]
+    rest = c.collect([Term(term.coefficient, tuple(f for f in term.factors if f not in apart))], arg.free)
+    parts = [c.scale(_log_atom(factor), factor[1]) for factor in apart]
+    return c.add(*parts, applied(c, "log", (rest,)) if apart else _atom("log", (rest,)))
+
+
+def _has_plain_log(atom: Atom) -> bool:
+    return isinstance(atom, Determinant) or (isinstance(atom, Applied) and atom.fn == "exp")
 
 
 def _log_atom(factor: Factor) -> Tensor:

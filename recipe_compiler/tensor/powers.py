@@ -12,7 +12,7 @@ from recipe_compiler.tensor.order import sorted_factors, sorted_indices
 from recipe_compiler.tensor.roots import root
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.signs import factor_is_nonnegative
-from recipe_compiler.tensor.terms import Atom, Base, Tensor, Term
+from recipe_compiler.tensor.terms import Atom, Base, Delta, Tensor, Term
 
 _EXPAND = 64
 """Products of sums are multiplied out up to this many terms; beyond, the power stays one atom."""
@@ -34,13 +34,13 @@ def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
             raise meaningless("found a division by an expression that is zero everywhere")
         return tensor
     if exponent == 1:
-        return tensor
+        return whole(c, tensor) if c.rules.stated else tensor
     if _is_monomial(tensor):
         return c.collect([_monomial(c.rules, tensor.terms[0], exponent)], free)
-    whole = exponent.denominator == 1
-    if whole and exponent > 0 and _expands(tensor, exponent.numerator):
+    is_whole = exponent.denominator == 1
+    if is_whole and exponent > 0 and not c.rules.stated and _expands(tensor, exponent.numerator):
         return c.multiply(*[tensor] * exponent.numerator)
-    outside, arg = _primitive(c, tensor, whole=whole)
+    outside, arg = _primitive(c, tensor, whole=is_whole)
     number, roots = _number(outside.coefficient, exponent)
     factors = tuple((atom, count * exponent) for atom, count in outside.factors)
     if _is_monomial(arg):
@@ -48,10 +48,20 @@ def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
     return c.collect([Term(number, (*roots, *factors, (Base(occurring(arg)), exponent)))], free)
 
 
-def needs_rebuilding(base: Base, exponent: Fraction, *, merged: bool) -> bool:
+def whole(c: Arithmetic, tensor: Tensor) -> Tensor:
+    """Return a sum as one factor; as it is where it has one term, or deltas, which identify indices outside."""
+    if len(tensor.terms) < 2 or any(isinstance(atom, Delta) for term in tensor.terms for atom, _ in term.factors):
+        return tensor
+    outside, arg = _primitive(c, tensor, whole=True)
+    return c.collect([Term(outside.coefficient, (*outside.factors, (Base(occurring(arg)), ONE)))], tensor.free)
+
+
+def needs_rebuilding(rules: Rules, base: Base, exponent: Fraction, *, merged: bool) -> bool:
     """Whether a power of a base may have another canonical form, `merged` if its exponent has just changed."""
     if as_number(base.arg) is not None:
         return not 0 < exponent < 1
+    if rules.stated:
+        return exponent == 1 and len(base.arg.terms) == 1
     if exponent.denominator != 1:
         return False
     return _expands(base.arg, exponent.numerator) if exponent > 0 else merged

@@ -177,7 +177,7 @@ def _merged(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
     anew: list[Tensor] = []
     plain: list[Factor] = []
     for atom, exponent in factors:
-        if isinstance(atom, Base) and needs_rebuilding(atom, exponent, merged=atom in changed):
+        if isinstance(atom, Base) and needs_rebuilding(c.rules, atom, exponent, merged=atom in changed):
             new = c.power(atom.arg, exponent)
             if new.terms != (Term(ONE, ((atom, exponent),)),):
                 anew.append(new)

@@ -24,6 +24,11 @@ class Rules:
     """Scalars and vectors with entries >= 0; holds those of `positive` too."""
     depends: frozenset[tuple[str, str]] = frozenset()
     """Pairs (function, block it is a function of)."""
+    stated: bool = False
+    """Whether factors stay what they are stated as: sums are not multiplied out, nor functions of products taken apart.
+
+    What is equal then need not have one form; what is computed rounds as what is stated does.
+    """
 
 
 def rules_of(declarations: Declarations) -> Rules:

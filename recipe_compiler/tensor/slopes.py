@@ -56,6 +56,8 @@ def _slope(c: Arithmetic, fn: str, x: Tensor) -> Tensor:
             return c.scale(c.applied("sin", x), -1)
         case "tan":
             return c.add(constant(1), square("tan"))
+        case "tanh" if c.rules.stated:  # 1 - tanh(x)**2 cancels where |x| is large
+            return c.power(c.applied("cosh", x), -2)
         case "tanh":
             return c.add(constant(1), c.scale(square("tanh"), -1))
         case "atan":
@@ -66,6 +68,8 @@ def _slope(c: Arithmetic, fn: str, x: Tensor) -> Tensor:
             return c.applied("cosh", x)
         case "softplus":
             return c.applied("sigmoid", x)
+        case "sigmoid" if c.rules.stated:  # so does 1 - sigmoid(x)
+            return c.multiply(c.applied("sigmoid", x), c.applied("sigmoid", c.scale(x, -1)))
         case "sigmoid":
             return c.add(c.applied("sigmoid", x), c.scale(square("sigmoid"), -1))
         case "erf":

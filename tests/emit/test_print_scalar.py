@@ -69,6 +69,8 @@ def test_the_text_means_the_expression(value: Scalar) -> None:
         (plus((Times((Constant(Fraction(-1)), Ref("a"))), Ref("b"))), "b - a"),
         (Times((Ref("N"), Raise(Ref("n"), Fraction(-1)), Ref("g", ("i",)))), "N * g[i] / n"),
         (Times((Constant(Fraction(1, 3)), Ref("a"))), "a / 3.0"),
+        (Times((Constant(Fraction(-1)), Plus((Ref("a"), Ref("b"))))), "-(a + b)"),
+        (Plus((Ref("c"), Times((Constant(Fraction(-1)), Plus((Ref("a"), Ref("b"))))))), "c - (a + b)"),
         (Raise(Plus((Ref("a"), Ref("b"))), Fraction(1, 2)), "math.sqrt(a + b)"),
         (Raise(Ref("a"), Fraction(-1, 2)), "1.0 / math.sqrt(a)"),
         (Raise(Ref("a", ("i",)), Fraction(2)), "a[i] ** 2"),

@@ -4,9 +4,6 @@ U is read by the second engine, which shares nothing with the calculus the gradi
 data; its differences are mpmath's. Points lie near and far from the posterior.
 """
 
-import sys
-from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,46 +11,22 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from emitted import emitted, known_noise
 
 from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.symbols import coordinates, label, positions
-from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.module import emit_module
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.program.lower import lower
-from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.data import Data, Field, load_data
-from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.values import parameter_values
-from recipe_compiler.scheme.discretise import discretise
-from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Value
+from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
 BUILDS = sorted((ROOT / "specs" / "builds").glob("*.yaml")) + sorted((ROOT / "tests/targets/builds").glob("*.yaml"))
 BY_TARGET = {build.target.name: build for build in map(load, BUILDS) if isinstance(build, Build)}
 ROWS = 12
 """Data that are looked at: U is added up datum by datum at 50 digits."""
-
-
-def emitted(build: Build) -> tuple[Any, dict[str, tuple[str, ...]]]:
-    """Return the emitted module of a build, imported, and what it keeps in scalars; verdicts are not asked for."""
-    program = discretise(build, derive(bind(build)))
-    shipped = rename(program, dict(build.sizes))
-    kernel = schedule(shipped, lower(shipped))
-    module = emit_module(build.name, shipped, kernel, "A test.", "0" * 64)
-    return load_text(build.name, module.text), dict(kernel.registers)
-
-
-def known_noise(build: Build, sizes: dict[str, int]) -> Build:
-    """Return the build with a value of the noise it would estimate, which the gradient does not ask for."""
-    shapes = {p.name: p.shape for p in build.parameters if p.name == build.estimated}
-    zeros = tuple((n, np.zeros([sizes.get(s, s) for s in shape.sizes])) for n, shape in shapes.items())
-    values = tuple((n, Value(tuple(tuple(Fraction(0) for _ in row) for row in np.atleast_2d(v)))) for n, v in zeros)
-    return replace(build, values=(*build.values, *values))
 
 
 def point(build: Build, rng: np.random.Generator, length: int, scale: float) -> np.ndarray:
@@ -65,11 +38,6 @@ def point(build: Build, rng: np.random.Generator, length: int, scale: float) -> 
     if domain == DomainName.SIMPLEX:
         return np.exp(z) / (1.0 + np.exp(z).sum())
     return z
-
-
-def constants(module: Any, values: list[Any], sizes: dict[str, int]) -> dict[str, Any]:
-    """Return what the module computes once for a chain: inverses of matrices."""
-    return dict(zip(module.constants, module.prepare(*values, 0.01, *(sizes[n] for n in module.sizes)), strict=True))
 
 
 class Energy:
@@ -116,24 +84,21 @@ def test_the_gradient_is_that_of_the_target(name: str) -> None:
     build = BY_TARGET[name]
     whole = load_data(build.data, build.target)
     data = Data(tuple(Field(f.name, np.ascontiguousarray(f.values[:ROWS]), f.columns) for f in whole.fields))
-    energy, (module, registers) = Energy(build, data), emitted(build)
-    space = vars(sys.modules[module.run.py_func.__module__])
-    # on a bounded domain there are no generator moments: the step's own gradient is of all data
-    gradient = space.get("full_gradient") or space["gradient"]
+    energy, made = Energy(build, data), emitted(build)
+    module = made.module
     rng = np.random.default_rng(3)
     parameters = parameter_values(known_noise(build, energy.sizes), module.parameters, energy.sizes)
     plain = {name: float(v) if v.ndim == 0 else v for name, v in parameters.items()}
-    known = plain | constants(module, list(plain.values()), energy.sizes) | {f.name: f.values for f in data.fields}
-    names = gradient.py_func.__code__.co_varnames[: gradient.py_func.__code__.co_argcount]
+    known = plain | made.constants(list(plain.values()), energy.sizes) | {f.name: f.values for f in data.fields}
     for scale in (0.5, 2.0):
         z = point(build, rng, len(energy.z), scale)
-        given = known | {module.potential_block: z}
-        given |= dict(zip(registers.get(module.potential_block, ()), z, strict=False))
-        found = np.ravel(gradient(*(given[name] for name in names)))
+        gradients = made.gradients(known, z, data.rows)
         chosen = range(len(z)) if len(z) <= 12 else sorted({0, len(z) - 1, *rng.choice(len(z), 10, replace=False)})
         with mpmath.workdps(50):
             at = [mpmath.mpf(float(x)) for x in z]
             for k in chosen:
                 order = tuple(1 if i == k else 0 for i in range(len(z)))
                 exact = float(mpmath.diff(energy, at, order))
-                assert found[k] == pytest.approx(exact, rel=1e-11, abs=1e-10 * max(1.0, np.abs(found).max())), (k, z)
+                for by, found in gradients.items():
+                    near = pytest.approx(exact, rel=1e-11, abs=1e-10 * max(1.0, np.abs(found).max()))
+                    assert found[k] == near, (by, k, z)
