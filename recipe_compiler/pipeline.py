@@ -50,14 +50,14 @@ def compile_build(build: Build, report: Report | None = None, *, allow_undecided
 
     Args:
         build: what to compile.
-        report: the verdicts about it, where they are known already; else they are found first.
+        report: the verdicts about it, where they are known already; else those it needs are found first.
         allow_undecided: whether a build may be compiled that is neither proved nor refuted.
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
         CompilerError: the emitted text is not what was verified.
     """
-    report = report or check(build)
+    report = report or check(build, advisory=False)
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
     program = discretise(build, derivation)
@@ -75,7 +75,7 @@ def compile_build(build: Build, report: Report | None = None, *, allow_undecided
     kernel = schedule(shipped, lower(shipped))
     if kernel.chunked:  # a chunk has any length: the text for every size, read back above, is as fast
         shipped, kernel = program, schedule(program, lower(program))
-    top = header(build, derivation, shipped, report, identity, names)
+    top = header(build, derivation, shipped, report, identity, names, allow_undecided=allow_undecided)
     module = emit_module(build.name, shipped, kernel, top, identity)
     check_shipped(module, sizes)
     return module

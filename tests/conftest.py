@@ -1,6 +1,7 @@
 """What all tests share: golden texts, and the compiled code of emitted modules, kept from one run to the next."""
 
 import difflib
+import multiprocessing
 import os
 import shutil
 import time
@@ -56,6 +57,24 @@ def without_explanations() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "explanations", lambda *_: ())
         yield
+
+
+def _compute() -> None:
+    while True:
+        pass
+
+
+@pytest.fixture
+def busy_machine() -> Iterator[None]:
+    """Other programs beside the test, four for every processor, that take all they are given."""
+    fork = multiprocessing.get_context("fork")
+    others = [fork.Process(target=_compute, daemon=True) for _ in range(4 * (os.cpu_count() or 1))]
+    for other in others:
+        other.start()
+    yield
+    for other in others:
+        other.kill()
+        other.join()
 
 
 @pytest.fixture

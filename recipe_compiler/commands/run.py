@@ -18,10 +18,11 @@ from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.pipeline import check, compile_build, estimate
-from recipe_compiler.run.checkpoint import Checkpoint, checkpoint_facts
+from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.generator import GeneratorMeans, generator_means
 from recipe_compiler.run.lanes import LANES
@@ -30,6 +31,7 @@ from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws, check_settings, prepare_inputs, sample
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.stepping import stepping_code
 from recipe_compiler.run.store import save, to_datatree
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.build_checks import no_lanes
@@ -66,6 +68,7 @@ def run_build(
     module = compile_build(build, report, allow_undecided=allow_undecided)
     emitted = load_text(module.name, module.text)
     check_settings(emitted, build, settings, data)
+    facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided)
     _demand_room(build, emitted, settings, data)
     if not as_json:
@@ -76,7 +79,7 @@ def run_build(
     ahead = forecast(emitted, build, inputs)
     for line in ahead.says if ahead is not None and not as_json else ():
         say(line)
-    kept = Checkpoint(checkpoint, checkpoint_facts(module.text, asdict(settings), data))
+    kept = Checkpoint(checkpoint, facts)
     with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
         draws = sample(emitted, build, settings, data, watch, cores, kept, resume=resume)
     for note in kept.notes:

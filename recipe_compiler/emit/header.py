@@ -10,7 +10,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.program.program import Program
 from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.show import text as tensor_text
-from recipe_compiler.verdict import Proved, Refuted, Report, Undecided
+from recipe_compiler.verdict import Proved, Report
 
 WIDTH = 116
 
@@ -22,9 +22,12 @@ _DRAWN = {
 
 
 def header(
-    build: Build, derivation: Derivation, program: Program, report: Report, digest: str, names: Mapping[str, str]
-) -> str:
+    build: Build, derivation: Derivation, program: Program, report: Report, digest: str, names: Mapping[str, str],
+    *, allow_undecided: bool = False,
+) -> str:  # fmt: skip
     """Return the header's text, safe between triple quotes: one line of a user's text stays one line.
+
+    It holds nothing that a limit on the time of a claim could change: the same build, the same text, on every machine.
 
     Args:
         build: what the module is made of.
@@ -33,6 +36,7 @@ def header(
         report: the verdicts about the build.
         digest: SHA-256 of the documents.
         names: the user's names that had to be changed, with what they became.
+        allow_undecided: whether it was asked for though a required claim might be undecided.
     """
     sections = (
         _title(build, digest),
@@ -42,7 +46,7 @@ def header(
         _section("Bound to", [f"{name} = {text(formula)}" for name, formula in build.bind]),
         _section("Parameters", [_parameter(p.name, p.kinds) for p in program.parameters]),
         _section("Step", _step(build, program)),
-        _section("Claims", _claims(report)),
+        _section("Claims", _claims(report, allow_undecided=allow_undecided)),
         _section("Not checked here", report.caveats),
         _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
         _section("References", build.dynamics.references),
@@ -144,12 +148,16 @@ def _batch(build: Build) -> str:
     return f"a minibatch drawn {'with' if build.replacement else 'without'} replacement"
 
 
-def _claims(report: Report) -> Iterator[str]:
-    for finding in report.findings:
-        match finding.decision:
-            case Proved(by=by, given=given):
-                yield f"proved: {finding.says} (by {by}" + (f"; given {'; '.join(given)})" if given else ")")
-            case Refuted(by=by):
-                yield f"refuted: {finding.says} (by {by})"
-            case Undecided(tried=tried):
-                yield f"undecided: {finding.says} (tried {'; '.join(tried)})"
+def _claims(report: Report, *, allow_undecided: bool) -> Iterator[str]:
+    """Yield the required claims: proved, all of them; where they need not be, what is proved depends on the limits."""
+    required = [finding for finding in report.findings if finding.required]
+    if allow_undecided:
+        yield "compiled with --allow-undecided; `recipe check` says which of these claims are proved:"
+        yield from (finding.says for finding in required)
+        return
+    for finding in required:
+        if isinstance(finding.decision, Proved):
+            given = finding.decision.given
+            by = finding.decision.by
+            yield f"proved: {finding.says} (by {by}" + (f"; given {'; '.join(given)})" if given else ")")
+    yield "advisory claims are decided by `recipe check`"

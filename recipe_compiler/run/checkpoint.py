@@ -6,35 +6,26 @@ names is there. A process that writes holds a lock, which the system takes from 
 """
 
 import fcntl
-import hashlib
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Chain
 from recipe_compiler.run.chains import Keep
-from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.sealed import Sealed, read_sealed, write_sealed
 from recipe_compiler.run.streams import set_words, words_of
 from recipe_compiler.version import OWN, versions
 
-Facts = Mapping[str, str | int | float | None]
+Facts = Mapping[str, Any]
 Copies = dict[str, NDArray[Any]]
-
-SAMPLED = 256
-"""Of a field of the data larger than `SAMPLED` pieces, as many pieces are hashed, evenly spread, first and last too."""
-
-PIECE = 1 << 20
-"""Bytes of such a piece."""
 
 
 @dataclass(slots=True, eq=False)
@@ -152,11 +143,7 @@ class Checkpoint:
         return self.folder / f"draws-{number:06d}"
 
     def _compare(self, path: Path, header: Mapping[str, Any]) -> None:
-        differ = [
-            f"{name}: found {header['facts'].get(name)} in the checkpoint, expected {value}"
-            for name, value in self.facts.items()
-            if header["facts"].get(name) != value
-        ]
+        differ = list(_differences((), header["facts"], self.facts))
         if differ:
             raise RunError(
                 "\n".join((f"{path} is of another run: continue that one, or run without --resume", *differ))
@@ -180,24 +167,22 @@ class Checkpoint:
         self._kept = list(segment.header["ends"])
 
 
-def checkpoint_facts(module: str, settings: Facts, data: Data) -> Facts:
-    """Return what a run must share with the one it continues: the module's text, settings but `draws`, the data."""
-    fields = {f"data {item.name}": _digest(item.values) for item in data.fields}
-    text = hashlib.sha256(module.encode()).hexdigest()
-    return {"module": text, **{name: value for name, value in settings.items() if name != "draws"}, **fields}
+def _differences(names: tuple[str, ...], found: object, expected: object) -> Iterator[str]:
+    """Yield what is not the same in a checkpoint, by name; of code, the first line that differs."""
+    if isinstance(found, dict) and isinstance(expected, Mapping):
+        for name in dict.fromkeys((*expected, *found)):
+            yield from _differences((*names, name), found.get(name), expected.get(name))
+    elif found != expected:
+        before, now = (_first_line(one, other) for one, other in ((found, expected), (expected, found)))
+        yield f"{' '.join(names)}: found {before} in the checkpoint, expected {now}"
 
 
-def _digest(values: NDArray[Any]) -> str:
-    """Return the SHA-256 of an array, of pieces spread over it where it is large: it may not fit into memory."""
-    flat = values.reshape(-1)
-    length = PIECE // flat.itemsize
-    pieces = range(0, flat.size, length)
-    if len(pieces) > SAMPLED:
-        pieces = [int(start) for start in np.linspace(0, flat.size - length, SAMPLED)]
-    found = hashlib.sha256(f"{values.shape} {values.dtype.str}".encode("ascii"))
-    for start in pieces:
-        found.update(np.ascontiguousarray(flat[start : start + length]).tobytes())
-    return found.hexdigest()
+def _first_line(one: object, other: object) -> object:
+    """Return the first line of a text that is not in the other; all of what is no text of several lines."""
+    if not (isinstance(one, str) and "\n" in one):
+        return one
+    others = set(other.splitlines()) if isinstance(other, str) else set[str]()
+    return f"`{next((line.strip() for line in one.splitlines() if line not in others), '...')}`"
 
 
 def _versions() -> dict[str, str]:

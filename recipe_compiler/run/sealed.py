@@ -16,7 +16,7 @@ from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.write import write_whole
 
 KIND = "recipe_compiler checkpoint"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,22 +38,24 @@ class Asked:
     jobs: Callable[[], Sequence[Job]]
 
 
-def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS) -> Report:
-    """Return the report of a document; each claim may take `seconds`.
+def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *, advisory: bool = True) -> Report:
+    """Return the report of a document; each claim may take `seconds` of processor time.
+
+    Without `advisory` only the required claims are asked, which decide the document.
 
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
     match document:
         case Dynamics():
-            findings = _decided(_of_dynamics(document), seconds)
+            findings = _decided(_of_dynamics(document), seconds, advisory=advisory)
             caveats, said = dynamics_caveats(document), explanations(document, findings, seconds)
         case Target():
-            findings = _decided(_of_target(document), seconds)
+            findings = _decided(_of_target(document), seconds, advisory=advisory)
             caveats, said = target_caveats(document), ()
         case Build():
             bound = Bound(document, bind(document))
-            findings = _decided(_of_build(bound), seconds)
+            findings = _decided(_of_build(bound), seconds, advisory=advisory)
             caveats, said = build_caveats(document, bound.dynamics), ()
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
 
@@ -102,8 +104,20 @@ def _of_build(bound: Bound) -> Asked:
     return Asked((*dynamics.rows, *target.rows, *rows), lambda: [*dynamics.jobs(), *target.jobs(), *own])
 
 
-def _decided(what: Asked, seconds: float) -> tuple[Finding, ...]:
+def _required(what: Asked) -> Asked:
+    """Return the claims that decide a document."""
+    kept = [k for k, row in enumerate(what.rows) if row.required]
+
+    def jobs() -> Sequence[Job]:
+        prepared = what.jobs()
+        return [prepared[k] for k in kept]
+
+    return Asked(tuple(what.rows[k] for k in kept), jobs)
+
+
+def _decided(what: Asked, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
+    what = what if advisory else _required(what)
     outcomes = run_all(Work(lambda: [partial(timed, job) for job in what.jobs()], len(what.rows)), seconds)
     return tuple(
         Finding(row.id, row.says, row.required, Undecided((outcome.reason,)), seconds=outcome.seconds)

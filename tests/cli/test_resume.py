@@ -55,3 +55,25 @@ def test_there_must_be_a_checkpoint(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SETTINGS, "--draws", "5", "-o", tmp_path, "--resume")
     assert outcome.code == 2
     assert "found no checkpoint, expected one: run without --resume" in outcome.err
+
+
+def test_a_run_goes_on_where_only_the_header_of_its_module_is_another(recipe, tmp_path: Path) -> None:
+    """The header of a module that may be undecided names no verdicts; its step is the same."""
+    short = ("run", BUILD, "--warmup", "5", "--thin", "10", "--chains", "2", "-o", tmp_path)
+    assert recipe(*short, "--draws", "40").code == 0
+    again = recipe(*short, "--draws", "60", "--resume", "--allow-undecided")
+    assert again.code == 0, again.err
+    assert theta(tmp_path).shape[1] == 60
+
+
+def test_a_run_does_not_go_on_with_another_value(recipe, tmp_path: Path) -> None:
+    text = (ROOT / BUILD).read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
+    path = tmp_path / "build.yaml"
+    path.write_text(text, encoding="utf-8")
+    short = ("run", path, "--warmup", "5", "--thin", "10", "--chains", "2", "-o", tmp_path)
+    assert recipe(*short, "--draws", "40").code == 0
+    path.write_text(text.replace("mu: {value: [1,", "mu: {value: [2,"), encoding="utf-8")
+    again = recipe(*short, "--draws", "60", "--resume")
+    assert again.code == 2
+    assert "parameter mu: found" in again.err
+    assert "code" not in again.err

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,13 +18,17 @@ import numpy as np
 import pytest
 
 from recipe_compiler.run import chains as chains_module
-from recipe_compiler.run.checkpoint import Checkpoint, checkpoint_facts
+from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
-from recipe_compiler.run.sealed import KIND
+from recipe_compiler.run.sealed import KIND, VERSION
 from recipe_compiler.spec.model import Build, RunSettings, Value
+
+CODE = {"run": "def run():\n    x = 1\n    y = 2", "step": "def step():\n    pass"}
+"""What makes the draws, as a checkpoint is told: here, any text."""
 
 VARIANTS = ("full", "without", "with")
 
@@ -63,7 +67,7 @@ sys.exit(128 + draws.stopped if draws.stopped else 0)
 def run(
     module: Emitted, build: Build, data: Data, folder: Path, settings: RunSettings, *, resume: bool = False
 ) -> Draws:
-    facts = checkpoint_facts(module.digest, asdict(settings), data)
+    facts = checkpoint_facts(CODE, build, settings, data)
     with Checkpoint(folder, facts) as checkpoint:
         return sample(module, build, settings, data, cores=2, checkpoint=checkpoint, resume=resume)
 
@@ -101,7 +105,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     module = modules[variant]
     settings = replace(build.run, draws=1500, thin=2000)
     whole = sample(module, build, settings, data)
-    facts = checkpoint_facts(module.digest, asdict(settings), data)
+    facts = checkpoint_facts(CODE, build, settings, data)
     for turn in range(3):
         with Checkpoint(tmp_path, facts, every=0.05) as checkpoint:
             part = sample(module, build, settings, data, Stop(10 + 300 * turn), 2, checkpoint, resume=turn > 0)
@@ -174,9 +178,10 @@ def test_a_full_disk_leaves_the_checkpoint_before(
 import resource, signal, sys
 sys.path.insert(0, {tests!r})
 import conftest as fixtures
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from recipe_compiler.run.checkpoint import Checkpoint, checkpoint_facts
+from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import load_file
 from recipe_compiler.run.sample import sample
 
@@ -184,15 +189,13 @@ module = load_file(Path({module!r}))
 build, data = fixtures.make_build(), fixtures.make_data()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 settings = replace(build.run, draws=20000)
-with Checkpoint(Path({folder!r}), checkpoint_facts({digest!r}, asdict(settings), data)) as checkpoint:
+with Checkpoint(Path({folder!r}), checkpoint_facts({code!r}, build, settings, data)) as checkpoint:
     sample(module, build, replace(settings, draws=1000), data)  # compiled while there is room
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     sample(module, build, settings, data, checkpoint=checkpoint, resume=True)
 """
     module = Path(sys.modules[full_module.run.__module__].__file__ or "")
-    text = script.format(
-        tests=str(Path(__file__).parent), module=str(module), folder=str(tmp_path), digest=full_module.digest
-    )
+    text = script.format(tests=str(Path(__file__).parent), module=str(module), folder=str(tmp_path), code=CODE)
     child = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False)
     assert child.returncode != 0
     assert "OSError" in child.stderr
@@ -236,6 +239,26 @@ def test_another_run_is_refused_by_name(
     run(full_module, build, data, tmp_path, build.run)
     with pytest.raises(RunError, match=says):
         run(full_module, build, data, tmp_path, replace(build.run, draws=200, **change), resume=True)
+
+
+def test_other_code_is_refused_by_what_differs(
+    full_module: Emitted, build: Build, data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(full_module, build, data, tmp_path, build.run)
+    changed = {**CODE, "run": CODE["run"].replace("y = 2", "y = 3"), "more": "def more():\n    pass"}
+    monkeypatch.setattr(sys.modules[__name__], "CODE", changed)
+    with pytest.raises(RunError) as caught:
+        run(full_module, build, data, tmp_path, replace(build.run, draws=200), resume=True)
+    assert "code run: found `y = 2` in the checkpoint, expected `y = 3`" in str(caught.value)
+    assert "code more: found None in the checkpoint, expected `def more():`" in str(caught.value)
+    assert "code step" not in str(caught.value)
+
+
+def test_other_values_are_refused(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:
+    run(full_module, build, data, tmp_path, build.run)
+    limited = replace(build, values=(*build.values, ("limit", Value(((Fraction(385, 100),),)))))
+    with pytest.raises(RunError, match=r"parameter limit: found .* in the checkpoint, expected 3.85"):
+        run(full_module, limited, data, tmp_path, replace(build.run, draws=200), resume=True)
 
 
 def test_other_data_are_refused(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:
@@ -304,7 +327,7 @@ def test_nothing_is_unpickled(kind: str, full_module: Emitted, build: Build, dat
         np.savez(payload, allow_pickle=True, a=np.array([bomb], object))
         body = b'{"facts": {}, "done": [0]}\n' + payload.getvalue()
         digest = hashlib.sha256(body).hexdigest()
-        state.write_bytes(f"{KIND} 1\n{digest}\n".encode() + body)
+        state.write_bytes(f"{KIND} {VERSION}\n{digest}\n".encode() + body)
     with pytest.raises(RunError, match="found"):
         run(full_module, build, data, folder, build.run, resume=True)
     assert not canary.exists()
@@ -315,6 +338,6 @@ def test_another_version_is_refused_by_its_number(
 ) -> None:
     run(full_module, build, data, tmp_path, build.run)
     text = (tmp_path / "state").read_bytes()
-    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 1\n", b"checkpoint 2\n", 1))
-    with pytest.raises(RunError, match="found a checkpoint of version 2, expected 1"):
+    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 2\n", b"checkpoint 3\n", 1))
+    with pytest.raises(RunError, match="found a checkpoint of version 3, expected 2"):
         run(full_module, build, data, tmp_path, replace(build.run, draws=200), resume=True)

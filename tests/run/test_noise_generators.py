@@ -4,7 +4,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +22,9 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import Chain, Inputs, start_chain
 from recipe_compiler.run.chains import run_chains
-from recipe_compiler.run.checkpoint import Checkpoint, checkpoint_facts
+from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, Field
+from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.run.streams import set_words, words_of
@@ -247,7 +248,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     settings = replace(build.run, draws=200, thin=300 if shape == "chunks" else 20_000)
     data = data_of(shape)
     whole = sample(module, build, settings, data)
-    facts = checkpoint_facts(module.digest, asdict(settings), data)
+    facts = checkpoint_facts({}, build, settings, data)
     for turn in range(3):
         with Checkpoint(tmp_path, facts, every=0.05) as checkpoint:
             part = sample(

@@ -1,15 +1,16 @@
 """Step sizes that fall: what every draw is given, the same bits however a run is cut, weights of the draws."""
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from recipe_compiler.run.checkpoint import Checkpoint, checkpoint_facts
+from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.run.schedule import shown, step_of, weights
@@ -78,7 +79,7 @@ def test_stopped_and_continued_is_never_stopped(
     whole = settings(build, schedule)
 
     def kept(asked: RunSettings, *, resume: bool) -> Draws:
-        with Checkpoint(tmp_path / "kept", checkpoint_facts("module", asdict(asked), data)) as checkpoint:
+        with Checkpoint(tmp_path / "kept", checkpoint_facts({}, build, asked, data)) as checkpoint:
             return sample(full_module, build, asked, data, checkpoint=checkpoint, resume=resume)
 
     kept(replace(whole, draws=11), resume=False)
@@ -89,11 +90,11 @@ def test_stopped_and_continued_is_never_stopped(
 def test_another_schedule_is_another_run(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:
     for schedule, resume in ((POWER, False), (replace(POWER, b=8.0), True)):
         asked = settings(build, schedule)
-        with Checkpoint(tmp_path / "kept", checkpoint_facts("module", asdict(asked), data)) as checkpoint:
+        with Checkpoint(tmp_path / "kept", checkpoint_facts({}, build, asked, data)) as checkpoint:
             if not resume:
                 sample(full_module, build, asked, data, checkpoint=checkpoint)
                 continue
-            with pytest.raises(RunError, match=r"schedule: found .* expected"):
+            with pytest.raises(RunError, match=r"schedule b: found .* in the checkpoint, expected 8.0"):
                 sample(full_module, build, asked, data, checkpoint=checkpoint, resume=True)
 
 

@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import psutil
@@ -71,20 +70,6 @@ def jobs(*todo: Job) -> Sequence[Job]:
     return todo
 
 
-@contextmanager
-def busy(number: int) -> Iterator[None]:
-    """Other programs that take every processor they are given."""
-    others = [multiprocessing.get_context("fork").Process(target=endless, daemon=True) for _ in range(number)]
-    for other in others:
-        other.start()
-    try:
-        yield
-    finally:
-        for other in others:
-            other.kill()
-            other.join()
-
-
 def of_children() -> float:
     """Return the processor time of the children that have ended."""
     times = os.times()
@@ -136,10 +121,10 @@ def test_a_document_has_a_limit_of_its_own() -> None:
     assert found[-1] == "the 2.5 s for one document were over"
 
 
+@pytest.mark.usefixtures("busy_machine")
 def test_other_programs_do_not_use_up_the_limit() -> None:
-    """A second of processor time beside so many others takes four by the clock."""
-    with busy(4 * (os.cpu_count() or 1)):
-        assert outcomes(partial(computing, 1.0), seconds=1.5) == ["computing"]
+    """A second of processor time takes several by the clock."""
+    assert outcomes(partial(computing, 1.0), seconds=1.5) == ["computing"]
 
 
 def test_what_sleeps_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ Signs of the characteristic coefficients by terms and factors; sums of squares w
 coefficients; ball arithmetic on bounded boxes. Z3 alone is trusted: every other proof carries what re-checks it.
 """
 
-import time
 from dataclasses import dataclass
 
 from flint import fmpq_mpoly
@@ -14,14 +13,13 @@ from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.positivity.boxes import covered
 from recipe_compiler.algebra.positivity.coefficients import LARGEST_SIZE, coefficients, connected
-from recipe_compiler.algebra.positivity.oracle import MILLISECONDS, RESOURCES, no_counterexample
+from recipe_compiler.algebra.positivity.oracle import RESOURCES, no_counterexample
 from recipe_compiler.algebra.positivity.problem import Problem, problem, shown
 from recipe_compiler.algebra.positivity.region import Region, about
 from recipe_compiler.algebra.positivity.signs import Sign, sign_of
 
 OPERATORS = frozenset({">", ">=", "!="})
 SCALAR_RESOURCES = 60_000
-SCALAR_MILLISECONDS = 500
 """What Z3 may use on one scalar: there may be many."""
 LARGEST_FOR_Z3 = 600
 """Coefficients with more terms than this are not given to Z3."""
@@ -117,7 +115,7 @@ def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | Non
         return Shown("ball arithmetic on boxes", found.given, (*data, *boxes.data()))
     if len(p) > LARGEST_FOR_Z3:
         return None
-    answer = no_counterexample(p, found, op, SCALAR_RESOURCES, SCALAR_MILLISECONDS)
+    answer = no_counterexample(p, found, op, SCALAR_RESOURCES)
     trusted = (("trusted", answer.version), *_facts(found))
     return Shown(answer.version.split()[0], found.given, (*data, *trusted)) if answer.holds else None
 
@@ -138,14 +136,12 @@ def _by_z3(part: Part) -> Shown | str:
         return "the characteristic coefficients are too large"
     reasons: list[tuple[str, str]] = []
     version, left = "", RESOURCES
-    end = time.monotonic() + MILLISECONDS / 1000
     for k, (e, sign) in enumerate(zip(part.coefficients, part.signs, strict=True), 1):
         how = "" if sign is None else sign.by
         if sign is None:
             if len(e) > LARGEST_FOR_Z3:
                 return f"e_{k} has {len(e)} terms, too many for Z3"
-            milliseconds = max(int(1000 * (end - time.monotonic())), 1)
-            answer = no_counterexample(e, part.problem, ">=", left, milliseconds)
+            answer = no_counterexample(e, part.problem, ">=", left)
             version = how = answer.version
             left = max(left - answer.used, 1)
             if not answer.holds:

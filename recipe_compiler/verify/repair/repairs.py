@@ -29,7 +29,7 @@ SHOWN = 5
 TRIED = 14
 """Proposals that are put to the proof."""
 SEARCH_SECONDS, SECONDS = 3.0, 4.5
-"""The outer limits of the search and of it all; the usual one ends by its counts long before."""
+"""The outer limits of the search and of it all, in processor time; the usual one ends by its counts long before."""
 
 
 def repairs(case: Case, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
@@ -44,7 +44,7 @@ def repairs(case: Case, findings: Iterable[Finding] = ()) -> tuple[Explanation, 
     """
     if case.derivation is None:
         return ()
-    start = time.monotonic()
+    start = time.process_time()
     try:
         near, farther = _searches(case)
     except (DocumentError, NotConvertedError):
@@ -160,11 +160,11 @@ def _gathered(searches: Iterable[Search], end: float) -> list[Change]:
         try:
             for change in search():
                 found.append(change)
-                if time.monotonic() > end:
+                if time.process_time() > end:
                     break
         except (DocumentError, NotConvertedError, ZeroDivisionError):
             continue
-        if time.monotonic() > end:
+        if time.process_time() > end:
             break
     return found
 
@@ -175,7 +175,7 @@ def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float
     seen = {_mark(dynamics)}
     tried = 0
     for change in changes:
-        if len(found) == SHOWN or tried == TRIED or time.monotonic() > end:
+        if len(found) == SHOWN or tried == TRIED or time.process_time() > end:
             break
         changed = with_formulas(dynamics, dict(change.formulas))
         mark = _mark(changed)

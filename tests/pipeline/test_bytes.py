@@ -1,0 +1,68 @@
+"""A module's bytes are made of its documents: no limit on time, and nothing else that runs, has a part in them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Finding, Undecided, Verdict
+from recipe_compiler.verify import report as reports
+
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
+BUILDS = Path(__file__).parents[2] / "specs" / "builds"
+
+
+@pytest.fixture(scope="module")
+def build() -> Build:
+    build = load(BUILDS / "sghmc_logistic.yaml")
+    assert isinstance(build, Build)
+    return build
+
+
+def endless(*_: object) -> NoReturn:
+    while True:
+        pass
+
+
+def test_other_programs_change_no_byte(build: Build, request: pytest.FixtureRequest) -> None:
+    alone = compile_build(build).text
+    request.getfixturevalue("busy_machine")
+    assert compile_build(build, check(build)).text == alone
+
+
+def test_advisory_claims_that_do_not_end_change_no_byte(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = compile_build(build).text
+    for table in ("DYNAMICS", "TARGETS", "BUILDS"):
+        claims = getattr(reports, table)
+        slow = [c if c.required else replace(c, decide=endless, in_build=c.in_build and endless) for c in claims]
+        monkeypatch.setattr(reports, table, tuple(slow))
+    report = check(build, 1.0)
+    ended = {finding.required for finding in report.findings if isinstance(finding.decision, Undecided)}
+    assert ended == {False}
+    assert compile_build(build, report).text == text
+
+
+def undecided(finding: Finding) -> Finding:
+    return replace(finding, decision=Undecided(("did not end in 5 s",)))
+
+
+@pytest.mark.parametrize("which", ["d_psd", "stationary"])
+def test_what_may_be_undecided_is_written_the_same_whether_it_is_or_not(which: str, build: Build) -> None:
+    report = check(build, advisory=False)
+    found = tuple(undecided(finding) if finding.id == which else finding for finding in report.findings)
+    slow = replace(report, findings=found)
+    assert slow.verdict is Verdict.UNDECIDED
+    texts = {compile_build(build, one, allow_undecided=True).text for one in (report, slow)}
+    assert len(texts) == 1
+    assert "\n    proved:" not in texts.pop()
+
+
+def test_required_claims_alone_decide_a_build_as_all_of_them_do(build: Build) -> None:
+    every, required = check(build), check(build, advisory=False)
+    assert required.findings == tuple(finding for finding in every.findings if finding.required)
+    assert required.verdict is every.verdict
