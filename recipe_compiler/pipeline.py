@@ -57,7 +57,7 @@ def compile_build(build: Build, report: Report | None = None, *, allow_undecided
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
         CompilerError: the emitted text is not what was verified.
     """
-    report = report or check(build, advisory=False)
+    report = check(build, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
     program = discretise(build, derivation)

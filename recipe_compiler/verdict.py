@@ -1,6 +1,6 @@
 """Three-valued verdicts, findings and reports.
 
-A verdict is never a boolean: using one as such raises, because "not proved" is not "refuted".
+None of them is a boolean: using one as such raises, because "not proved" is not "refuted".
 """
 
 from dataclasses import dataclass, field
@@ -22,6 +22,12 @@ class Verdict(StrEnum):
         raise TypeError("a verdict is not a boolean: compare it with Verdict.PROVED, REFUTED or UNDECIDED")
 
 
+def _no_boolean(held: object) -> NoReturn:
+    """Refuse to be true or false; every object is true that does not."""
+    what = type(held).__name__
+    raise TypeError(f"a {what} is not a boolean: compare its .verdict with Verdict.PROVED, REFUTED or UNDECIDED")
+
+
 @dataclass(frozen=True, slots=True)
 class Proved:
     """The claim holds, by an exact certificate, under the assumptions `given`."""
@@ -33,6 +39,7 @@ class Proved:
     remarks: tuple[str, ...] = ()
     """What the claim does not say and its reader has to know."""
     verdict: Verdict = field(default=Verdict.PROVED, init=False)
+    __bool__ = _no_boolean
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ class Refuted:
     """What does not vanish there, as a formula."""
     given: tuple[str, ...] = ()
     verdict: Verdict = field(default=Verdict.REFUTED, init=False)
+    __bool__ = _no_boolean
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,7 @@ class Undecided:
     residual: str = ""
     given: tuple[str, ...] = ()
     verdict: Verdict = field(default=Verdict.UNDECIDED, init=False)
+    __bool__ = _no_boolean
 
 
 Decision = Proved | Refuted | Undecided
@@ -101,6 +110,7 @@ class Finding:
     """Sizes at which the second engine agreed."""
     where: Place | None = None
     seconds: float = field(default=0.0, compare=False)
+    __bool__ = _no_boolean
 
     @property
     def verdict(self) -> Verdict:
@@ -118,6 +128,7 @@ class Report:
     findings: tuple[Finding, ...]
     caveats: tuple[str, ...] = ()
     explanations: tuple[Explanation, ...] = ()
+    __bool__ = _no_boolean
 
     @property
     def verdict(self) -> Verdict:

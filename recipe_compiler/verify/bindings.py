@@ -55,7 +55,8 @@ def gradient_noise(build: Build, bound: Dynamics) -> Finding:
     premises = smoothness([formula_at(build.V, build)], valued.declarations) if premises.open else premises
     tried += [f"not shown: {what}" for what in premises.open]
     given = tuple(sorted(facts([build.V], bound.declarations)))
-    decision = refuted or (Undecided(tuple(tried), given=given) if tried else Proved("structure of V", given))
+    held = Undecided(tuple(tried), given=given) if tried else Proved("structure of V", given)
+    decision = held if refuted is None else refuted
     return Finding(*GRADIENT_NOISE, True, decision, where=where)
 
 

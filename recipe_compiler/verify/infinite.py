@@ -43,7 +43,8 @@ def infinite(case: Case, needed: Sequence[Condition]) -> tuple[Refuted, Sizes] |
     """
     for sizes in case.sizes:
         try:
-            found = fails(case.dynamics.declarations, needed, sizes) or _flat(case, sizes)
+            found = fails(case.dynamics.declarations, needed, sizes)
+            found = _flat(case, sizes) if found is None else found
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue
         if found is not None:

@@ -58,7 +58,7 @@ def recovered_q(case: Case) -> Finding:
     if outcome.found is not None:
         proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
         return Finding(ID, SAYS, False, proved, "all", outcome.found.checked_at, where)
-    stationary = outcome.stationary or claimed_stationary(problem.case)
+    stationary = claimed_stationary(problem.case) if outcome.stationary is None else outcome.stationary
     if isinstance(stationary.decision, Refuted):
         return replace(stationary, id=ID, says=SAYS, required=False, decision=_not_stationary(stationary.decision))
     none = _around(problem) or _one_coordinate(problem)

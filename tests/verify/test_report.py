@@ -240,3 +240,10 @@ def test_exit_codes(checked: Check) -> None:
     assert exit_code([undecided, proved]) == 3
     assert exit_code([undecided, proved], allow_undecided=True) == 0
     assert exit_code([undecided, refuted], allow_undecided=True) == 1
+
+
+@pytest.mark.parametrize("held", [Proved("x"), Refuted("x", ()), Undecided(()), Finding("a", "b", True, Proved("x")),
+                                  Report("n", "f", "d", ()), *Verdict], ids=str)  # fmt: skip
+def test_what_holds_a_verdict_is_no_boolean(held: object) -> None:
+    with pytest.raises(TypeError, match=r"is not a boolean: compare it.* with Verdict\.PROVED, REFUTED or UNDECIDED"):
+        bool(held)
