@@ -21,7 +21,10 @@ PIPE_WIDTH = 132
 EXCERPT = 100
 """Columns of a line of a document that are shown with a fault."""
 
-TOPICS = {Topic.CURL: "Q", Topic.REPAIR: "repair", Topic.SAMPLES: "samples instead"}
+TOPICS = {
+    Topic.CURL: "Q", Topic.DERIVED: "derived", Topic.REPAIR: "repair", Topic.NO_REPAIR: "no repair",
+    Topic.SAMPLES: "samples instead",
+}  # fmt: skip
 
 STYLES = {Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
 

@@ -74,8 +74,12 @@ class Topic(StrEnum):
 
     CURL = "curl"
     """A skew Q that represents a claimed drift."""
+    DERIVED = "derived"
+    """What follows from D, Q and H where something else is claimed."""
     REPAIR = "repair"
     """A change after which the claim holds."""
+    NO_REPAIR = "no repair"
+    """Why no such change is shown."""
     SAMPLES = "samples"
     """The density that a wrong sampler leaves stationary instead."""
 

@@ -56,6 +56,13 @@ def derivation_latex(derivation: Derivation) -> str:
     return f"% {dynamics.name}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
+def drift_texts(derivation: Derivation, block: int) -> list[tuple[str, str]]:
+    """Return the drift of one block as text, by what stands on its left: one line, or one for each place."""
+    c = calculus(derivation.dynamics.declarations)
+    rows = _rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], derivation.drift[block])
+    return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
+
+
 def _section(name: str, lines: Sequence[str]) -> str:
     first, *others = lines
     return "\n".join([f"{name:<{_MARGIN}}{first}", *(f"{'':<{_MARGIN}}{line}" for line in others)])

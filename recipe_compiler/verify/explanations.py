@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Finding, Verdict
+from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
 from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.recovered_q import explained_q
@@ -13,30 +13,54 @@ Question = Callable[[Case], tuple[Explanation, ...]]
 
 REPAIRED = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary"})
 """Refuted claims for which repairs are looked for."""
-CLAIMED = "claimed_stationary"
-"""The claim that, refuted, leaves the question what the equation samples instead."""
+ASKED = {
+    Topic.DERIVED: frozenset({"claimed_drift"}),
+    Topic.REPAIR: REPAIRED,
+    Topic.SAMPLES: frozenset({"claimed_stationary"}),
+}
+"""What is said beside a refutation, and of which claims."""
+NONE = (
+    "none of the changes that are tried (a factor, a sign, up to three terms of the drift, friction, terms of Gamma, "
+    "places of D and Q) was proved to make the claims hold"
+)
 
 
 def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
     """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
     refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
     found = [shown for finding in findings if (shown := explained_q(finding)) is not None]
-    asked = (*(("repairs",) if refuted & REPAIRED else ()), *(("samples",) if CLAIMED in refuted else ()))
+    asked = [topic for topic, claims in ASKED.items() if refuted & claims]
+    if not refuted & REPAIRED and (alone := [f.says for f in findings if f.required and f.id in refuted]):
+        found.append(Explanation(Topic.NO_REPAIR, f"none is looked for so that {'; '.join(alone)}"))
     if not asked:
         return tuple(found)
 
     def jobs() -> Sequence[Explain]:
         case = case_of(dynamics)
         questions = _questions(findings)
-        return [lambda question=questions[name]: question(case) for name in asked]
+        return [lambda question=questions[topic]: question(case) for topic in asked]
 
     outcomes = run_all(Work(jobs, len(asked)), seconds)
-    return (*found, *(one for outcome in outcomes if not isinstance(outcome, Unfinished) for one in outcome))
+    return (*found, *(one for pair in zip(asked, outcomes, strict=True) for one in _said(*pair)))
 
 
-def _questions(findings: tuple[Finding, ...]) -> Mapping[str, Question]:
+def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
     """Return what answers a question; imported here, since most documents leave none."""
+    from recipe_compiler.verify.derived_drift import derived_drift
     from recipe_compiler.verify.repair.repairs import repairs
     from recipe_compiler.verify.samples.samples import samples_instead
 
-    return {"repairs": lambda case: repairs(case, findings), "samples": samples_instead}
+    return {
+        Topic.DERIVED: derived_drift,
+        Topic.REPAIR: lambda case: repairs(case, findings),
+        Topic.SAMPLES: samples_instead,
+    }
+
+
+def _said(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[Explanation, ...]:
+    """Return what was found; of repairs, that none was."""
+    found = () if isinstance(outcome, Unfinished) else outcome
+    if found or topic is not Topic.REPAIR:
+        return found
+    why = f"the search ended early: {outcome.reason}" if isinstance(outcome, Unfinished) else NONE
+    return (Explanation(Topic.NO_REPAIR, why),)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from repair_specs import amended, changed, document, loaded, renamed, renamed_entry, same_formulas
 
+from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
 from recipe_compiler.verify.case import case_of
@@ -269,3 +270,50 @@ def test_every_entry_of_a_repair_changes_something(name: str, tmp_path: Path) ->
             new = read(formula, dynamics.declarations, entry_shape(entry, dynamics.declarations))
             assert not unchanged(dynamics, entry, new)
         assert not re.search(r"take (.+) for \1( |,|$)", explanation.says)
+
+
+TWO_MATRICES = """\
+name: spec
+state: {theta: {shape: d}, r: {shape: d}}
+parameters: {B: {shape: [d, d], is: positive semidefinite}, C: {shape: [d, d], is: positive semidefinite}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ r / 2
+D: [[0, 0], [0, C]]
+Q: [[0, -I], [I, 0]]
+claims: {drift: {theta: "DRIFT", r: -C @ r - grad(U, theta)}}
+"""
+BEYOND_REPAIR = (
+    "r + theta*U(theta) + exp(norm2(r))*theta",
+    "-C @ C @ r + norm2(theta)*r + theta*norm2(r) - C @ B @ theta",
+)
+
+
+def explained(text: str, tmp_path: Path) -> dict[Topic, Explanation]:
+    (tmp_path / "spec.yaml").write_text(text, encoding="utf-8")
+    return {explanation.topic: explanation for explanation in check(load(tmp_path / "spec.yaml")).explanations}
+
+
+def test_that_no_repair_was_found_is_said(tmp_path: Path) -> None:
+    of_theta, of_r = BEYOND_REPAIR
+    text = TWO_MATRICES.replace("DRIFT", of_theta).replace("-C @ r - grad(U, theta)", of_r)
+    found = explained(text, tmp_path)
+    assert Topic.REPAIR not in found
+    assert "was proved to make the claims hold" in found[Topic.NO_REPAIR].says
+
+
+def test_that_no_repair_is_looked_for_is_said(tmp_path: Path) -> None:
+    text = TWO_MATRICES.replace('claims: {drift: {theta: "DRIFT", r: -C @ r - grad(U, theta)}}\n', "")
+    found = explained(text.replace("[0, C]", "[0, -C]"), tmp_path)
+    assert found[Topic.NO_REPAIR].says == "none is looked for so that D is positive semidefinite"
+
+
+def test_the_derived_drift_of_the_guilty_block_stands_next_to_the_claimed_one(tmp_path: Path) -> None:
+    found = explained(TWO_MATRICES.replace("DRIFT", "r + B @ C @ theta"), tmp_path)
+    assert found[Topic.DERIVED].formulas == (
+        ("claimed drift of theta", "r + B @ C @ theta"),
+        ("derived drift of theta", "r"),
+    )
+
+
+def test_a_claimed_drift_that_holds_is_not_shown_twice(tmp_path: Path) -> None:
+    assert Topic.DERIVED not in explained(TWO_MATRICES.replace("DRIFT", "r"), tmp_path)
