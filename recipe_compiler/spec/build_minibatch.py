@@ -1,6 +1,7 @@
 """How minibatches are drawn, what is estimated from the data before a run, and how the step size falls along it."""
 
 from fractions import Fraction
+from typing import Any
 
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.elaborate import Scope
@@ -41,10 +42,11 @@ def read_schedule(page: Page, document: BuildDocument) -> Schedule:
             page.fault(path[:2], label, f"found no `{key}`, expected one for the schedule {entry.name}")
         elif key not in keys:
             page.fault(path, label, f"found `{key}`, expected none for the schedule {entry.name}")
-    if given.get("c", 0.0) > 1.0:
+    if given.get("c", 0) > 1:
         hint = "with c > 1 all steps together cover a finite time: the chain stops short of its law"
-        page.fault(("run", "schedule", "c"), "run.schedule.c", f"found {given['c']:g}, expected at most 1", hint)
-    return Schedule(entry.name, **given)
+        page.fault(("run", "schedule", "c"), "run.schedule.c", f"found {float(given['c'])!r}, expected at most 1", hint)
+    as_run: dict[str, Any] = {key: value if key == "period" else float(value) for key, value in given.items()}
+    return Schedule(entry.name, **as_run)
 
 
 def estimated_noise(

@@ -71,13 +71,14 @@ def _rational(value: Raw) -> Fraction:
     return refuse(value, "a finite number such as 0.02 or 1e-3") if number is None else number
 
 
-def _positive(expected: str) -> Callable[[Raw], float]:
-    def read(value: Raw) -> float:
+def _positive(expected: str) -> Callable[[Raw], Fraction]:
+    def read(value: Raw) -> Fraction:
+        number = _rational(value)
         try:
-            number = float(_rational(value))
+            runs = float(number)
         except OverflowError:
-            number = 0.0
-        return number if number > 0.0 else refuse(value, expected)
+            runs = 0.0
+        return number if runs > 0.0 else refuse(value, expected)
 
     return read
 
@@ -99,12 +100,12 @@ Name = Annotated[str, BeforeValidator(_name), WithJsonSchema(_NAME_SCHEMA)]
 FilePath = Annotated[str, BeforeValidator(_text("the name of a file")), WithJsonSchema({"type": "string"})]
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
 StepSize = Annotated[
-    float,
+    Fraction,
     BeforeValidator(_positive("a step size > 0, finite")),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "description": "eps"}),
 ]
 Positive = Annotated[
-    float,
+    Fraction,
     BeforeValidator(_positive("a number > 0, finite")),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
 ]

@@ -205,5 +205,13 @@ class Build:
     """Of a gradient with control variates: the parameters that hold the mode and the sum of its data's gradients."""
     estimated: str | None = None
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
+    stated_step_size: Fraction | None = None
+    """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
     noise_generator: str = "xoshiro"
     """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""
+
+    @property
+    def eps(self) -> Fraction:
+        """The step size, exactly: as it is stated where that is what runs, else the double itself."""
+        stated = self.stated_step_size
+        return stated if stated is not None and float(stated) == self.run.step_size else Fraction(self.run.step_size)

@@ -31,7 +31,7 @@ from recipe_compiler.spec.build_minibatch import (
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.faults import Faults, nearest
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Target, Value
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
 from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import BuildDocument
@@ -100,13 +100,20 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
         sizes=tuple(document.sizes.items()),
         data=data,
         init=init,
-        run=RunSettings(**document.run.model_dump(exclude={"schedule"}), schedule=schedule),
+        run=_settings(document, schedule),
+        stated_step_size=document.run.step_size,
         source=source_of(root, file),
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
         control=(control[0].name, control[1].name) if control else None,
         estimated=None if noise is None else noise[1].name,
         noise_generator=document.noise.generator,
     )
+
+
+def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
+    """Return the settings of a run, the step size as the double nearest to what is stated."""
+    run = document.run.model_dump(exclude={"schedule", "step_size"})
+    return RunSettings(**run, step_size=float(document.run.step_size), schedule=schedule)
 
 
 def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Dynamics | Target | None:

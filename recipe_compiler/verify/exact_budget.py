@@ -1,101 +1,106 @@
 """2D - eps B_hat at the exact values of a build: its sign, a direction in which it is negative, the largest step."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
-from sympy import Expr
+from flint import fmpq, fmpq_mat
 
 from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.negative import form, negative_direction
-from recipe_compiler.algebra.nullspace import nullspace
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.algebra.roots import Root, least_positive_root
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number
-from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Proved, Refuted
-from recipe_compiler.verify.exact_values import Sizes, entry_values, known_sizes
 
-LARGEST = 64
+LARGEST = 128
 """Coordinates up to which matrices of numbers are gone through exactly."""
-HALVINGS = 24
-"""Steps of the search for the largest step size of a matrix that is not diagonal."""
-DENSE = 12
-"""Coordinates up to which that search is made."""
+DENSE = 24
+"""Coordinates up to which the largest step size of a matrix that is not diagonal is found."""
 
 Numbers = tuple[tuple[Fraction, ...], ...]
 Matrix = tuple[tuple[Formula, ...], ...]
-Read = Callable[[Formula], Numbers]
+Read = Callable[[Formula], fmpq_mat]
 
 
 class NotExactError(Exception):
     """The matrices are not matrices of numbers, and why."""
 
 
-def budget_at(
-    blocks: tuple[Block, ...],
-    D: Matrix,
-    W: tuple[Formula, ...],
-    V: Formula,
-    eps: Fraction,
-    build: Build,
-    bound: Dynamics,
-) -> Proved | Refuted | str:
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is drawn and what is taken out, in the blocks that the gradient's noise enters and those they are tied to.
+
+    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b^T. All are at the values
+    of a build, as far as it gives them.
+    """
+
+    blocks: tuple[Block, ...]
+    D: Matrix
+    W: tuple[Formula, ...]
+    V: Formula
+    eps: Fraction
+    declarations: Declarations
+
+
+def budget_at(budget: Budget) -> Proved | Refuted | str:
     """Return the decision at the build's exact values, or why there are none.
 
     Where every place is `c I` of one identity, the matrix is one of numbers times I (Kronecker), whatever the size.
     """
     try:
-        two_D, B_hat, names = _numbers(blocks, D, W, V, build, bound)
+        two_D, B_hat, names = _numbers(budget)
     except NotExactError as reason:
         return str(reason)
+    step = ("eps", str(budget.eps))
     outside = _outside(two_D, B_hat)
-    step = ("eps", str(eps))
     if outside is not None:
-        shown = (("v", _written(outside)), ("v.T @ D @ v", "0"), ("v.T @ B_hat @ v", str(form(B_hat, outside))))
+        value = form(_fractions(B_hat), outside)
+        shown = (("v", _written(outside)), ("v.T @ D @ v", "0"), ("v.T @ B_hat @ v", str(value)))
         residual = f"B_hat of {names} leaves the range of D: no step size makes 2D - eps B_hat positive semidefinite"
         return Refuted("exact values", (step, *shown), residual)
-    largest = _largest_step(two_D, B_hat)
-    limit = () if largest is None else (("eps_max", str(largest)),)
-    whole = _less(two_D, B_hat, eps)
+    whole = _fractions(two_D - _fmpq(budget.eps) * B_hat)
     v = negative_direction(whole)
+    limit, words = _limit(_largest_step(two_D, B_hat), budget.eps)
     if v is None:
-        return Proved("exact values" + (f": eps <= eps_max = {largest}" if limit else ""), (), (step, *limit))
+        return Proved(f"exact values{words}", (), (step, *limit))
     shown = (("v", _written(v)), ("v.T @ (2D - eps B_hat) @ v", str(form(whole, v))))
     residual = f"2D - eps B_hat of {names} is not positive semidefinite"
     return Refuted("exact values", (step, *shown, *limit), residual)
 
 
-def _numbers(
-    blocks: tuple[Block, ...], D: Matrix, W: tuple[Formula, ...], V: Formula, build: Build, bound: Dynamics
-) -> tuple[Numbers, Numbers, str]:
+def _limit(largest: Root | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the largest step size for a table and for a sentence; of an irrational one, decimals on either side."""
+    if largest is None:
+        return (), ""
+    if largest.exact is not None:
+        return (("eps_max", str(largest)),), f": eps <= eps_max = {largest}"
+    below, above = largest.decimals(eps)
+    between = f"{below} < eps_max < {above}"
+    return (("eps_max", str(largest)), ("where", between)), f": eps <= eps_max = {largest}, {between}"
+
+
+def _numbers(budget: Budget) -> tuple[fmpq_mat, fmpq_mat, str]:
     """Return 2D and B_hat as numbers, and the names of their blocks."""
-    names = ", ".join(block.name for block in blocks)
-    places = [*(place for row in D for place in row), *W, V]
-    sizes = known_sizes(build, bound)
+    names = ", ".join(block.name for block in budget.blocks)
+    setting = Setting(budget.declarations, {})
+    places = [*(place for row in budget.D for place in row), *budget.W, budget.V]
     if all(_multiple(place) is not None for place in places):
-
-        def one(formula: Formula) -> Numbers:
-            return _read(_multiple(formula) or formula, bound, sizes, {})
-
-        return *_assembled(D, W, V, one), f"{names} (times I)"
-    missing = [s for block in blocks for s in block.shape.sizes if isinstance(s, str) and s not in sizes]
+        return *_assembled(budget, lambda place: _read(_multiple(place) or place, setting)), f"{names} (times I)"
+    missing = [size for block in budget.blocks for size in block.shape.sizes if isinstance(size, str)]
     if missing:
         raise NotExactError(f"the size {missing[0]} is not known before the data are read")
-    total = sum(s if isinstance(s, int) else sizes[s] for block in blocks for s in block.shape.sizes or (1,))
+    total = sum(size for block in budget.blocks for size in block.shape.sizes or (1,) if isinstance(size, int))
     if total > LARGEST:
         raise NotExactError(f"{total} coordinates, more than {LARGEST}")
-    values = entry_values(build, bound, sizes)
-
-    def read(formula: Formula) -> Numbers:
-        return _read(formula, bound, sizes, values)
-
-    return *_assembled(D, W, V, read), names
+    return *_assembled(budget, lambda place: _read(place, setting)), names
 
 
-def _read(formula: Formula, bound: Dynamics, sizes: Sizes, values: dict[Expr, Expr]) -> Numbers:
+def _read(formula: Formula, setting: Setting) -> fmpq_mat:
     try:
-        return _rational(rows(formula, Setting(bound.declarations, sizes)), values)
+        return _rational(rows(formula, setting))
     except (NotScalarisableError, TooLargeError) as reason:
         raise NotExactError(str(reason)) from None
     except KeyError as size:
@@ -119,62 +124,74 @@ def _multiple(place: Formula) -> Formula | None:
             return None
 
 
-def _assembled(D: Matrix, W: tuple[Formula, ...], V: Formula, read: Read) -> tuple[Numbers, Numbers]:
-    drawn = [[read(place) for place in row] for row in D]
-    two_D = tuple(tuple(2 * x for place in line for x in place[i]) for line in drawn for i in range(len(line[0])))
-    column = tuple(row for w in W for row in read(w))
-    covariance = read(V)
-    if covariance != tuple(zip(*covariance, strict=True)) or two_D != tuple(zip(*two_D, strict=True)):
+def _assembled(budget: Budget, read: Read) -> tuple[fmpq_mat, fmpq_mat]:
+    drawn = [[read(place).tolist() for place in row] for row in budget.D]
+    two_D = fmpq_mat([[2 * x for place in line for x in place[i]] for line in drawn for i in range(len(line[0]))])
+    W = fmpq_mat([row for w in budget.W for row in read(w).tolist()])
+    V = read(budget.V)
+    if V.transpose() != V or two_D != two_D.transpose():
         raise NotExactError("D or V is not symmetric")
-    half = [tuple(_dot(row, line) for line in zip(*covariance, strict=True)) for row in column]
-    return two_D, tuple(tuple(_dot(row, other) for other in column) for row in half)
+    return two_D, W * V * W.transpose()
 
 
-def _rational(entries: Rows, values: dict[Expr, Expr]) -> Numbers:
-    found: list[tuple[Fraction, ...]] = []
-    for row in entries:
-        exact = [x.xreplace(values) for x in row]
-        rational = [Fraction(int(x.p), int(x.q)) for x in exact if isinstance(x, sympy.Rational)]
-        if len(rational) < len(exact):
-            guilty = next(x for x in exact if not isinstance(x, sympy.Rational))
-            raise NotExactError(f"{guilty} is not a rational number there")
-        found.append(tuple(rational))
-    return tuple(found)
+def _rational(entries: Rows) -> fmpq_mat:
+    guilty = next((x for row in entries for x in row if not isinstance(x, sympy.Rational)), None)
+    if guilty is not None:
+        raise NotExactError(f"{guilty} is not a rational number there")
+    exact = [fmpq(int(x.p), int(x.q)) for row in entries for x in row if isinstance(x, sympy.Rational)]
+    return fmpq_mat(len(entries), len(entries[0]), exact)
 
 
-def _outside(two_D: Numbers, B_hat: Numbers) -> tuple[Fraction, ...] | None:
+def _outside(two_D: fmpq_mat, B_hat: fmpq_mat) -> tuple[Fraction, ...] | None:
     """Return v with D v = 0 and v.T B_hat v > 0; None where range(B_hat) is in range(D)."""
-    for v in nullspace(two_D, len(two_D)):
-        if form(B_hat, v) > 0:
-            return v
+    reduced, pivots = _echelon(two_D)
+    if len(pivots) == two_D.nrows():
+        return None
+    exact = _fractions(B_hat)
+    for k in (k for k in range(two_D.ncols()) if k not in pivots):
+        v = [Fraction(int(j == k)) for j in range(two_D.ncols())]
+        for row, pivot in enumerate(pivots):
+            v[pivot] = -_fraction(reduced[row, k])
+        if form(exact, tuple(v)) > 0:
+            return tuple(v)
     return None
 
 
-def _largest_step(two_D: Numbers, B_hat: Numbers) -> Fraction | None:
-    """Return the largest eps, exact for diagonal matrices, else a rational just below it; None if any eps does."""
-    n = range(len(two_D))
-    if all(i == j or (two_D[i][j] == 0 and B_hat[i][j] == 0) for i in n for j in n):
-        ratios = [two_D[i][i] / B_hat[i][i] for i in n if B_hat[i][i] > 0]
-        return min(ratios) if ratios else None
-    if len(two_D) > DENSE or negative_direction(two_D) is not None:
+def _echelon(a: fmpq_mat) -> tuple[fmpq_mat, list[int]]:
+    """Return the reduced rows, and the columns of their leading ones."""
+    reduced, rank = a.rref()
+    return reduced, [next(k for k in range(a.ncols()) if reduced[row, k] != 0) for row in range(rank)]
+
+
+def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> Root | None:
+    """Return the largest eps with 2D - eps B_hat positive semidefinite; None if any eps does, or it is not found.
+
+    It is the least positive root of det(2D - eps B_hat) on the range of D, which the columns of its leading ones span:
+    an eigenvalue of the two matrices, and as such a root of a polynomial with rational coefficients.
+    """
+    n = range(two_D.nrows())
+    if all(i == j or (two_D[i, j] == 0 and B_hat[i, j] == 0) for i in n for j in n):
+        ratios = [_fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
+        return Root((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
+    if len(n) > DENSE or negative_direction(_fractions(two_D)) is not None:
         return None
-    low, high = Fraction(0), Fraction(1)
-    while negative_direction(_less(two_D, B_hat, high)) is None:
-        low, high = high, 2 * high
-        if high > 2**HALVINGS:
-            return None
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if negative_direction(_less(two_D, B_hat, middle)) is None else (low, middle)
-    return low
+    kept = _echelon(two_D)[1]
+    inner = fmpq_mat([[two_D[i, j] for j in kept] for i in kept])
+    taken = fmpq_mat([[B_hat[i, j] for j in kept] for i in kept])
+    reciprocal = (inner.inv() * taken).charpoly().numer()  # its roots are 1/eps
+    return least_positive_root(tuple(int(c) for c in reversed(reciprocal.coeffs())))
 
 
-def _less(two_D: Numbers, B_hat: Numbers, eps: Fraction) -> Numbers:
-    return tuple(tuple(x - eps * y for x, y in zip(p, q, strict=True)) for p, q in zip(two_D, B_hat, strict=True))
+def _fmpq(x: Fraction) -> fmpq:
+    return fmpq(x.numerator, x.denominator)
 
 
-def _dot(left: tuple[Fraction, ...], right: tuple[Fraction, ...]) -> Fraction:
-    return sum((x * y for x, y in zip(left, right, strict=True)), Fraction(0))
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def _fractions(a: fmpq_mat) -> Numbers:
+    return tuple(tuple(_fraction(x) for x in row) for row in a.tolist())
 
 
 def _written(v: tuple[Fraction, ...]) -> str:

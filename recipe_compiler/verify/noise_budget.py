@@ -6,46 +6,27 @@ always enough: it takes range(B_hat) in range(D), and then eps <= 2 / lambda_max
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.psd import semidefinite
 from recipe_compiler.algebra.transposes import chain, plain, transposed
 from recipe_compiler.formula.build import add, matmul, multiply
-from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Decision, Finding, Proved, Undecided
-from recipe_compiler.verify.exact_budget import budget_at
-from recipe_compiler.verify.exact_values import from_files, scalar_values
+from recipe_compiler.verdict import Decision, Finding, Proved, Undecided, Verdict
+from recipe_compiler.verify.exact_budget import Budget, Matrix, budget_at
+from recipe_compiler.verify.exact_values import at_values, formula_at, from_files
 from recipe_compiler.verify.premises import facts
 
 NOISE_BUDGET = ("noise_budget", "2D - eps B_hat is positive semidefinite")
 
 LARGEST_POWER = 8
 """Whole powers up to which a scalar is taken apart into its factors."""
-
-Matrix = tuple[tuple[Formula, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What is drawn and what is taken out, in the blocks that the gradient's noise enters and those they are tied to.
-
-    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b^T.
-    """
-
-    blocks: tuple[Block, ...]
-    D: Matrix
-    W: tuple[Formula, ...]
-    V: Formula
-    eps: Fraction
-    declarations: Declarations
 
 
 def noise_budget(build: Build, bound: Dynamics) -> Finding:
@@ -62,7 +43,7 @@ def noise_budget(build: Build, bound: Dynamics) -> Finding:
         return Finding(*NOISE_BUDGET, True, Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
     if build.estimated is not None:
         return Finding(*NOISE_BUDGET, True, _left_to_the_run(budget, build.estimated), where=where)
-    return Finding(*NOISE_BUDGET, True, _decided(budget, build, bound), where=where)
+    return Finding(*NOISE_BUDGET, True, _with_double(budget, build), where=where)
 
 
 def _left_to_the_run(budget: Budget, name: str) -> Decision:
@@ -82,11 +63,28 @@ def _left_to_the_run(budget: Budget, name: str) -> Decision:
     return Proved("the emitted module's own check, before its first step", given)
 
 
-def _decided(budget: Budget, build: Build, bound: Dynamics) -> Decision:
+def _with_double(budget: Budget, build: Build) -> Decision:
+    """Return the decision about the step size as it is stated, with what is different of the double that runs."""
+    stated = _decided(budget, build)
+    runs = Fraction(build.run.step_size)
+    if runs == budget.eps or isinstance(stated, Undecided):
+        return stated
+    rounded = _decided(replace(budget, eps=runs), build)
+    if rounded.verdict is stated.verdict:
+        return stated
+    keeps = {Verdict.PROVED: "keeps to it", Verdict.REFUTED: "does not", Verdict.UNDECIDED: "may not"}[rounded.verdict]
+    apart = f"{float(abs(runs - budget.eps)):.2g}"
+    remark = f"what runs is {build.run.step_size!r}, the double nearest to eps, {apart} from it, which {keeps}"
+    if isinstance(stated, Proved):
+        return replace(stated, remarks=(*stated.remarks, remark))
+    return replace(stated, residual=f"{stated.residual}; {remark}")
+
+
+def _decided(budget: Budget, build: Build) -> Decision:
     """Return the decision: at exact values first, then by structure for every state and size."""
     formulas = [*(x for row in budget.D for x in row), *budget.W, budget.V]
     given = tuple(sorted(facts(formulas, budget.declarations)))
-    exact = budget_at(budget.blocks, budget.D, budget.W, budget.V, budget.eps, build, bound)
+    exact = budget_at(budget)
     if not isinstance(exact, str):
         return exact
     core = _core(budget)
@@ -105,23 +103,22 @@ def _decided(budget: Budget, build: Build, bound: Dynamics) -> Decision:
 
 
 def _budget(build: Build, bound: Dynamics) -> Budget | None:
-    """Return D, W and V with the build's scalars put in, in the blocks concerned; None where something is missing."""
+    """Return D, W and V at the build's values, in the blocks concerned; None where something is missing."""
+    bound = at_values(build) or bound
     D, Q = bound.D, bound.Q
     blocks = bound.declarations.blocks
     potential = next((f for f in bound.declarations.functions if f.role == "potential"), None)
     at = [n for n, block in enumerate(blocks) if potential is not None and block.name in potential.of]
     if D is None or Q is None or len(at) != 1:
         return None
-    known = scalar_values(build, bound)
-    exact = tuple(tuple(substitute(place, known) for place in row) for row in D)
-    W = [_sum(exact[a][at[0]], substitute(Q[a][at[0]], known)) for a in range(len(blocks))]
-    group = _tied(exact, {a for a, w in enumerate(W) if not is_zero(w)})
+    W = [_sum(D[a][at[0]], Q[a][at[0]]) for a in range(len(blocks))]
+    group = _tied(D, {a for a, w in enumerate(W) if not is_zero(w)})
     return Budget(
         tuple(blocks[a] for a in group),
-        tuple(tuple(exact[a][b] for b in group) for a in group),
+        tuple(tuple(D[a][b] for b in group) for a in group),
         tuple(W[a] for a in group),
-        substitute(build.V, known),
-        Fraction(repr(build.run.step_size)),
+        formula_at(build.V, build),
+        build.eps,
         bound.declarations,
     )
 

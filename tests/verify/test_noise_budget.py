@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
@@ -80,8 +81,7 @@ def test_full_matrices_are_decided_at_their_values(decided: Decide) -> None:
         decided(SGHMC, "{}", f"{{{MATRICES}, {V0}}}", "V0", f"{x * limit:.9f}") for x in (0.999999, 1.000001)
     )
     assert isinstance(below.decision, Proved)
-    largest = Fraction(dict(below.decision.data)["eps_max"])
-    assert abs(float(largest) - limit) < 1e-6
+    assert float(Fraction(dict(below.decision.data)["eps_max"])) == pytest.approx(limit, rel=1e-12)
     assert isinstance(above.decision, Refuted)
     witness = dict(above.decision.witness)
     v = np.array([float(Fraction(x)) for x in witness["v"].strip("[]").split(", ")])
@@ -157,3 +157,79 @@ def test_a_file_too_large_to_look_at_is_left_to_the_module(
     found = decided(SGHMC, "{M: I}", "{C: {value: C.npy}}", "I", "0.01").decision
     assert isinstance(found, Undecided)
     assert any("C is read from a file" in reason for reason in found.tried)
+
+
+TIED = (
+    "{M: {value: [[2, 0], [0, 1]]}, C: {value: [[1, 0], [0, 1]]}, "
+    "V0: {shape: [d, d], is: positive definite, value: [[2, 1], [1, 2]]}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("eps", "verdict"),
+    [
+        ("2/3", Verdict.PROVED),
+        ("0.66666666666666666666", Verdict.PROVED),
+        ("0.66666666666666666667", Verdict.REFUTED),
+        ("0.6666666666666667", Verdict.REFUTED),
+    ],
+)
+def test_the_step_size_is_the_decimal_that_is_written(decided: Decide, eps: str, verdict: Verdict) -> None:
+    """eps_max is 2/3; the double nearest to it and to both long decimals is below."""
+    found = decided(SGHMC, "{}", TIED, "V0", eps).decision
+    assert found.verdict is verdict
+    data = found.data if isinstance(found, Proved) else found.witness if isinstance(found, Refuted) else ()
+    assert dict(data)["eps_max"] == "2/3"
+    assert dict(data)["eps"] == str(Fraction(eps))
+
+
+def test_what_runs_is_told_where_rounding_decides(decided: Decide) -> None:
+    """1/10 is allowed and its double, which is above it, is not; the other way round at a long decimal."""
+    at = "{c: {is: nonnegative, value: 1}}"
+    proved = decided(SGHMC, "{M: I, C: c*I}", at, "20*I", "0.1").decision
+    refuted = decided(SGHMC, "{}", TIED, "V0", "0.66666666666666666667").decision
+    assert isinstance(proved, Proved)
+    assert Fraction(0.1) > Fraction(1, 10)
+    assert "what runs is 0.1" in proved.remarks[0]
+    assert "does not" in proved.remarks[0]
+    assert isinstance(refuted, Refuted)
+    assert refuted.residual.endswith("which keeps to it")
+
+
+def test_a_surd_is_written_as_one(decided: Decide) -> None:
+    values = TIED.replace("[[1, 0], [0, 1]]", "[[1, 0], [0, 2]]")
+    found = decided(SGHMC, "{}", values, "V0", "0.7").decision
+    assert isinstance(found, Proved)
+    assert dict(found.data)["eps_max"] == "2 - 2*sqrt(3)/3"  # det(2C - eps V) = 3 eps**2 - 12 eps + 8
+    assert dict(found.data)["where"] == "0.845299461620 < eps_max < 0.845299461621"
+
+
+@pytest.mark.parametrize("digits", [13, 20, 60])
+def test_no_enclosure_contradicts_the_verdict(decided: Decide, digits: int) -> None:
+    values = TIED.replace("[[1, 0], [0, 1]]", "[[1, 0], [0, 2]]")
+    root = str((2 - 2 * sympy.sqrt(3) / 3).evalf(90))[: digits + 2]
+    below = decided(SGHMC, "{}", values, "V0", root).decision
+    above = decided(SGHMC, "{}", values, "V0", str(Fraction(root) + Fraction(1, 10**digits))).decision
+    assert isinstance(below, Proved)
+    assert isinstance(above, Refuted)
+    assert Fraction(root) <= Fraction(dict(below.data)["where"].partition(" < ")[0])
+    assert Fraction(dict(above.witness)["where"].rpartition(" < ")[2]) <= Fraction(dict(above.witness)["eps"])
+
+
+def test_a_root_of_higher_degree_is_named_by_its_polynomial(decided: Decide) -> None:
+    C = "C: {value: [[2, 1, 0], [1, 3, 1], [0, 1, 1]]}"
+    V = "V0: {shape: [d, d], is: positive definite, value: [[1, 1, 0], [1, 2, 0], [0, 0, 1]]}"
+    found = decided(SGHMC, "{M: I}", f"{{{C}, {V}}}", "V0", "0.1").decision
+    assert isinstance(found, Proved)
+    assert dict(found.data)["eps_max"] == "the least positive root of eps**3 - 12*eps**2 + 36*eps - 24"
+    C0, V1 = np.array([[2, 1, 0], [1, 3, 1], [0, 1, 1]]), np.array([[1, 1, 0], [1, 2, 0], [0, 0, 1]])
+    at = np.linspace(-1.0, 3.0, 7)
+    whole = np.array([np.linalg.det(2 * C0 - eps * V1) for eps in at])
+    stated = np.polyval([1, -12, 36, -24], at)
+    np.testing.assert_allclose(stated * whole[0] / stated[0], whole, atol=1e-9)
+
+
+def test_sizes_fixed_by_a_value_are_not_read_from_the_data(decided: Decide) -> None:
+    found = decided(SGHMC, "{M: I, C: '2*C0 - I'}", "{C0: {shape: [d, d], value: [[1, 0], [0, 3]]}}", "I", "2").decision
+    assert isinstance(found, Proved)
+    assert dict(found.data)["eps_max"] == "2"

@@ -42,5 +42,5 @@ def _largest_step(doubled, excess):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
