@@ -22,7 +22,7 @@ from recipe_compiler.display import complain, say
 
 EXIT_CODES = (
     "Exit codes: 0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided (0 with --allow-undecided); "
-    "4 a run diverged; 70 a fault of this compiler; 130 interrupted; 143 terminated."
+    "4 a run whose summary is not to be believed; 70 a fault of this compiler; 130 interrupted; 143 terminated."
 )
 
 FOREIGN_OPTIONS = {

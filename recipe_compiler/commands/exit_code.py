@@ -16,8 +16,8 @@ class ExitCode(IntEnum):
     """Wrong usage, a faulty document, or a file the system refused."""
     UNDECIDED = 3
     """Undecided, and that was not allowed."""
-    DIVERGED = 4
-    """A chain left the finite numbers."""
+    DOUBTFUL = 4
+    """A run was done and its draws are kept, and their summary is not to be believed."""
     OWN_FAULT = 70
     """A fault of the compiler."""
     INTERRUPTED = 130

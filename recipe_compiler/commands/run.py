@@ -1,7 +1,5 @@
 """`recipe run`."""
 
-import json
-import math
 import os
 import signal
 from collections.abc import Generator
@@ -9,37 +7,49 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, cast
+from typing import NoReturn
+
+import numpy as np
 
 from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
 from recipe_compiler.commands.outputs import demand_file, demand_folder
+from recipe_compiler.commands.run_json import refusals_said, say_run, say_verdict
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.facts import checkpoint_facts
-from recipe_compiler.run.forecast import Forecast, forecast
-from recipe_compiler.run.generator import GeneratorMeans, generator_means
+from recipe_compiler.run.forecast import forecast
+from recipe_compiler.run.generator import generator_means
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.mode import Start
 from recipe_compiler.run.progress import progress_bars
-from recipe_compiler.run.sample import Draws, check_settings, prepare_inputs, sample
+from recipe_compiler.run.sample import (
+    Draws,
+    check_settings,
+    known_values,
+    potential_width,
+    prepare_inputs,
+    sample,
+)
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.starts import starts_of
+from recipe_compiler.run.stein import departures
 from recipe_compiler.run.stepping import stepping_code
 from recipe_compiler.run.store import save, to_datatree
-from recipe_compiler.run.summary import COLUMNS, Summary, summarise
+from recipe_compiler.run.summary import COLUMNS, Summary, Told, summarise
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report
-
-SCHEMA_VERSION = 1
 
 COPIES = 3
 """How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
@@ -50,20 +60,33 @@ def run_build(
     allow_code: bool = False,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws."""
-    build = load_build(file)
-    settings = _settings(build, asked)
-    stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
-    demand_file(stored, "-o", files_of(build), make_folders=True)
-    demand_folder(checkpoint, "-o", files_of(build))
-    if build.target.gradient is not None and not allow_code:
-        complain(f"the target's gradient is code, {build.target.gradient.file}, which is run only with --allow-code")
-        return ExitCode.FAULTY
-    report = check(build)
-    if not as_json:
-        show_report(report)
-    if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
-        complain(f"{report.name} is {report.verdict.value}: it is not run")
-        return code
+    with refusals_said(file, as_json=as_json):
+        build = load_build(file)
+        settings = _settings(build, asked)
+        stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
+        demand_file(stored, "-o", files_of(build), make_folders=True)
+        demand_folder(checkpoint, "-o", files_of(build))
+        if build.target.gradient is not None and not allow_code:
+            raise RunError(
+                f"the target's gradient is code, {build.target.gradient.file}, which is run only with --allow-code"
+            )
+        report = check(build)
+        if not as_json:
+            show_report(report)
+        if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+            complain(f"{report.name} is {report.verdict.value}: it is not run")
+            if as_json:
+                say_verdict(report)
+            return code
+        return _run(build, report, settings, stored, checkpoint, cores, resume=resume,
+                    as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
+
+
+def _run(
+    build: Build, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None, *,
+    resume: bool, as_json: bool, allow_undecided: bool,
+) -> ExitCode:  # fmt: skip
+    """Run a build whose verdict allows it."""
     data = load_data(build.data, build.target)
     module = compile_build(build, report, allow_undecided=allow_undecided)
     emitted = load_text(module.name, module.text)
@@ -76,24 +99,40 @@ def run_build(
     if emitted.run_lanes is not None and settings.chains >= LANES and not settings.lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     inputs = prepare_inputs(emitted, build, settings, data, 0)
-    ahead = forecast(emitted, build, inputs)
+    ahead = forecast(emitted, build, inputs, _starts(build, emitted, inputs, data))
     for line in ahead.says if ahead is not None and not as_json else ():
         say(line)
     kept = Checkpoint(checkpoint, facts)
     with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
-        draws = sample(emitted, build, settings, data, watch, cores, kept, resume=resume)
+        draws = sample(emitted, build, settings, data, watch, cores, kept, resume=resume, inputs=inputs)
     for note in kept.notes:
         complain(note)
+    if kept.refused is not None:
+        complain(f"all draws were made; {kept.what_is_kept}")
     try:
         with _terminating():
             means = generator_means(emitted, inputs, draws)
-            _conclude(report, draws, build, data, stored, ahead, means, as_json=as_json)
+            told = Told(ahead, departures(emitted, build, inputs, draws), means)
+            summary = _conclude(report, draws, build, data, stored, told, as_json=as_json)
     except (KeyboardInterrupt, _TerminatedError) as stop:
-        complain("stopped before the summary was written: all draws are in the checkpoint, --resume goes on with them")
+        complain(f"stopped before the summary was written: {kept.what_is_kept}")
         return ExitCode.TERMINATED if isinstance(stop, _TerminatedError) else ExitCode.INTERRUPTED
+    except OSError:
+        complain(f"the draws cannot be written: {kept.what_is_kept}")
+        raise
     if draws.stopped is not None:
         return ExitCode.TERMINATED if draws.stopped is signal.SIGTERM else ExitCode.INTERRUPTED
-    return ExitCode.DIVERGED if any(draws.diverging) else ExitCode.PROVED
+    return ExitCode.DOUBTFUL if summary.doubts else ExitCode.PROVED
+
+
+def _starts(build: Build, module: Emitted, inputs: Inputs, data: Data) -> tuple[Start, ...]:
+    """Return where the forecast begins its search: at the mode that is known already, else where `init` says."""
+    given = dict(zip(module.parameters, inputs.parameters, strict=True))
+    if build.control is not None and build.control[0] in given:
+        return (Start("the mode of the control variates", np.asarray(given[build.control[0]])),)
+    sizes = resolve_sizes(build, data)
+    width = potential_width(module, build, sizes)
+    return starts_of(build, width, known_values(build, sizes), sizes)
 
 
 class _TerminatedError(BaseException):
@@ -143,53 +182,18 @@ def _length(settings: RunSettings) -> str:
 
 
 def _conclude(
-    report: Report, draws: Draws, build: Build, data: Data, path: Path, ahead: Forecast | None,
-    means: GeneratorMeans | None, *, as_json: bool,
-) -> None:  # fmt: skip
+    report: Report, draws: Draws, build: Build, data: Data, path: Path, told: Told, *, as_json: bool
+) -> Summary:
     """Store the draws, then say what they are worth."""
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in report.findings)
     tree = to_datatree(draws, build, data, report.digest, verdicts)
-    for told in (ahead, means):
-        tree.attrs.update({} if told is None else told.attributes)
+    for one in (told.forecast, told.departures, told.generator):
+        tree.attrs.update({} if one is None else one.attributes)
     save(tree, path)
-    summary = summarise(tree, draws, ahead, means)
+    summary = summarise(tree, draws, told)
     if as_json:
-        say(json.dumps(_as_json(report, draws, summary, path), allow_nan=False))
-        return
-    show_summary(summary, COLUMNS)
-    say(f"{path}: draws in {draws.seconds:.1f} s, open with arviz.from_netcdf")
-
-
-def _as_json(report: Report, draws: Draws, summary: Summary, path: Path) -> dict[str, object]:
-    rows = [
-        {"name": row.name, **{c: v if math.isfinite(v) else None for c, v in zip(COLUMNS, row.values, strict=True)}}
-        for row in summary.rows
-    ]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "name": report.name,
-        "digest": report.digest,
-        "verdict": report.verdict.value,
-        "settings": asdict(draws.settings),
-        "interrupted": draws.interrupted,
-        "diverging": list(draws.diverging),
-        "seconds": draws.seconds,
-        "summary": rows,
-        "forecast": None if summary.forecast is None else _finite(asdict(summary.forecast)),
-        "generator": None if summary.generator is None else _finite(asdict(summary.generator)),
-        "warnings": list(summary.warnings),
-        "file": str(path),
-    }
-
-
-def _finite(value: object) -> object:
-    """Return a value for JSON, with null for every number that is none."""
-    match value:
-        case dict():
-            return {key: _finite(one) for key, one in cast("dict[str, object]", value).items()}
-        case tuple():
-            return [_finite(one) for one in cast("tuple[object, ...]", value)]
-        case float():
-            return value if math.isfinite(value) else None
-        case _:
-            return value
+        say_run(report, draws, summary, path)
+    else:
+        show_summary(summary, COLUMNS)
+        say(f'{path}: draws in {draws.seconds:.1f} s; open with xarray.open_datatree("{path}")')
+    return summary

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.run.code_gradient import CodeGradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.streams import Stream
 
@@ -26,7 +27,7 @@ class Inputs:
     thin: int
     draws: int
     """Draws of a chain, warmup included."""
-    gradient: Callable[..., object] | None = None
+    gradient: CodeGradient | None = None
     """The user's function that computes grad U; None where the module does."""
     numbers: tuple[int, ...] = ()
     """The symbolic sizes of the module."""
@@ -68,7 +69,7 @@ def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> 
     minibatch = module.variant == "minibatch"
     batch_states = (chain.batch_state, chain.permutation) if module.permutes else (chain.batch_state,)
     return (
-        *((inputs.gradient,) if inputs.gradient else ()),
+        *((inputs.gradient.function,) if inputs.gradient else ()),
         *chain.blocks,
         *inputs.parameters,
         *inputs.constants,

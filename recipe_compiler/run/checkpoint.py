@@ -43,6 +43,8 @@ class Checkpoint:
     every: float = 60.0
     notes: tuple[str, ...] = ()
     """What is different here from where the run was begun, and may change the last bits."""
+    refused: str | None = None
+    """Why the last checkpoint could not be written; None where it was."""
     _segments: list[str] = field(default_factory=list)
     """Digests of the segments so far."""
     _kept: list[int] = field(default_factory=list)
@@ -115,8 +117,25 @@ class Checkpoint:
         """Return how to keep chains while they run."""
         return Keep(due=lambda: time.monotonic() - self._last >= self.every, copy=lambda: self.copy(chains))
 
+    @property
+    def what_is_kept(self) -> str:
+        """What can be gone on with, in words."""
+        if self.refused is None:
+            return "all draws are in the checkpoint, `recipe run --resume` goes on with them"
+        draws = min(self._kept, default=0)
+        if not self._kept:
+            return f"no checkpoint could be written ({self.refused}): make room and run it anew"
+        return (
+            f"the checkpoint, which could not be written again ({self.refused}), holds {draws} draws and "
+            "warmup of each chain: make room, then `recipe run --resume` goes on from there"
+        )
+
     def copy(self, chains: Sequence[Chain]) -> Callable[[], None]:
-        """Copy chains that stand still; return what writes the copies."""
+        """Copy chains that stand still; return what writes the copies.
+
+        A disk that is full, or a file that the system refuses, ends no run: it is noted, the chains go on with all
+        their draws in memory, and the next checkpoint writes what this one could not.
+        """
         begins = self._kept or [0] * len(chains)
         done = [chain.done for chain in chains]
         draws = {
@@ -128,7 +147,16 @@ class Checkpoint:
         diverging = [chain.diverging for chain in chains]
         finished = all(chain.diverging or chain.done == chain.draws[0].shape[0] for chain in chains)
         header = {"facts": dict(self.facts), "done": done, "diverging": diverging, "finished": finished}
-        return lambda: self._write(draws, state, done, header)
+        return lambda: self._tried(lambda: self._write(draws, state, done, header))
+
+    def _tried(self, write: Callable[[], None]) -> None:
+        """Write, or note why that cannot be done now."""
+        try:
+            write()
+            self.refused = None
+        except OSError as error:
+            self.refused = error.strerror or str(error)
+            self._last = time.monotonic()
 
     def _write(self, draws: Copies, state: Copies, done: list[int], header: dict[str, Any]) -> None:
         segments = self._segments

@@ -1,6 +1,8 @@
-"""A gradient that is code, called once before a chain is: its faults are its author's, and are said as such."""
+"""A gradient that is code: called once before it is tried, and a chain is given it; its faults are its author's."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaError
@@ -11,9 +13,38 @@ from recipe_compiler.run.load_module import load_gradient
 from recipe_compiler.spec.model import Target
 
 Array = NDArray[np.float64]
+Batch = NDArray[np.uint64]
 
 UNWRITTEN = float(np.nextafter(np.inf, 0.0))
 """What stands where nothing was written: no gradient is the largest of all numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodeGradient:
+    """The function of a target's author, and what it is given."""
+
+    function: Callable[..., object]
+    """Jitted; writes into its first argument."""
+    call: str
+    """How it is called, for messages."""
+    given: tuple[Any, ...]
+    """Parameters and data, in the order it takes them."""
+    width: int
+    """Entries of the gradient."""
+    rows: int
+    batch_size: int | None
+    """Rows of a minibatch, None where the function takes all of them."""
+
+    def of_batch(self, theta: Array, batch: Batch | None) -> Array:
+        """Return what the function makes of a batch of rows; of None where it takes all."""
+        out = np.full(self.width, UNWRITTEN)
+        self.function(out, theta, *self.given, *(() if batch is None else (batch,)))
+        return out
+
+    def full(self, theta: Array) -> Array:
+        """Return grad U of all data."""
+        every = None if self.batch_size is None else np.arange(self.rows, dtype=np.uint64)
+        return self.of_batch(np.ascontiguousarray(theta, dtype=np.float64), every)
 
 
 def code_gradient(
@@ -21,8 +52,9 @@ def code_gradient(
     width: int,
     parameters: Mapping[str, object],
     data: Mapping[str, object],
-    batch: NDArray[np.uint64] | None,
-) -> Callable[..., object] | None:
+    rows: int,
+    batch_size: int | None,
+) -> CodeGradient | None:
     """Return the function that computes a target's gradient, None where formulas do. It is run, once.
 
     Args:
@@ -30,33 +62,40 @@ def code_gradient(
         width: coordinates of the potential's block.
         parameters: values by name, those of the target among them.
         data: arrays by name.
-        batch: rows of a minibatch, None where the function takes all of them.
+        rows: the number of data.
+        batch_size: rows of a minibatch, None where the function takes all of them.
 
     Raises:
         RunError: the file has no such function, or it cannot be compiled, raises, or leaves entries unwritten.
     """
     if target.gradient is None:
         return None
-    function = load_gradient(target.gradient)
     declared = target.declarations
     names = [*(p.name for p in declared.parameters), *(d.name for d in declared.data)]
-    given = [{**parameters, **data}[name] for name in names]
-    if batch is not None:
-        names, given = [*names, "batch"], [*given, batch]
-    call = f"{target.gradient.file}: {target.gradient.function}({', '.join(['out', 'theta', *names])})"
-    out = np.full(width, UNWRITTEN)
-    theta = np.full(width, 1.0 / (width + 1.0))  # inside every domain but intervals that begin elsewhere
+    given = tuple({**parameters, **data}[name] for name in names)
+    arguments = ", ".join(["out", "theta", *names, *(() if batch_size is None else ("batch",))])
+    call = f"{target.gradient.file}: {target.gradient.function}({arguments})"
+    made = CodeGradient(load_gradient(target.gradient), call, given, width, rows, batch_size)
+    _call_once(made)
+    return made
+
+
+def _call_once(gradient: CodeGradient) -> None:
+    out = np.full(gradient.width, UNWRITTEN)
+    theta = np.full(gradient.width, 1.0 / (gradient.width + 1.0))  # inside every domain but intervals elsewhere
+    size = gradient.batch_size
+    batch = () if size is None else (np.arange(size, dtype=np.uint64) % gradient.rows,)
     try:
-        returned = function(out, theta, *given)
+        returned = gradient.function(out, theta, *gradient.given, *batch)
     except NumbaError as error:
-        raise RunError(f"{call} cannot be compiled by numba: {_first_lines(error)}") from error
+        raise RunError(f"{gradient.call} cannot be compiled by numba: {_first_lines(error)}") from error
     except Exception as error:
-        raise RunError(f"{call} raises {type(error).__name__} at theta = {theta[0]:g}: {error}") from error
+        raise RunError(f"{gradient.call} raises {type(error).__name__} at theta = {theta[0]:g}: {error}") from error
     left = np.flatnonzero(out == UNWRITTEN)
     if left.size:
         hint = ", and returns a value, which nobody takes" if returned is not None else ""
-        raise RunError(f"{call} leaves out[{left[0]}] unwritten{hint}: expected grad U in `out`, of {width} entries")
-    return function
+        expected = f"expected grad U in `out`, of {gradient.width} entries"
+        raise RunError(f"{gradient.call} leaves out[{left[0]}] unwritten{hint}: {expected}")
 
 
 def _first_lines(error: NumbaError) -> str:

@@ -17,7 +17,7 @@ from recipe_compiler.run.values import declared_parameters
 from recipe_compiler.spec.model import Build
 
 WIDE = 1.05
-"""The largest factor of a posterior sd that needs no cure, and that cures aim at."""
+"""The largest factor of a posterior sd that needs no cure, and that cures aim at; as much too narrow is as wrong."""
 
 MOST_COORDINATES = 200
 """The longest state that is made linear."""
@@ -46,11 +46,18 @@ class Width:
     """tr(S Hess U)/d: 1 where the covariance S of the chain is that of exp(-H)."""
     of_step: float
     """temperature - 1 with exact gradients: the part of the step size."""
+    mode: tuple[float, ...] = ()
+    """theta where the step stands still on average, around which the step is made linear."""
 
     @property
     def widest(self) -> float:
         """The largest factor."""
         return max(self.factors)
+
+    @property
+    def narrowest(self) -> float:
+        """The smallest factor."""
+        return min(self.factors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Question:
     module: Emitted
     build: Build
     inputs: Inputs
+    theta: Array | None = None
+    """Where the potential's block starts in the search for the state around which a chain stays; None: at zero."""
     noise: str = AS_IT_IS
 
     def refused(self) -> str:
@@ -88,22 +97,29 @@ class Question:
         return ""
 
     def starts(self) -> tuple[Array, ...]:
-        """Return zeros for every block."""
+        """Return the mode for the potential's block, zeros for the others."""
         sizes = dict(zip(self.module.sizes, self.inputs.numbers, strict=True))
-        known = (sizes[size] if isinstance(size, str) else size for _, size in self.module.blocks)
-        return tuple(np.zeros(size or 1) for size in known)
+        zeros = {name: np.zeros((sizes[n] if isinstance(n, str) else n) or 1) for name, n in self.module.blocks}
+        if self.theta is not None:
+            zeros[self.module.potential_block] = self.theta
+        return tuple(zeros.values())
 
     def width(self) -> Width:
         """Return the answer. Raises ValueError where the step cannot be made linear."""
         inputs = self.inputs
         given = (*self.starts(), *inputs.parameters, *inputs.data, inputs.batch_size, inputs.eps, *inputs.numbers)
         with np.errstate(all="ignore"):
-            _, target, exact, chain = cast("Any", self.module.forecast)(*given, noise_kept=self.noise)
+            middle, target, exact, chain = cast("Any", self.module.forecast)(*given, noise_kept=self.noise)
         d = len(target)
         temperature, step_alone = (float(np.trace(np.linalg.solve(target, S))) / d for S in (chain, exact))
         sds = np.sqrt(np.diag(chain))
         factors = sds / np.sqrt(np.diag(target))
-        return Width(tuple(map(float, sds)), tuple(map(float, factors)), temperature, step_alone - 1.0)
+        starts = self.starts()
+        place = [name for name, _ in self.module.blocks].index(self.module.potential_block)
+        mode = np.split(middle, np.cumsum([block.size for block in starts])[:-1])[place]
+        return Width(
+            tuple(map(float, sds)), tuple(map(float, factors)), temperature, step_alone - 1.0, tuple(map(float, mode))
+        )
 
     def with_step(self, eps: float) -> "Question":
         """Return the question for another step size."""

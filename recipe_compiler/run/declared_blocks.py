@@ -30,7 +30,8 @@ def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dic
         if one is None:
             found[block.name] = values
         else:
-            found[one.block.name] = _turned_back(values, one, build, sizes)
+            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and told
+                found[one.block.name] = _turned_back(values, one, build, sizes)
         start += length
     return found
 

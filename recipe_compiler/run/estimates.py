@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradient_noise import Batches, gradient_noise
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.mode import find_mode
+from recipe_compiler.run.starts import starts_of
 from recipe_compiler.spec.build_minibatch import no_noise
-from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at
     Raises:
         RunError: no mode is found.
     """
-    mode = find_mode(gradients, _start(build, gradients.width, at))
+    mode = find_mode(gradients.full, starts_of(build, gradients.width, at.names, at.sizes)).theta
     found: dict[str, Array] = {}
     if build.control is not None:
         found = dict(zip(build.control, (mode, gradients.full(mode)), strict=True))
@@ -58,16 +58,6 @@ def _batches(build: Build) -> Batches:
     if build.contiguous:
         return "contiguous"
     return "with replacement" if build.replacement else "without replacement"
-
-
-def _start(build: Build, width: int, at: Point) -> Array:
-    """Return where the search for the mode starts: at the block's `init`, where that is no draw, else at zero."""
-    potential = next(function for function in build.dynamics.declarations.functions if function.role == "potential")
-    formula = dict(build.init).get(potential.of[0])
-    if formula is None or dependence(formula).draws:
-        return np.zeros(width)
-    start = evaluate(formula, at)
-    return np.ascontiguousarray(start, dtype=np.float64).reshape(-1)
 
 
 def _value(array: Array) -> Value:

@@ -5,13 +5,17 @@ asking it again with other settings, and the width it promises is the answer to 
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.cures import TOO_LARGE, WIDE, Cure, Question, Width, cures_of
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.mode import Start, find_mode
 from recipe_compiler.spec.model import Build
 
 
@@ -25,6 +29,8 @@ class Forecast:
     cures: tuple[Cure, ...] = ()
     block: str = "theta"
     """The block whose sds they are."""
+    around: str = ""
+    """Where the search for the mode began that the step is made linear at."""
     contiguous: bool = False
     """Whether batches are blocks of data: V then depends on their order, and is its mean over all orders here."""
 
@@ -42,14 +48,23 @@ class Forecast:
             f"{width.of_step:+.2g}); posterior sd {_wide(width.widest)} at most ({self.block}[{place}])"
         )
         order = ("  blocks of data: on average over their orders; that of this file may give more or less",)
-        return (first, *(order if self.contiguous else ()), *cures)
+        around = f"  around the mode found from {self.around}"
+        return (first, around, *(order if self.contiguous else ()), *cures)
 
     @property
-    def warning(self) -> str | None:
-        """What is said after the run where its posterior is too wide."""
-        if self.width is None or not self.width.widest > WIDE:
-            return None
-        return f"by the forecast the posterior sd is {_wide(self.width.widest)}; its cures are listed before the run."
+    def doubts(self) -> tuple[str, ...]:
+        """Why the posterior of the run is not to be believed."""
+        cures = "its cures are listed before the run." if self.cures else "try a smaller step size or a larger batch."
+        if self.width is None:
+            too_large = TOO_LARGE in self.why_not
+            return (f"by the forecast no chain stays at the posterior: {self.why_not}; {cures}",) if too_large else ()
+        found: list[str] = []
+        if not self.width.widest <= WIDE:
+            found.append(f"by the forecast the posterior sd is {_wide(self.width.widest)}; {cures}")
+        if not self.width.narrowest * WIDE >= 1.0:
+            narrow = f"{100.0 * (1.0 - self.width.narrowest):.1f} % too narrow"
+            found.append(f"by the forecast the posterior sd is {narrow}: too much noise is subtracted (V).")
+        return tuple(found)
 
     @property
     def attributes(self) -> dict[str, str | float]:
@@ -67,17 +82,19 @@ def _setting(cure: Cure) -> str:
     return f"{cure.setting}: {cure.value}" if isinstance(cure.value, str) else f"{cure.setting}: {cure.value:g}"
 
 
-def forecast(module: Emitted, build: Build, inputs: Inputs) -> Forecast | None:
+def forecast(module: Emitted, build: Build, inputs: Inputs, starts: Sequence[Start] = ()) -> Forecast | None:
     """Return what a run with minibatches will sample; None for one with the full gradient.
 
     Args:
         module: the emitted module of `build`.
         build: says what its parameters are, and what of the gradient's noise is subtracted already.
         inputs: what the chains of the run are given.
+        starts: where the search for the mode begins, one after another; without any, at zero.
     """
     if module.variant != "minibatch":
         return None
-    if module.forecast is None:
+    slope = full_gradient(module, inputs)
+    if module.forecast is None or slope is None:
         return Forecast(None, "the gradient of the target is code")
     if inputs.of_draw is not None:
         return Forecast(None, "the step size falls along the chain, which then has no stationary law")
@@ -85,9 +102,14 @@ def forecast(module: Emitted, build: Build, inputs: Inputs) -> Forecast | None:
     refused = asked.refused()
     if refused:
         return Forecast(None, refused)
+    zero = dict(zip((name for name, _ in module.blocks), asked.starts(), strict=True))[module.potential_block]
+    around = ""
     try:
+        mode = find_mode(slope, starts or (Start("zero", zero),))
+        asked, around = replace(asked, theta=mode.theta), mode.says
         width = asked.width()
-    except (ValueError, np.linalg.LinAlgError) as error:
-        return Forecast(None, str(error), tuple(cures_of(asked, math.inf)) if TOO_LARGE in str(error) else ())
+    except (ValueError, np.linalg.LinAlgError, RunError) as error:
+        cures = tuple(cures_of(asked, math.inf)) if TOO_LARGE in str(error) else ()
+        return Forecast(None, str(error), cures, around=around)
     cures = tuple(cures_of(asked, width.widest)) if width.widest > WIDE else ()
-    return Forecast(width, cures=cures, block=module.potential_block, contiguous=module.contiguous)
+    return Forecast(width, "", cures, module.potential_block, around, module.contiguous)

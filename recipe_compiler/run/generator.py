@@ -1,7 +1,8 @@
 """After a run: means of L phi over the draws, which are 0 over exp(-H) whatever the step size and the minibatch.
 
-A chain with a finite step or noisy gradients has another stationary law, in which they are not 0. R-hat and ESS compare
-chains with each other and cannot see it; these means compare them with the target (a Stein discrepancy of polynomials).
+They are about the whole state. A finite step leaves its auxiliary blocks, such as momenta, a law that differs from
+theirs by O(eps), where the draws of the target need not differ at all: so what is found here is told and is no fault of
+the target's draws, which `run/stein.py` judges by themselves.
 """
 
 from collections.abc import Iterator
@@ -9,14 +10,17 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
 
+Places = NDArray[np.intp]
+
 FALSE_ALARM = 1e-3
-"""How often a run is flagged whose draws are those of exp(-H), all its means together (Bonferroni)."""
+"""How often a limit is passed by a run whose draws are those of exp(-H), all its means together (Bonferroni)."""
 
 MOST_DRAWS, LEAST_DRAWS = 20_000, 200
 """Draws of all chains together that are looked at, evenly spaced."""
@@ -49,48 +53,38 @@ class GeneratorMean:
 
 @dataclass(frozen=True, slots=True)
 class GeneratorMeans:
-    """What the generator says of a run."""
+    """What the generator says of the whole state of a run."""
 
     largest: GeneratorMean
     """That with the largest |z|."""
     count: int
     draws: int
     limit: float
-    """|z| above which a run is flagged."""
+    """|z| that one right run in 1000 passes."""
 
     @property
-    def flagged(self) -> bool:
-        """Whether the draws are not those of exp(-H)."""
+    def seen(self) -> bool:
+        """Whether the draws of the whole state are seen not to be those of exp(-H)."""
         return not abs(self.largest.z) <= self.limit
 
     @property
     def says(self) -> str:
         """The result in a sentence."""
         worst = self.largest
-        found = f"generator: largest |z| is {abs(worst.z):.1f}, of L({worst.name}); of {self.count} means over"
-        return f"{found} {self.draws} draws, {self.limit:.1f} is passed by one right run in {1 / FALSE_ALARM:.0f}"
+        share = np.divide(abs(worst.mean), worst.sd)
+        found = f"auxiliary blocks: the mean of L({worst.name}) is {share:.1g} of its sd (|z| = {abs(worst.z):.1f})"
+        return f"{found}; a finite step leaves them O(eps) off, and the target's draws are judged apart"
 
     @property
     def attributes(self) -> dict[str, str | float]:
         """What the file of the draws keeps."""
         return {"generator_z": self.largest.z, "generator_of": self.largest.name, "generator_limit": self.limit}
 
-    @property
-    def warning(self) -> str | None:
-        """What it means where the run is flagged."""
-        if not self.flagged:
-            return None
-        worst = self.largest
-        share = np.divide(abs(worst.mean), worst.sd)
-        return (
-            f"the mean of L({worst.name}) is {worst.mean:.3g} where 0 is right (z = {worst.z:.1f}; {share:.2g} of its "
-            "sd): the step size, the noise of the minibatch or too short a warmup biases the draws, which R-hat and "
-            "ESS cannot see. Try a smaller step size or a larger batch."
-        )
-
 
 def generator_means(module: Emitted, inputs: Inputs, draws: Draws) -> GeneratorMeans | None:
     """Return the means of L phi over the draws after warmup; None where the module or the run has none.
+
+    None also where the state is the target's block alone, which `run/stein.py` judges.
 
     Errors of the means are the larger of two estimates: by the effective sample size (arviz-stats), and by the means
     of stretches of the chains. Chains that diverged are left out.
@@ -100,20 +94,28 @@ def generator_means(module: Emitted, inputs: Inputs, draws: Draws) -> GeneratorM
         inputs: what its chains were given.
         draws: what they drew.
     """
+    if module.generator is None or len(module.blocks) < 2:
+        return None
+    chosen = chosen_draws(inputs, draws)
+    if chosen is None:
+        return None
+    names, values = _values(module, inputs, [array[np.ix_(*chosen)] for array in draws.arrays])
+    step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
+    if step_sizes is not None:
+        values *= (step_sizes[chosen[1]] / step_sizes[chosen[1]].mean())[None, :, None]
+    return summed_up(names, values)
+
+
+def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
+    """Return the chains that did not diverge and places of draws, evenly spaced; None where there are too few."""
     whole = [k for k, diverging in enumerate(draws.diverging) if not diverging]
     length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
-    if module.generator is None or length < 2 * BATCHES:
+    if length < 2 * BATCHES:
         return None
     width = sum(array.shape[2] for array in draws.arrays)
     most = min(max(WORK / (1 + inputs.rows * width), LEAST_DRAWS), MOST_DRAWS)
     stride = max(1, int(np.ceil(length * len(whole) / most)))
-    chosen = np.arange(draws.warmup, draws.warmup + length, stride)
-    states = [array[whole][:, chosen] for array in draws.arrays]
-    names, values = _values(module, inputs, states)
-    step_sizes = weights(draws.settings, draws.warmup + length)
-    if step_sizes is not None:
-        values *= (step_sizes[chosen] / step_sizes[chosen].mean())[None, :, None]
-    return summed_up(names, values)
+    return np.array(whole), np.arange(draws.warmup, draws.warmup + length, stride)
 
 
 def summed_up(names: list[str], values: Array) -> GeneratorMeans:
@@ -122,13 +124,18 @@ def summed_up(names: list[str], values: Array) -> GeneratorMeans:
 
     with np.errstate(all="ignore"):  # what is not finite is flagged
         mean, sd = values.mean(axis=(0, 1)), values.std(axis=(0, 1))
-        error = np.maximum(_by_sample_size(values), _by_stretches(values))
+        error = errors_of(values)
         z = np.where(mean == 0.0, 0.0, mean / error)
     z = np.clip(np.nan_to_num(z, nan=MOST_Z), -MOST_Z, MOST_Z)
     worst = int(np.argmax(np.abs(z)))
     largest = GeneratorMean(names[worst], float(mean[worst]), float(sd[worst]), float(z[worst]))
     limit = float(norm.isf(FALSE_ALARM / (2 * len(names))))
     return GeneratorMeans(largest, len(names), values.shape[0] * values.shape[1], limit)
+
+
+def errors_of(values: Array) -> Array:
+    """Return standard errors of the means of `[chain, draw, value]` over all draws: the larger of two estimates."""
+    return np.maximum(_by_sample_size(values), _by_stretches(values))
 
 
 def _by_sample_size(values: Array) -> Array:

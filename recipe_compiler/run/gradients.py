@@ -1,8 +1,9 @@
 """The gradient that a chain uses, called from outside of it: of a batch, of a datum, of all data."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,3 +75,34 @@ def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[s
         return np.array(found, dtype=np.float64).reshape(-1)
 
     return Gradients(inputs.rows, width, of_batch)
+
+
+def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] | None:
+    """Return grad U of all data as a function of theta alone; None where the module has none.
+
+    Args:
+        module: emitted and imported. A gradient that is code takes the place of its own.
+        inputs: what its chains are given.
+    """
+    if inputs.gradient is not None:
+        return inputs.gradient.full
+    call = module.full_gradient
+    if call is None or module.generator is None:
+        return None
+    made = () if module.prepare_generator is None else module.prepare_generator(*inputs.parameters, *inputs.numbers)
+    constants = tuple(float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
+    given = (*inputs.parameters, *constants, *inputs.data)
+    names = _arguments(module.generator)[len(module.blocks) :]
+    known: dict[str, Any] = dict(zip(names, given, strict=True))
+    wanted = _arguments(call)
+
+    def at(theta: Array) -> Array:
+        values = {**known, module.potential_block: theta}
+        return np.asarray(call(*(values[name] for name in wanted)), dtype=np.float64).reshape(-1)
+
+    return at
+
+
+def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of what a jitted function takes."""
+    return tuple(inspect.signature(cast("Any", function)).parameters)

@@ -54,8 +54,10 @@ class Emitted:
     moments: tuple[str, ...] = ()
     """Polynomials phi of the state, family by family, of which `generator` gives L phi."""
     generator: Callable[..., Any] | None = None
+    full_gradient: Callable[..., Any] | None = None
+    """grad U of all data, whatever the steps take."""
     prepare_generator: Callable[..., tuple[Any, ...]] | None = None
-    """Returns what `generator` takes beside state, parameters and data; None where that is nothing."""
+    """Returns what both take beside state, parameters and data; None where that is nothing."""
     forecast: Callable[..., tuple[Any, ...]] | None = None
     """What a chain with minibatches samples, by its linearised step; None for a full gradient."""
 
@@ -98,10 +100,13 @@ def load_gradient(code: Code) -> Callable[..., object]:
     from numba import njit
     from numba.core.dispatcher import Dispatcher
 
-    spec = importlib.util.spec_from_file_location(code.file.stem, code.file)
+    digest = hashlib.sha256(str(code.file.resolve()).encode()).hexdigest()[:12]
+    name = f"_gradient_{code.file.stem}_{digest}"  # under no name that another module has
+    spec = importlib.util.spec_from_file_location(name, code.file)
     if spec is None or spec.loader is None:
         raise RunError(f"{code.file}: found no Python file, expected one with the function {code.function}")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where `numba.objmode` looks for the names that a function uses
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -162,6 +167,7 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         run_lanes=found.get("run_lanes"),
         moments=found.get("MOMENTS", ()),
         generator=found.get("generator"),
+        full_gradient=found.get("full_gradient"),
         prepare_generator=found.get("prepare_generator"),
         forecast=found.get("forecast"),
     )

@@ -1,69 +1,211 @@
-"""The mode of a target, by SciPy: a zero of the emitted gradient at which the curvature is positive."""
+"""The mode of a target: a minimum of U, sought from several starts by SciPy's trust-region methods, by grad U alone.
 
+U itself is not emitted. What the method needs of it are differences, and along the line from the state it is at
+
+    U(theta + w) - U(theta) = int_0^1 grad U(theta + t w) . w dt
+
+is summed by Gauss and Legendre, without the cancellation that a difference of two large values has. Coordinates are
+measured in units of 1/sqrt(|d^2 U/d theta_i^2|), so that scales that differ by powers of ten are no hindrance.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import RunError
-from recipe_compiler.run.gradients import Gradients
 
 Array = NDArray[np.float64]
+Slope = Callable[[Array], Array]
+"""theta to grad U."""
 
 DENSE = 200
-"""Most coordinates for which the Jacobian of the gradient is worked out column by column."""
+"""Most coordinates for which the Hessian is worked out column by column (trust-exact); of more, trust-krylov."""
+
+TURNS, ROUNDS = 100, 4
+"""The most steps of one search, and how often it goes on in new units, or from beside a saddle."""
 
 SLACK = 1e-6
 """Largest decrement grad U^T Hess(U)^-1 grad U at a mode, the square of its distance in posterior deviations."""
 
+ENOUGH = 1e-9
+"""A norm of grad U, in units, at which the search ends."""
+
 FALL = 1e-8
 """Of a longer block, the largest norm of grad U at a mode over that where the search began."""
+
+FLAT = 1e-5
+"""The part of the largest curvature below which one is not told from zero by differences."""
+
+LONGEST = 1e8
+"""The largest unit over what theta has."""
 
 DIRECTIONS = 16
 """Of a longer block, the directions in which the curvature is looked at."""
 
+FAR = 1e9
+"""The longest step, in units: at a poor start they are short."""
 
-def find_mode(gradients: Gradients, start: Array) -> Array:
-    """Return theta with grad U(theta) = 0 and a positive curvature.
+STEP = 1e-4
+"""Of a central difference, in units."""
 
-    By MINPACK's hybrid method (Powell 1970), of more than 200 coordinates by Newton-Krylov. The equation is solved in
-    units of `scale`, the norm of grad U where the search starts.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """Where a search begins."""
+
+    says: str
+    """`init`, `zero`, `random state 2`."""
+    theta: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mode:
+    """A minimum of U."""
+
+    theta: Array
+    says: str
+    """Where the search for it began."""
+
+
+def find_mode(slope: Slope, starts: Sequence[Start]) -> Mode:
+    """Return theta with grad U(theta) = 0 where U curves nowhere downwards, from the first start that leads to one.
 
     Raises:
-        RunError: none was found; says how far the search came.
+        RunError: no start did; says of each how far the search came.
     """
+    met: list[str] = []
+    for start in starts:
+        theta, trouble = _minimum(slope, np.ascontiguousarray(start.theta, dtype=np.float64))
+        if not trouble:
+            return Mode(theta, start.says)
+        met.append(f"from {start.says} {trouble}")
+    raise RunError(f"the mode: no minimum of U was found: {'; '.join(met)}. State `init` closer to the mode")
+
+
+def _minimum(slope: Slope, start: Array) -> tuple[Array, str]:
+    """Return where a search ended, and what kept it from a minimum; nothing where it is one."""
+    with np.errstate(all="ignore"):
+        first = slope(start)
+        if not np.isfinite(first).all():
+            return start, "grad U is not finite"
+        theta, trouble, began = start, "", float(np.linalg.norm(first))
+        for _ in range(ROUNDS):
+            units = units_of(slope, theta)
+            theta, turns = _descended(slope, theta, units)
+            trouble, aside = _trouble(slope, theta, units, began, turns)
+            if not trouble:
+                nearer, _ = _descended(slope, theta, units_of(slope, theta))  # the units there are the best
+                return (theta if _trouble(slope, nearer, units, began, 0)[0] else nearer), ""
+            theta = theta + aside
+    return theta, trouble
+
+
+def units_of(slope: Slope, theta: Array) -> Array:
+    """Return 1/sqrt(|U_ii|) by coordinate; of a long block, and where U is straight or not finite, what theta has."""
+    units = np.maximum(np.abs(theta), 1.0)
+    for _ in range(0 if theta.size > DENSE else 5):  # a difference in poor units gives better ones
+        bent = np.array([abs(_bent(slope, theta, k, unit)) for k, unit in enumerate(units)])
+        better = np.where(bent > 0.0, 1.0 / np.sqrt(np.where(bent > 0.0, bent, 1.0)), units)
+        before, units = units, np.where(np.isfinite(bent), np.clip(better, 1e-3 * units, 1e3 * units), 1e-3 * units)
+        if (np.abs(units - before) <= 0.1 * before).all():
+            break
+    return np.minimum(units, LONGEST * np.maximum(np.abs(theta), 1.0))
+
+
+def _bent(slope: Slope, theta: Array, k: int, unit: float) -> float:
+    ahead, behind = theta.copy(), theta.copy()
+    ahead[k] += STEP * unit
+    behind[k] -= STEP * unit
+    return float((slope(ahead)[k] - slope(behind)[k]) / (ahead[k] - behind[k]))
+
+
+class _Line:
+    """U up to a constant: known where the search is, and from there along lines by the gradient."""
+
+    def __init__(self, slope: Slope) -> None:
+        self.slope = slope
+        self.level = 0.0
+        self.at: Array | None = None
+        places, weights = np.polynomial.legendre.leggauss(5)
+        self.places, self.weights = (places + 1.0) / 2.0, weights / 2.0
+
+    def value(self, y: Array) -> float:
+        """Return U(y) - U(start), infinite where the gradient is not finite on the way."""
+        if self.at is None:
+            self.at = y.copy()
+        away = y - self.at
+        if not away.any():
+            return self.level
+        parts = [w * (self.slope(self.at + t * away) @ away) for t, w in zip(self.places, self.weights, strict=True)]
+        risen = self.level + float(np.sum(parts))
+        return risen if np.isfinite(risen) and np.isfinite(self.slope(y)).all() else np.inf
+
+    def accept(self, y: Array) -> None:
+        """Let the search be at y."""
+        self.level, self.at = self.value(y), y.copy()
+
+
+def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
+    """Return where the trust-region method ends in at most `TURNS` steps, and how many it took."""
     from scipy import optimize
 
-    first = gradients.full(start)
-    if not np.isfinite(first).all():
-        raise RunError("the mode: found a gradient that is not finite at the start, expected numbers; state `init`")
-    scale = max(float(np.linalg.norm(first)), 1.0)
+    def scaled(y: Array) -> Array:
+        return units * slope(np.ascontiguousarray(theta + units * y))
 
-    def equation(theta: Array) -> Array:
-        found = gradients.full(np.ascontiguousarray(theta)) / scale
-        return np.where(np.isfinite(found), found, 1e6)
+    def hessian(y: Array) -> Array:
+        found = _hessian(scaled, y)
+        return found if np.isfinite(found).all() else np.eye(y.size)  # asked for also where a step is not taken
 
-    method = "hybr" if start.size <= DENSE else "krylov"
-    options = {"xtol": 1e-13} if method == "hybr" else {"fatol": FALL / 10.0}
-    found = cast("Any", optimize).root(equation, start, method=method, options=options)
-    theta = np.ascontiguousarray(found.x, dtype=np.float64)
-    left = gradients.full(theta)
-    reached = f"grad U has norm {np.linalg.norm(left):.3g} where the search ended, {scale:.3g} where it began"
+    def along(y: Array, direction: Array) -> Array:
+        return _along(scaled, y, direction)
+
+    line = _Line(scaled)
+    dense = theta.size <= DENSE
+    how = {"method": "trust-exact", "hess": hessian} if dense else {"method": "trust-krylov", "hessp": along}
+    options = {"gtol": ENOUGH, "maxiter": TURNS, "max_trust_radius": FAR}
+    try:
+        found = cast("Any", optimize).minimize(
+            line.value, np.zeros_like(theta), jac=scaled, callback=line.accept, options=options, **how
+        )
+    except (np.linalg.LinAlgError, ValueError, OverflowError):  # curvature that is not finite
+        return theta if line.at is None else theta + units * line.at, TURNS
+    return theta + units * np.asarray(found.x, dtype=np.float64), int(found.nit)
+
+
+def _trouble(slope: Slope, theta: Array, units: Array, began: float, turns: int) -> tuple[str, Array]:
+    """Return why a state is no minimum, and a way on from there; nothing where it is one."""
+    left, nowhere = slope(theta), np.zeros_like(theta)
+    if not np.isfinite(left).all():
+        return "the search met a grad U that is not finite", nowhere
+    reached = f"grad U has norm {np.linalg.norm(left):.3g} there, {began:.3g} where the search began"
     if theta.size > DENSE:
-        close = bool(np.linalg.norm(left) <= FALL * scale)
-        curved = all(v @ _slope(gradients, theta, v) > 0.0 for v in _directions(theta.size))
+        bends = [float(v @ _along(slope, theta, v)) for v in _directions(theta.size)]
+        close, least, downwards = bool(np.linalg.norm(left) <= FALL * max(began, 1.0)), min(bends), nowhere
+        largest = max(np.abs(bends))
     else:
-        values, vectors = np.linalg.eigh(_hessian(gradients, theta))
-        curved = bool(values[0] > 0.0)
-        close = not curved or bool(np.sum((vectors.T @ left) ** 2 / values) <= SLACK)
-    if not (curved and close):
-        what = "no zero of grad U" if curved else "no minimum of U"
-        raise RunError(f"the mode: found {what} ({reached}), expected one; state `init` closer to the mode")
-    return theta
+        units = units_of(slope, theta)
+        hessian = _hessian(lambda y: units * slope(theta + units * y), nowhere)
+        if not np.isfinite(hessian).all():
+            return f"the search met a curvature of U that is not finite ({reached})", nowhere
+        values, vectors = np.linalg.eigh(hessian)
+        least, largest, downwards = float(values[0]), float(np.abs(values).max()), units * vectors[:, 0]
+        inside = vectors.T @ (units * left)
+        close = bool(np.sum(inside**2 / np.maximum(np.abs(values), FLAT * largest)) <= SLACK)
+    curved = least >= -FLAT * largest
+    if close and curved:
+        return "", nowhere
+    if close:
+        return f"the search met a saddle of U, whose smallest curvature is negative ({reached})", downwards
+    bent = "" if curved else ", where U curves downwards"
+    ended = f"reached its limit of {TURNS} steps a round" if turns >= TURNS else "came no further"
+    return f"the search {ended}{bent} ({reached})", nowhere
 
 
-def _hessian(gradients: Gradients, theta: Array) -> Array:
-    columns = np.stack([_slope(gradients, theta, direction) for direction in np.eye(theta.size)], axis=1)
+def _hessian(slope: Slope, y: Array) -> Array:
+    columns = np.stack([_along(slope, y, direction) for direction in np.eye(y.size)], axis=1)
     return (columns + columns.T) / 2.0
 
 
@@ -72,8 +214,10 @@ def _directions(size: int) -> Array:
     return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
-def _slope(gradients: Gradients, theta: Array, direction: Array) -> Array:
-    """Return the Hessian of U times a direction of length 1, by a central difference of the gradient."""
-    h = np.finfo(float).eps ** (1.0 / 3.0) * max(1.0, float(np.linalg.norm(theta)))
-    ahead, behind = gradients.full(theta + h * direction), gradients.full(theta - h * direction)
-    return (ahead - behind) / (2.0 * h)
+def _along(slope: Slope, y: Array, direction: Array) -> Array:
+    """Return the Hessian of U times a direction, by a central difference of the gradient."""
+    length = float(np.linalg.norm(direction))
+    if length == 0.0:
+        return np.zeros_like(y)
+    h = STEP / length
+    return (slope(y + h * direction) - slope(y - h * direction)) / (2.0 * h)

@@ -17,6 +17,7 @@ from recipe_compiler.run.code_gradient import code_gradient
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import Point, extent
+from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import Emitted
@@ -36,7 +37,7 @@ class Draws:
     arrays: tuple[Array, ...]
     """One array per block: chains x draws (warmup first) x size.
 
-    As many draws as the longest chain has; NaN where another did not come.
+    As many draws as the longest chain has, and after divergence one more; NaN where one did not come.
     """
     warmup: int
     """Draws at the start of every chain that are not of the sample."""
@@ -75,6 +76,7 @@ def unwatched(done: Sequence[int], total: int) -> None:
 def sample(
     module: Emitted, build: Build, settings: RunSettings, data: Data, progress: Watch = unwatched,
     cores: int | None = None, checkpoint: Checkpoint | None = None, *, resume: bool = False,
+    inputs: Inputs | None = None,
 ) -> Draws:  # fmt: skip
     """Run the chains of a build.
 
@@ -89,32 +91,27 @@ def sample(
         cores: threads to use; by default as many as there are cores.
         checkpoint: where the chains are kept, open; None: nowhere.
         resume: go on from the checkpoint instead of from the start.
+        inputs: what `prepare_inputs` made of all this, where that is known already.
 
     Raises:
         DataError: for parameters, sizes or initial values that do not fit.
-        RunError: for settings that cannot be run, a step size above eps_max among them, and for a checkpoint that is
-            not of this run.
+        RunError: for settings that cannot be run, a step size above eps_max among them, for a checkpoint that is not
+            of this run, and for a gradient that is code and fails its trial (`run/gradient_trial.py`).
     """
     begin = time.perf_counter()
     check_settings(module, build, settings, data)
     sizes = resolve_sizes(build, data)
-    inputs = prepare_inputs(module, build, settings, data, settings.warmup + settings.draws)
-    dynamics, gaussian = _laws(build)
+    inputs = replace(inputs or prepare_inputs(module, build, settings, data, 0), draws=settings.warmup + settings.draws)
     known = known_values(build, sizes)
-    noise, batch = module.seed_streams(settings.seed, settings.chains)
-    chains = [
-        start_chain(
-            module, inputs, initial_state(build, dynamics, gaussian, known, sizes, settings.seed, k), noise[k], batch[k]
-        )
-        for k in range(settings.chains)
-    ]
+    chains = _at_their_start(module, build, settings, inputs, Point(known, sizes))
     if checkpoint is not None:
         checkpoint.restore(chains) if resume else checkpoint.begin()
     keep = None if checkpoint is None else checkpoint.keep(chains)
     stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
     if checkpoint is not None:
         checkpoint.copy(chains)()
-    arrays = tuple(_stacked(chains, b) for b in range(len(module.blocks)))
+    longest = _longest(chains, settings.warmup)
+    arrays = tuple(_stacked(chains, b, longest) for b in range(len(module.blocks)))
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=arrays,
@@ -130,13 +127,30 @@ def sample(
     )
 
 
-def _stacked(chains: Sequence[Chain], block: int) -> Array:
+def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs: Inputs, at: Point) -> list[Chain]:
+    """Return chains that have drawn nothing. A gradient that is code is tried where they start."""
+    dynamics, gaussian = _laws(build)
+    noise, batch = module.seed_streams(settings.seed, settings.chains)
+    starts = [
+        initial_state(build, dynamics, gaussian, at.names, at.sizes, settings.seed, k) for k in range(settings.chains)
+    ]
+    if inputs.gradient is not None:
+        try_gradient(inputs.gradient, [start[potential_place(module)] for start in starts])
+    return [start_chain(module, inputs, start, noise[k], batch[k]) for k, start in enumerate(starts)]
+
+
+def _stacked(chains: Sequence[Chain], block: int, longest: int) -> Array:
     """Return the draws of one block of all chains as one array."""
-    longest = max(chain.done for chain in chains)
-    array = np.stack([chain.draws[block][:longest] for chain in chains])
+    array = np.full((len(chains), longest, chains[0].draws[block].shape[1]), np.nan)
     for k, chain in enumerate(chains):
-        array[k, chain.done :] = np.nan
+        array[k, : chain.done] = chain.draws[block][: chain.done]
     return array
+
+
+def _longest(chains: Sequence[Chain], warmup: int) -> int:
+    """Return how many draws the arrays have room for: where a chain diverged, also for the first that did not come."""
+    lost = any(chain.diverging for chain in chains)
+    return max(*(chain.done + chain.diverging for chain in chains), warmup + 1 if lost else 0)
 
 
 def available_cores() -> int:
@@ -197,8 +211,8 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         return tuple(_argument(np.asarray(constant)) for constant in constants)
 
     fields = {field.name: field.values for field in data.fields}
-    given = dict(zip(names, values, strict=True))
-    batch = None if settings.batch_size is None else np.arange(settings.batch_size, dtype=np.uint64) % data.rows
+    given, width = dict(zip(names, values, strict=True)), potential_width(module, build, sizes)
+    batch_size = settings.batch_size if module.variant == "minibatch" else None
     inputs = Inputs(
         parameters=values,
         constants=constants_of(settings.step_size),
@@ -209,7 +223,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         thin=settings.thin,
         draws=draws,
         numbers=numbers,
-        gradient=code_gradient(build.target, _width(module, build, sizes), given, fields, batch),
+        gradient=code_gradient(build.target, width, given, fields, data.rows, batch_size),
     )
     step = step_of(settings)
     if step is None:
@@ -221,7 +235,12 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     return replace(inputs, of_draw=of_draw)
 
 
-def _width(module: Emitted, build: Build, sizes: Mapping[str, int]) -> int:
+def potential_place(module: Emitted) -> int:
+    """Return the place of the potential's block among the blocks of the state."""
+    return [name for name, _ in module.blocks].index(module.potential_block)
+
+
+def potential_width(module: Emitted, build: Build, sizes: Mapping[str, int]) -> int:
     """Return how many coordinates the potential's block has."""
     blocks = {block.name: block for block in build.dynamics.declarations.blocks}
     shape = blocks[users_name(module.potential_block, blocks)].shape

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_blocks import declared_blocks
+from recipe_compiler.run.numbers import finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.write import written_whole
@@ -31,9 +32,9 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     """Return draws in groups as ArviZ reads them.
 
     `posterior` holds the target's own blocks under their names and shapes, `auxiliary` the other blocks of the
-    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging` and, where it falls
-    along a chain, the `step_size` of every draw, which is its weight. Chains that ended early are filled up with NaN
-    and flagged there.
+    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging` (during
+    warmup: `warmup_sample_stats`) and, where it falls along a chain, the `step_size` of every draw, which is its
+    weight. Chains that ended early are filled up with NaN and flagged there, and so are draws that are not finite.
 
     Args:
         draws: what a run drew.
@@ -52,19 +53,21 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
             posterior = declared_blocks(array, build, dict(draws.sizes))
         else:
             auxiliary[name] = array
-    past = np.arange(max(draws.kept))[None, :] >= np.array(draws.kept)[:, None]
-    lost = past & np.array(draws.diverging)[:, None]
+    length = draws.arrays[0].shape[1]
+    past = np.arange(length)[None, :] >= np.array(draws.kept)[:, None]
+    lost = (past & np.array(draws.diverging)[:, None]) | (~past & ~finite_draws(posterior, past.shape))
     groups: dict[str, Mapping[str, Array | NDArray[np.bool_]]] = {
         "posterior": {name: values[:, draws.warmup :] for name, values in posterior.items()},
         "sample_stats": {"diverging": lost[:, draws.warmup :]},
     }
-    step_sizes = weights(draws.settings, max(draws.kept))
+    step_sizes = weights(draws.settings, length)
     if step_sizes is not None:
         each = np.broadcast_to(step_sizes[draws.warmup :], lost[:, draws.warmup :].shape)
         groups["sample_stats"] = {**groups["sample_stats"], "step_size": each}
     if auxiliary:
         groups["auxiliary"] = {name: values[:, draws.warmup :] for name, values in auxiliary.items()}
     if draws.warmup:
+        groups["warmup_sample_stats"] = {"diverging": lost[:, : draws.warmup]}
         groups["warmup_posterior"] = {name: values[:, : draws.warmup] for name, values in posterior.items()}
     dims, coords = _labels(build, data, dict(draws.sizes), posterior)
     attributes = _attributes(draws, build, digest, verdicts)
@@ -85,8 +88,8 @@ def save(tree: "DataTree", path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     wanted, free = tree.nbytes + OVERHEAD, shutil.disk_usage(path.parent).free
     if free < wanted:
-        problem = f"found room for {free / 1e6:.1f} MB, expected {wanted / 1e6:.1f} MB; the draws are in the checkpoint"
-        raise OSError(errno.ENOSPC, f"{problem}: make room, then `recipe run --resume`", str(path))
+        problem = f"found room for {free / 1e6:.1f} MB, expected {wanted / 1e6:.1f} MB"
+        raise OSError(errno.ENOSPC, problem, str(path))
     with written_whole(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
 

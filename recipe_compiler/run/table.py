@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,8 +24,6 @@ class Table:
     names: tuple[str, ...]
     values: NDArray[np.float64]
     """One row per datum, one column per name."""
-    lines: tuple[int, ...] = ()
-    """Line of the file of every row, if it has lines."""
     first: int = 0
     """How many rows of the file stand before these."""
 
@@ -39,7 +38,7 @@ class Table:
 
     def where(self, row: int, name: str) -> str:
         """Say where a value stands; rows are counted from 1."""
-        line = f" (line {self.lines[row]})" if self.lines else ""
+        line = f" (line {_line_of(self.file, self.first + row + 1)})" if self.file.suffix.lower() == ".csv" else ""
         return f"{self.file}, row {self.first + row + 1}{line}, column `{name}`"
 
 
@@ -87,26 +86,66 @@ def table_pieces(
 
 
 def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterator[Table]:
+    """Yield pieces by NumPy's reader; from the first piece that it does not take on, row by row.
+
+    What NumPy takes are rows of the width of the header with a plain number in every wanted cell, which are those that
+    are taken row by row, too; whatever else is there is read again to be named, or because it is a number after all.
+    """
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        header = [name.strip() for name in next(csv.reader(stream), [])]
+        places = _places(file, header, wanted)
+        columns = np.dtype([(str(k), "f8" if k in places else "U1") for k in range(len(header))])
+        first = 0
+        while (line := next((line for line in stream if line.strip("\r\n")), None)) is not None:
+            try:
+                found = np.loadtxt(
+                    chain([line], stream), columns, comments=None, delimiter=",", quotechar='"', max_rows=rows, ndmin=1
+                )
+            except ValueError:
+                yield from _csv_by_rows(file, wanted, rows, first)
+                return
+            values = np.stack([found[str(place)] for place in places], axis=1)
+            yield Table(file, wanted, values, first)
+            first += values.shape[0]
+        if first == 0:
+            yield Table(file, wanted, np.empty((0, len(places))))
+
+
+def _csv_by_rows(file: Path, wanted: tuple[str, ...], rows: int | None, skip: int) -> Iterator[Table]:
+    """Yield pieces from a row on; the first cell that is no number is named."""
     with file.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream)
         header = [name.strip() for name in next(reader, [])]
         places = _places(file, header, wanted)
-        first, cells, lines = 0, array("d"), array("q")
-
-        def piece() -> Table:
-            values = np.array(cells, dtype=np.float64).reshape(len(lines), len(places))
-            return Table(file, wanted, values, tuple(lines), first)
-
-        for row in _full_rows(reader, file, len(header)):
-            if len(lines) == rows:
-                yield piece()
-                first, cells, lines = first + len(lines), array("d"), array("q")
+        first, cells = skip, array("d")
+        for count, row in enumerate(_full_rows(reader, file, len(header))):
+            if count < skip:
+                continue
+            if count - first == rows:
+                yield Table(file, wanted, np.array(cells).reshape(-1, len(places)), first)
+                first, cells = count, array("d")
             try:
-                cells.extend(float(row[place]) for place in places)
+                cells.extend(_number(row[place]) for place in places)
             except ValueError:
-                raise _not_a_number(file, row, header, places, first + len(lines), reader.line_num) from None
-            lines.append(reader.line_num)
-        yield piece()
+                raise _not_a_number(file, row, header, places, count, reader.line_num) from None
+        yield Table(file, wanted, np.array(cells, dtype=np.float64).reshape(-1, len(places)), first)
+
+
+def _number(cell: str) -> float:
+    """Return the number in a cell, written with the digits 0 to 9; ValueError for any other."""
+    if "_" in cell or not cell.strip().isascii():  # Python takes 1_0 for 10, and the digits of every script
+        raise ValueError
+    return float(cell)
+
+
+def _line_of(file: Path, row: int) -> int:
+    """Return the line of a CSV file at which a row ends; both are counted from 1."""
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream)
+        next(reader, None)
+        for _ in islice(filter(None, reader), row):
+            pass
+        return reader.line_num
 
 
 def _full_rows(reader: Iterator[list[str]], file: Path, width: int) -> Iterator[list[str]]:
@@ -123,7 +162,7 @@ def _not_a_number(
     """Return the error for the first wanted cell of a row that is not a number."""
     for place in places:
         try:
-            float(row[place])
+            _number(row[place])
         except ValueError:
             found = f"`{row[place][:40]}`" if row[place].strip() else "an empty cell"
             column = f"row {count + 1} (line {line}), column `{header[place]}`"

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sgld_gaussian.yaml"
-SHORT = ("--draws", "300", "--warmup", "50", "--chains", "2", "--cores", "2", "--thin", "5")
+SHORT = ("--draws", "1500", "--warmup", "50", "--chains", "2", "--cores", "2", "--thin", "100")
 
 
 def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(recipe, tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(recipe, tmp_path
     import xarray
 
     with xarray.open_datatree(tmp_path / "sgld_gaussian.nc", engine="h5netcdf") as tree:
-        assert tree["posterior"]["theta"].shape == (2, 300, 3)
+        assert tree["posterior"]["theta"].shape == (2, 1500, 3)
 
 
 def test_json_is_one_object(recipe, tmp_path: Path) -> None:
@@ -62,8 +62,10 @@ def test_a_signal_while_draws_are_written_leaves_them_in_the_checkpoint(
 
 def test_a_cycle_within_one_draw_is_refused(recipe, tmp_path: Path) -> None:
     text = (ROOT / BUILD).read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
-    text = text.replace("run: {", "run: {schedule: {name: cyclic, period: 5}, ")
+    text = text.replace("run: {", "run: {schedule: {name: cyclic, period: 100}, ")
     (tmp_path / "cyclic.yaml").write_text(text, encoding="utf-8")
     outcome = recipe("run", "cyclic.yaml", *SHORT, folder=tmp_path)
     assert outcome.code == 2
-    assert "found a period of 5 steps and draws of 5 steps, expected a longer period" in " ".join(outcome.err.split())
+    assert "found a period of 100 steps and draws of 100 steps, expected a longer period" in " ".join(
+        outcome.err.split()
+    )

@@ -30,10 +30,13 @@ def test_a_standstill_is_found_from_afar_and_its_absence_is_said() -> None:
     np.testing.assert_allclose(z, [3.0, 9.0], atol=1e-8)
     np.testing.assert_allclose(slopes, [[1.0, 0.0], [-6.0, 1.0]], atol=1e-6)
     np.testing.assert_allclose(_jacobian(change, z), slopes, atol=1e-6)
-    with pytest.raises(ValueError, match="stands still"):
+    none = "no state was found where the step stands still on average: Newton's method met"
+    with pytest.raises(ValueError, match=none):
         _standstill(lambda z: 1.0 + z**2, np.array([0.3]))
-    with pytest.raises(ValueError, match="stands still"):
+    with pytest.raises(ValueError, match=f"{none} a singular matrix"):
         _standstill(lambda z: np.ones(2) + 0.0 * z, np.zeros(2))
+    with pytest.raises(ValueError, match=f"{none} values that are not finite"):
+        _standstill(lambda z: np.log(z - 1.0), np.zeros(2))
 
 
 def asked(eps: float, batch_size: int, *, replacement: bool, noise: str = "as it is", curvature: float = 1.0):
@@ -71,9 +74,38 @@ def test_noise_that_does_not_change_is_taken_out_whole() -> None:
 
 @pytest.mark.parametrize(
     ("eps", "curvature", "says"),
-    [(0.05, 1.0, "the step size is too large"), (0.002, -1.0, "no mode"), (0.02, 1.0, "not positive semidefinite")],
+    [
+        (0.05, 1.0, "the step size is too large"),
+        (0.002, -1.0, "U curves downwards"),
+        (0.02, 1.0, "not positive semidefinite"),
+    ],
 )
 def test_what_cannot_be_said_is_refused_by_name(eps: float, curvature: float, says: str) -> None:
     noise = "subtracted" if "semidefinite" in says else "as it is"
     with pytest.raises(ValueError, match=says):
         asked(eps, 1, replacement=True, noise=noise, curvature=curvature)
+
+
+def test_a_flat_direction_is_said_and_is_no_fault_of_the_step_size() -> None:
+    """U depends on the first coordinate alone."""
+
+    def take(z: np.ndarray, batch: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        return z - 0.01 * np.array([z[0], 0.0]) + 0.1 * normals + 0.0 * batch.size
+
+    with pytest.raises(ValueError, match="singular matrix"):
+        _forecast(take, lambda theta: np.array([theta[0], 0.0]), np.ones(2), slice(0, 2), 2, ROWS, 5, True, "as it is")
+
+
+def test_a_posterior_of_any_scale_is_made_linear() -> None:
+    """U = sum_i exp(z_i/s_i) - z_i/s_i: sds s_i of 1e-7 and 1e5, mode 0; what is linear there is its curvature."""
+    scales = np.array([1e-7, 1e5])
+
+    def slope(theta: np.ndarray) -> np.ndarray:
+        return (np.exp(theta / scales) - 1.0) / scales
+
+    def take(z: np.ndarray, batch: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        return z - 0.01 * scales**2 * slope(z) + np.sqrt(0.02) * scales * normals + 0.0 * batch.size
+
+    _, target, exact, _ = _forecast(take, slope, np.zeros(2), slice(0, 2), 2, ROWS, 5, True, "as it is")
+    np.testing.assert_allclose(np.sqrt(np.diag(target)), scales, rtol=1e-4)
+    np.testing.assert_allclose(np.sqrt(np.diag(exact)), scales, rtol=0.01)

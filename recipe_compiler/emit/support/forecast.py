@@ -14,23 +14,43 @@ import numpy as np
 _FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
 
 
-def _jacobian(function, z):
+def _jacobian(function, z, widths=None):
     """Return d function/dz by central differences."""
-    widths = 1e-5 * (1.0 + np.abs(z))
+    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
     columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
     return np.array(columns).T
 
 
-def _standstill(change, z):
+def _widths(slope, z, block):
+    """Return widths of differences at z: of theta 1e-4 of 1/sqrt(d^2 U/d theta_i^2), as far as U curves upwards."""
+    widths = 1e-5 * (1.0 + np.abs(z))
+    for _ in range(5):  # a difference over a poor width gives a better one
+        old = widths[block].copy()
+        with np.errstate(all="ignore"):
+            bent = np.diag(_jacobian(slope, z[block], old))
+            better = np.where(bent > 0.0, 1e-4 / np.sqrt(bent), old)
+        widths[block] = np.where(np.isnan(bent), 1e-3 * old, np.clip(better, 1e-3 * old, 1e3 * old))
+        if (np.abs(widths[block] - old) <= 0.1 * old).all():
+            break
+    return widths
+
+
+def _standstill(change, z, widths=None):
     """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
+    reason = "its limit of 100 turns"
+    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
     with np.errstate(all="ignore"):
         for _ in range(100):
-            slopes = _jacobian(change, z)
+            slopes = _jacobian(change, z, widths)
+            if not np.isfinite(slopes).all():
+                reason = "values that are not finite"
+                break
             try:
                 move = -np.linalg.solve(slopes, change(z))
             except np.linalg.LinAlgError:
+                reason = "a singular matrix"
                 break
-            if np.abs(move).max() <= 1e-7 * (1.0 + np.abs(z).max()):
+            if (np.abs(move) <= 1e-3 * widths).all():
                 return z + move, slopes
             share = 1.0
             while share > 1e-6:
@@ -39,9 +59,14 @@ def _standstill(change, z):
                     break
                 share *= 0.5
             if not share > 1e-6:
+                reason = "a state from which no shorter step leads on"
                 break
             z = z + share * move
-    raise ValueError("there is no state where the step stands still on average")
+        left = np.linalg.norm(change(z))
+    raise ValueError(
+        f"no state was found where the step stands still on average: Newton's method met {reason} (a step moves by "
+        f"{left:.2g} there)"
+    )
 
 
 def _stationary(M, N):
@@ -53,12 +78,15 @@ def _stationary(M, N):
     return found
 
 
-def _curvature(slope, theta):
+def _curvature(slope, theta, widths):
     """Return the Hessian of U, which is positive definite around a mode."""
-    slopes = _jacobian(slope, theta)
+    slopes = _jacobian(slope, theta, widths)
     curvature = (slopes + slopes.T) / 2.0
-    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
-        raise ValueError("the posterior has no mode where the step stands still on average")
+    units = np.sqrt(np.abs(np.diag(curvature))) + 1e-300
+    least = np.linalg.eigvalsh(curvature / np.outer(units, units))[0]
+    if not least > 1e-7:
+        kind = "U is flat in a direction" if least > -1e-7 else "U curves downwards in a direction"
+        raise ValueError(f"{kind} where the step stands still on average (smallest curvature {least:.1g} in its units)")
     return curvature
 
 
@@ -74,8 +102,9 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     def change(at):
         return take(at, every, quiet) - at
 
-    z, slopes = _standstill(change, z)
-    curvature = _curvature(slope, z[block])
+    widths = _widths(slope, z, block)
+    z, slopes = _standstill(change, z, widths)
+    curvature = _curvature(slope, z[block], widths[block])
     M = np.eye(z.size) + slopes
     if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
         raise ValueError("the chain is unstable: the step size is too large")

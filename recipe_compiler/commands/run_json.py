@@ -1,0 +1,102 @@
+"""The JSON of `recipe run --json`: of a run that was done, and of one that was refused."""
+
+import json
+import math
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+from recipe_compiler.display import say
+from recipe_compiler.errors import DocumentError, Fault, Place, RecipeError
+from recipe_compiler.run.errors import DataError
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.summary import COLUMNS, Summary
+from recipe_compiler.verdict import Report, Verdict
+
+SCHEMA_VERSION = 1
+
+
+def say_run(report: Report, draws: Draws, summary: Summary, path: Path) -> None:
+    """Print what a run found."""
+    told = summary.told
+    rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
+    _say(
+        {
+            "name": report.name,
+            "digest": report.digest,
+            "verdict": report.verdict.value,
+            "faults": (),
+            "settings": asdict(draws.settings),
+            "interrupted": draws.interrupted,
+            "diverging": draws.diverging,
+            "seconds": draws.seconds,
+            "summary": tuple(rows),
+            "forecast": None if told.forecast is None else asdict(told.forecast),
+            "stein": None if told.departures is None else asdict(told.departures),
+            "generator": None if told.generator is None else asdict(told.generator),
+            "doubts": summary.doubts,
+            "warnings": summary.warnings,
+            "file": str(path),
+        }
+    )
+
+
+def say_verdict(report: Report) -> None:
+    """Print why a build is not run that is refuted, or undecided."""
+    guilty = [f for f in report.findings if f.required and f.verdict is not Verdict.PROVED]
+    faults = tuple({"where": report.file, "entry": f.id, "problem": f.verdict.value, "hint": ""} for f in guilty)
+    _say({"name": report.name, "digest": report.digest, "verdict": report.verdict.value, "faults": faults})
+
+
+@contextmanager
+def refusals_said(file: str, *, as_json: bool) -> Generator[None]:
+    """Let what keeps a run from being done be printed as JSON, too, before it goes on its way to stderr."""
+    try:
+        yield
+    except (RecipeError, OSError, MemoryError) as error:
+        if as_json:
+            say_faults(file, _faults(error))
+        raise
+
+
+def say_faults(file: str, faults: Sequence[Fault]) -> None:
+    """Print the faults of a run that was refused."""
+    listed = tuple(
+        {"where": str(fault.where), "entry": fault.entry, "problem": fault.problem, "hint": fault.hint}
+        for fault in faults
+    )
+    _say({"name": file, "verdict": None, "faults": listed})
+
+
+def _faults(error: Exception) -> Sequence[Fault]:
+    match error:
+        case DocumentError():
+            return error.faults
+        case DataError():
+            return [Fault(Place(""), "run", problem) for problem in error.faults]
+        case OSError():
+            what = error.strerror or str(error)
+            return [Fault(Place(""), str(error.filename or "run"), what)]
+        case MemoryError():
+            return [Fault(Place(""), "run", "out of memory")]
+        case _:
+            return [Fault(Place(""), "run", str(error))]
+
+
+def _say(found: dict[str, object]) -> None:
+    say(json.dumps({"schema_version": SCHEMA_VERSION, **cast("dict[str, object]", _finite(found))}, allow_nan=False))
+
+
+def _finite(value: object) -> object:
+    """Return a value for JSON, with null for every number that is none."""
+    match value:
+        case dict():
+            return {key: _finite(one) for key, one in cast("dict[str, object]", value).items()}
+        case tuple():
+            return [_finite(one) for one in cast("tuple[object, ...]", value)]
+        case float():
+            return value if math.isfinite(value) else None
+        case _:
+            return value

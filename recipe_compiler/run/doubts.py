@@ -1,0 +1,175 @@
+"""Why the summary of a run is not to be believed: with any of these `recipe run` ends with exit code 4.
+
+A warning says that numbers are rough; a doubt says that they may be wrong, by what the chains say of each other, by the
+target itself (`run/stein.py`) or by what was forecast.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from recipe_compiler.run.forecast import Forecast
+from recipe_compiler.run.numbers import Row, Standing, finite_draws
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.stein import Departures
+from recipe_compiler.spec.transform import DOMAINS
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+MAX_R_HAT = 1.01
+"""The largest R-hat of chains that agree (Vehtari and others 2021)."""
+
+NEAR = 3.0
+"""The factor within which the sds of draws are those of the forecast, which takes the posterior for a Gaussian."""
+
+FAR = 8.0
+"""How many sds, of the draws or of the forecast, their mean may be from the mode."""
+
+JUDGED = 0.5
+"""The largest standard error of what the target says of the draws, that says it all."""
+
+MOST_NAMED = 8
+"""Of more chains that diverge, the number alone is given."""
+
+
+def doubts(
+    tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, forecast: Forecast | None,
+    departures: Departures | None,
+) -> Iterator[str]:  # fmt: skip
+    """Yield every reason not to believe a summary, each with what to do.
+
+    Args:
+        tree: the draws, as they are stored.
+        draws: what was drawn.
+        rows: the summary.
+        over: what it is over.
+        forecast: what was said before the run, if anything was.
+        departures: what the target says of the draws, if that can be said.
+    """
+    yield from _diverged(draws)
+    yield from _infinite(tree, draws)
+    if not over.whole and rows:
+        yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
+    yield from _outside(draws)
+    yield from _apart(rows)
+    if departures is not None and (doubt := departures.doubt) is not None:
+        yield doubt
+    if forecast is not None:
+        yield from forecast.doubts
+        yield from _contradictions(draws, over, forecast, judged=departures is not None and departures.known <= JUDGED)
+
+
+def _diverged(draws: Draws) -> Iterator[str]:
+    thin = draws.settings.thin
+    lost = [k for k, diverging in enumerate(draws.diverging) if diverging]
+    for k in lost[:MOST_NAMED]:
+        kept = draws.kept[k]
+        last = f"last state kept: {_state(draws, k, kept - 1)}" if kept else "no draw was kept"
+        before = " Its draws before that are kept." if kept else ""
+        steps = f"between steps {kept * thin + 1} and {(kept + 1) * thin}"
+        yield (
+            f"chain {k + 1} left the finite numbers {steps}; {last}.{before} "
+            "The summary leaves the chain out where others stand. Try a smaller step size."
+        )
+    if len(lost) > MOST_NAMED:
+        yield (
+            f"{len(lost) - MOST_NAMED} more of {len(draws.kept)} chains left the finite numbers; the file says which "
+            "and where (sample_stats/diverging)."
+        )
+
+
+def _state(draws: Draws, chain: int, draw: int) -> str:
+    parts: list[str] = []
+    for name, array in zip(draws.blocks, draws.arrays, strict=True):
+        values = array[chain, draw]
+        shown = ", ".join(f"{value:.4g}" for value in values[:4]) + (", ..." if values.size > 4 else "")
+        parts.append(f"{name} = [{shown}]" if values.size > 1 else f"{name} = {shown}")
+    return "; ".join(parts)
+
+
+def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
+    """Yield blocks with draws that are not finite though the state is: what is turned back from u may overflow."""
+    for name, array in cast("Any", tree["posterior"]).data_vars.items():
+        values = array.transpose("chain", "draw", ...).to_numpy()
+        bad = ~finite_draws({str(name): values}, values.shape[:2])
+        bad &= np.arange(values.shape[1]) < np.array(draws.kept)[:, None] - draws.warmup
+        if bad.any():
+            chains = int(np.any(bad, axis=1).sum())
+            share = bad.sum() / max(1, sum(max(0, kept - draws.warmup) for kept in draws.kept))
+            yield (
+                f"{name} is not finite in {bad.sum()} draws ({100.0 * share:.2g} %) of {chains} chains: they ran off "
+                "to where its value overflows. Try a smaller step size, or a prior that keeps it where it can be."
+            )
+
+
+def _outside(draws: Draws) -> Iterator[str]:
+    for one in draws.outside:
+        size = draws.block(one.block).shape[2]
+        value = f"{one.block}[{one.entry}]" if size > 1 else one.block
+        where = f"draw {one.draw + 1} (warmup counted) of chain {one.chain + 1}, with {value} = {one.value:.4g}"
+        via = next((name for name, domains in DOMAINS.items() if one.domain in domains), None)
+        unbounded = f", or an unbounded variable: `transform: {via}` in the target, with dynamics of real blocks"
+        yield (
+            f"{one.block} left its domain, {one.says}, in {one.draws} draws of {one.chains} chains, first in {where}. "
+            "An emitted step knows of no boundary, and what is drawn beyond one is not of the target; all draws are "
+            f"kept and counted. Try a smaller step size{unbounded if via else ''}."
+        )
+
+
+def _apart(rows: tuple[Row, ...]) -> Iterator[str]:
+    if not rows:
+        yield "there are too few draws for a summary: 4 of a chain, after warmup, are the least. Try more --draws."
+        return
+    wrong = [row for row in rows if not row.value("r_hat") <= MAX_R_HAT]
+    if not wrong:
+        return
+    worst = max(wrong, key=lambda row: np.nan_to_num(row.value("r_hat"), nan=np.inf))
+    more = f" (and {len(wrong) - 1} more are above {MAX_R_HAT})" if len(wrong) > 1 else ""
+    if np.isnan(worst.value("r_hat")):
+        yield (
+            f"R-hat of {worst.name} is not a number{more}: its draws are all the same, or not finite. Try other "
+            "starts, more thinning or another step size."
+        )
+        return
+    yield (
+        f"R-hat is {worst.value('r_hat'):.3f} for {worst.name}, above {MAX_R_HAT}{more}: the chains do not agree. "
+        "Try more draws, more warmup, more thinning or another step size."
+    )
+
+
+def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged: bool) -> Iterator[str]:
+    """Yield where the draws are not what was forecast: they are somewhere else, or have not moved as far.
+
+    A forecast takes the posterior for a Gaussian around its mode: where the target itself has `judged` how far the
+    draws spread, it is not asked.
+    """
+    if forecast.width is None or over.length < 2:
+        return
+    kept = draws.block(forecast.block)[list(over.chains), draws.warmup : draws.warmup + over.length]
+    mode, expected = np.array(forecast.width.mode), np.array(forecast.width.sds)
+    with np.errstate(all="ignore"):
+        mean, sd = kept.mean(axis=(0, 1)), kept.std(axis=(0, 1))
+        within = kept.std(axis=1).min(axis=0)  # of the chain that has moved least
+        off = np.abs(mean - mode) / np.maximum(sd, expected)
+    far, still, wide = int(np.argmax(off)), int(np.argmin(within / expected)), int(np.argmax(sd / expected))
+    again = "Try more steps (--thin, --warmup), another step size, or `init` near the mode."
+    if not off[far] <= FAR:
+        yield (
+            f"the draws contradict the forecast: the mean of {forecast.block}[{far}] is {mean[far]:.4g}, "
+            f"{off[far]:.2g} sds from the mode {mode[far]:.4g} that was found from {forecast.around}: the chains have "
+            f"not come there, or there are several modes. {again}"
+        )
+    if judged:
+        return
+    if not within[still] * NEAR >= expected[still]:
+        yield (
+            f"the chains have not moved as far as forecast: the sd of {forecast.block}[{still}] within one chain is "
+            f"{within[still]:.3g}, expected about {expected[still]:.3g}. {again}"
+        )
+    if not sd[wide] <= NEAR * expected[wide]:
+        yield (
+            f"the draws contradict the forecast: the sd of {forecast.block}[{wide}] is {sd[wide]:.3g}, expected about "
+            f"{expected[wide]:.3g}. Try a smaller step size."
+        )

@@ -1,0 +1,110 @@
+"""The posterior in numbers, by ArviZ, over the chains that stand."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.schedule import weights
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
+"""The columns of a summary, in order."""
+
+LEAST_DRAWS = 4
+"""R-hat splits every chain in two halves of two draws or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One coordinate of the target: its name and the values of `COLUMNS`."""
+
+    name: str
+    values: tuple[float, ...]
+
+    def value(self, column: str) -> float:
+        """Return the value of one column."""
+        return self.values[COLUMNS.index(column)]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The draws that a summary is over: the first `length` after warmup of some chains."""
+
+    chains: tuple[int, ...]
+    length: int
+    whole: bool
+    """Whether these chains came to their end; else none did, and they are summarised up to where the first ended."""
+
+
+def standing(tree: "DataTree", draws: Draws) -> Standing:
+    """Return the draws to summarise: of the chains all of whose draws are finite.
+
+    Where there is none: up to the first draw of any chain that is not finite.
+    """
+    posterior = {str(name): array.to_numpy() for name, array in cast("Any", tree["posterior"]).data_vars.items()}
+    finite = finite_draws(posterior, (tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]))
+    reached = [int(np.argmin(row)) if not row.all() else row.size for row in finite]
+    kept = [max(0, min(count - draws.warmup, n)) for count, n in zip(draws.kept, reached, strict=True)]
+    ended = [count - draws.warmup for count in draws.kept]
+    whole = [k for k, lost in enumerate(draws.diverging) if not lost and 0 < kept[k] == ended[k]]
+    chosen = whole or [k for k, count in enumerate(kept) if count >= LEAST_DRAWS]
+    return Standing(tuple(chosen), min((kept[k] for k in chosen), default=0), bool(whole))
+
+
+def finite_draws(posterior: Mapping[str, NDArray[np.float64]], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which draws of `[chain, draw]` are finite in every coordinate."""
+    found = np.ones(shape, dtype=bool)
+    for values in posterior.values():
+        found &= np.isfinite(values).reshape(*shape, -1).all(axis=2) if values.size else True
+    return found
+
+
+def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
+    """Yield the numbers of every coordinate: rank-normalised ESS and R-hat (Vehtari and others 2021).
+
+    Of one chain alone R-hat compares its halves.
+    """
+    if over.length < LEAST_DRAWS:
+        return
+    import arviz_stats
+    from arviz_stats.base.array import array_stats
+
+    posterior = tree["posterior"].isel(chain=list(over.chains), draw=slice(0, over.length))
+    with np.errstate(all="ignore"):
+        table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")  # "none": in full
+        columns = np.concatenate([_columns(array) for array in cast("Any", posterior).data_vars.values()], axis=2)
+        weighted = _weighted(columns, draws)
+        halves = None
+        if len(over.chains) == 1 and over.length >= 2 * LEAST_DRAWS:
+            half = columns[:, : over.length // 2 * 2].reshape(2, over.length // 2, -1)
+            halves = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
+    for k, name in enumerate(table.index):
+        row = {column: float(table.loc[name, column]) for column in COLUMNS} | weighted[k]
+        if halves is not None:
+            row["r_hat"] = float(halves[k])
+        yield Row(str(name), tuple(row.values()))
+
+
+def _columns(array: Any) -> NDArray[np.float64]:
+    """Return a variable as `[chain, draw, coordinate]`."""
+    values = array.transpose("chain", "draw", ...).to_numpy()
+    return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))
+
+
+def _weighted(columns: NDArray[np.float64], draws: Draws) -> list[dict[str, float]]:
+    """Return mean and sd of each coordinate with draws weighted by their step size; nothing where all have one."""
+    step_sizes = weights(draws.settings, draws.warmup + columns.shape[1])
+    if step_sizes is None:
+        return [{} for _ in range(columns.shape[2])]
+    weight = np.tile(step_sizes[draws.warmup :], columns.shape[0])
+    flat = columns.reshape(-1, columns.shape[2])
+    means = np.average(flat, axis=0, weights=weight)
+    sds = np.sqrt(np.average((flat - means) ** 2, axis=0, weights=weight))
+    return [{"mean": float(m), "sd": float(sd)} for m, sd in zip(means, sds, strict=True)]
