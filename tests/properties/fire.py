@@ -161,7 +161,7 @@ def judge_right(document: Document, tally: Tally) -> None:
     for update in (False, True) if document.update else (False,):
         for claim, verdict in verdicts(document, update=update):
             tally.verdicts["right", claim, str(verdict)] += 1
-            if verdict is Verdict.REFUTED:
+            if verdict is Verdict.REFUTED and claim != "normalisable":  # an energy of theirs may be anything
                 tally.wrong.append(f"{claim} refuted, though right:\n{document.text(update=update)}")
 
 

@@ -131,12 +131,17 @@ def contradicts(document: Wild, claim: str, witness: Mapping[str, str], random: 
     """
     given, fails_there = dict(list(witness.items())[:-1]), list(witness)[-1]
     known = {key: _point_of(key, text) for key, text in given.items() if key in _names(document)}
-    at = _completed(document, known, random)
+    if all(key in known for key in _names(document)):
+        at = known if admissible(document, known) else None
+    else:
+        at = _completed(document, known, random)
     if at is None:
-        return all(key in known for key in _names(document))
-    direction = [_number(x) for x in given["v"].strip("[]").split(",")] if "v" in given else [Fraction(1)]
-    matrix = document.Q if claim == "q_skew" else document.D
-    return holds_there(claim, _part(document, matrix, fails_there) if claim == "d_psd" else matrix, at, direction)
+        return len(known) == len(_names(document))
+    if claim != "d_psd":
+        return holds_there(claim, document.Q if claim == "q_skew" else document.D, at, ())
+    part = _part(document, fails_there)
+    direction = [_number(x) for x in given["v"].strip("[]").split(",")] if len(part) > 1 else [Fraction(1)]
+    return holds_there(claim, part, at, direction)
 
 
 def _names(document: Wild) -> tuple[str, ...]:
@@ -153,10 +158,9 @@ def _point_of(key: str, text: str) -> "Value | tuple[Fraction, ...]":
 def _completed(document: Wild, known: Point, random: Random) -> Point | None:
     """Return an admissible point with the known values."""
     for _ in range(60):
-        drawn = point(document, random, special=False)
-        if drawn is None:
-            return None
-        at = {**drawn, **known}
+        at = {**(point(document, random, special=False) or {}), **known}
+        if len(at) < len(_names(document)):
+            continue
         if VECTOR in at and len(at[VECTOR]) != at[SIZE]:
             at[VECTOR] = (Fraction(1),) * int(at[SIZE])
         if admissible(document, at):
@@ -164,13 +168,12 @@ def _completed(document: Wild, known: Point, random: Random) -> Point | None:
     return None
 
 
-def _part(document: Wild, matrix: Matrix, of: str) -> Matrix:
-    """Return the part of a matrix that a witness names: `D[x,x]`, `v.T @ D of (x, y) @ v`, or all of it."""
-    entry = re.fullmatch(r"\w+\[(\w+),(\w+)\]", of)
-    named = re.search(r"of \(([\w, ]+)\)", of)
-    blocks = entry.groups()[:1] if entry else tuple(named[1].split(", ")) if named else document.blocks
+def _part(document: Wild, of: str) -> Matrix:
+    """Return the part of D that a witness names, `D[x,x]` or `v.T @ D of (x, y) @ v`, or all of it."""
+    entry, named = re.search(r"D\[(\w+),\w+\]", of), re.search(r"of \(([\w, ]+)\)", of)
+    blocks = entry.groups() if entry else tuple(named[1].split(", ")) if named else document.blocks
     at = [document.blocks.index(b) for b in blocks]
-    return tuple(tuple(matrix[i][j] for j in at) for i in at)
+    return tuple(tuple(document.D[i][j] for j in at) for i in at)
 
 
 def _number(text: str) -> Fraction:
