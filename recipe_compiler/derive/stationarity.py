@@ -23,13 +23,22 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
     """
     blocks = derivation.dynamics.declarations.blocks
     c = calculus(derivation.dynamics.declarations)
-    pushed = apply_matrix(c, blocks, D, derivation.grad_H)
-    spread = divergence(c, blocks, D)
-    flux = [c.settled(c.add(f, c.scale(slope, -1), push)) for f, slope, push in zip(drift, spread, pushed, strict=True)]
+    flux = current(derivation, drift, D)
     parts = [
         _outflow(c, block, entry, grad) for block, entry, grad in zip(blocks, flux, derivation.grad_H, strict=True)
     ]
     return c.settled(c.add(c.zero(), *parts))
+
+
+def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
+    """Return J = f - div D + D grad H, of the probability current J p; a recipe has J = div Q - Q grad H."""
+    blocks = derivation.dynamics.declarations.blocks
+    c = calculus(derivation.dynamics.declarations)
+    pushed = apply_matrix(c, blocks, D, derivation.grad_H)
+    spread = divergence(c, blocks, D)
+    return tuple(
+        c.settled(c.add(f, c.scale(slope, -1), push)) for f, slope, push in zip(drift, spread, pushed, strict=True)
+    )
 
 
 def symmetry_defect(derivation: Derivation) -> Matrix:

@@ -94,6 +94,7 @@ def _claims(claims: Claims, bound: Bound, shape: Resize) -> Claims:
         drift=each(claims.drift),
         diffusion=_matrix(claims.diffusion, bound),
         marginal=each(claims.marginal),
+        lyapunov=None if claims.lyapunov is None else bound(claims.lyapunov),
         update=each(claims.update),
         noise=tuple(replace(block, shape=shape(block.shape)) for block in claims.noise),
     )

@@ -34,6 +34,8 @@ class Claims:
     """D of the claimed equation, block by block."""
     stratonovich: bool = False
     marginal: tuple[tuple[str, Formula], ...] | None = None
+    lyapunov: Formula | None = None
+    """A function W >= 0 of the state that keeps solutions from running off to infinity: L W <= c (1 + W)."""
     update: tuple[tuple[str, Formula], ...] | None = None
     """Block to its next value; a block that is left out stays as it is."""
     noise: tuple[Block, ...] = ()

@@ -49,7 +49,8 @@ def Dynamics(
         parameters: Objects whose names texts use and no other object declares.
         potential: The function a target binds, where it does not say so itself (SymPy's functions).
         assume: Comparisons that parameters and state satisfy.
-        claims: `drift`, `marginal`, `update` (block to formula), `diffusion` (rows), `interpretation`, `noise`.
+        claims: `drift`, `marginal`, `update` (block to formula), `diffusion` (rows), `interpretation`, `noise`,
+            `lyapunov` (a formula).
         title: What the sampler is called.
         references: Keys of references.
         units: Names of blocks, parameters and functions to their units: `length/time**2`, `1`.

@@ -57,6 +57,7 @@ def _claims(claims: Claims) -> dict[str, object]:
         "diffusion": _texts(claims.diffusion),
         "interpretation": "stratonovich" if claims.stratonovich else "ito",
         "marginal": _by_name(claims.marginal),
+        **({} if claims.lyapunov is None else {"lyapunov": text(claims.lyapunov)}),
         "update": _by_name(claims.update),
     }
 
@@ -67,7 +68,7 @@ def _entries(dynamics: Dynamics) -> list[str]:
     sections = ("claims.drift", "claims.marginal", "claims.update")
     declared = (*dynamics.declarations.parameters, *dynamics.declarations.functions)
     return [
-        *("H", "D", "Q"),
+        *("H", "D", "Q", "claims.lyapunov"),
         *(f"{matrix}{pair}" for matrix in ("D", "Q", "claims.diffusion") for pair in pairs),
         *(f"{section}.{name}" for section in sections for name in names),
         *(f"state.{name}" for name in names),

@@ -18,7 +18,7 @@ from recipe_compiler.spec.read_dynamics import place_shape
 T = TypeVar("T")
 Blocks = tuple[tuple[Formula, ...], ...]
 ByBlock = tuple[tuple[str, Formula], ...]
-CLAIMS = ("drift", "diffusion", "interpretation", "marginal", "update", "noise")
+CLAIMS = ("drift", "diffusion", "interpretation", "marginal", "lyapunov", "update", "noise")
 
 
 def rows_of(obj: object) -> tuple[tuple[object, ...], ...]:
@@ -38,6 +38,7 @@ def claimed_objects(claims: Mapping[str, object]) -> tuple[object, ...]:
     for name in ("drift", "marginal", "update"):
         stated = claims.get(name)
         found += [formula for _, formula in items(stated)] if isinstance(stated, Mapping) else []
+    found += [claims["lyapunov"]] if "lyapunov" in claims else []
     return tuple(found)
 
 
@@ -111,11 +112,13 @@ class Stated:
         if interpretation not in ("ito", "stratonovich"):
             self.page.fault((), "claims.interpretation", f"found {interpretation!r}, expected 'ito' or 'stratonovich'")
         scope = Scope(self.declarations)
+        lyapunov = given.get("lyapunov")
         return Claims(
             drift=self._by_block("drift", given, scope),
             diffusion=self.matrix("claims.diffusion", given.get("diffusion")),
             stratonovich=interpretation == "stratonovich",
             marginal=self._by_block("marginal", given, scope),
+            lyapunov=None if lyapunov is None else self.formula("claims.lyapunov", lyapunov, SCALAR, scope),
             update=self._by_block("update", given, Scope(self.declarations, True, self._noise(given))),
         )
 

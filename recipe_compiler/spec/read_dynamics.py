@@ -30,6 +30,7 @@ from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
 
 CLAIMED = ("drift", "diffusion", "marginal", "update")
+LYAPUNOV = ("claims", "lyapunov")
 Blocks = tuple[tuple[Formula, ...], ...]
 
 
@@ -130,6 +131,7 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
         diffusion=read_matrix(page, "claims.diffusion", scope, places, "claims", "diffusion"),
         stratonovich=stated.interpretation == "stratonovich",
         marginal=_by_block(page, "marginal", stated.marginal, scope, energy=True),
+        lyapunov=None if stated.lyapunov is None else page.formula("claims.lyapunov", scope, SCALAR, *LYAPUNOV),
         update=_by_block(page, "update", stated.update, Scope(declared, True, noise)),
         noise=noise,
     )

@@ -90,6 +90,9 @@ class ClaimsEntry(Part):
     diffusion: Matrix = None
     interpretation: Literal["ito", "stratonovich"] = "ito"
     marginal: dict[Name, FormulaText] | None = None
+    lyapunov: Annotated[
+        FormulaText | None, Field(description="W(z) with L W <= c (1 + W) that goes to infinity with z")
+    ] = None
     update: dict[Name, FormulaText] | None = None
     noise: dict[Name, Annotated[NoiseEntry, LeftOut]] = {}
 

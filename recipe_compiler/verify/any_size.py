@@ -101,7 +101,8 @@ def _is_small(sizes: dict[str, int]) -> bool:
 
 
 def _stated(claims: Claims) -> list[Formula]:
-    return [formula for named in (claims.marginal, claims.update) for _, formula in named or ()]
+    stated = [formula for named in (claims.marginal, claims.update) for _, formula in named or ()]
+    return [*stated, *(() if claims.lyapunov is None else (claims.lyapunov,))]
 
 
 def _is_renamed(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
@@ -180,6 +181,7 @@ def _claims(claims: Claims, names: dict[int, str]) -> Claims:
         drift=each(claims.drift),
         diffusion=_matrix(claims.diffusion, lambda formula: _renamed(formula, names)),
         marginal=each(claims.marginal),
+        lyapunov=None if claims.lyapunov is None else _renamed(claims.lyapunov, names),
         update=each(claims.update),
         noise=tuple(_block(block, names) for block in claims.noise),
     )

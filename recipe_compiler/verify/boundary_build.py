@@ -19,7 +19,7 @@ from recipe_compiler.verify.in_build import Stages, decided_in
 def boundary_in(build: Build, bound: Dynamics) -> Finding:
     """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's."""
     of_any = _decided(build, bound)
-    stated = _stated(build, bound)
+    stated = with_potential(build, bound)
     if not isinstance(of_any.decision, Undecided) or stated is None:
         return _without_reflection(of_any)
     found = _decided(stated, bind(stated))
@@ -39,7 +39,7 @@ def _decided(build: Build, bound: Dynamics) -> Finding:
     return decided_in(boundary, Stages(build, sharpened(build, bound)))
 
 
-def _stated(build: Build, bound: Dynamics) -> Build | None:
+def with_potential(build: Build, bound: Dynamics) -> Build | None:
     """Return the build with the target's potential bound to U; None where data, or no formula, make it."""
     name, target = bound.potential, build.target
     blocks = target.declarations.blocks

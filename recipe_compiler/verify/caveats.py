@@ -14,11 +14,10 @@ INNER = frozenset({DomainName.REAL, DomainName.CIRCLE})
 def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a dynamics asks."""
     found = [
-        "explosion: that solutions do not run off to infinity in finite time is not decided by this version",
-        "verdicts are about the equation; how far a finite step size departs from it is not decided by this version",
+        "verdicts are about the equation; how far a finite step size departs from it is not decided by this version"
     ]
     if not states_equation(dynamics):
-        found.insert(0, "unique: not asked, since the noise, or both Q and a drift, are not given")
+        found.insert(0, "explosion, unique: not asked, since the noise, or both Q and a drift, are not given")
     return tuple(found)
 
 

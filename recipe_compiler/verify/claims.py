@@ -17,6 +17,8 @@ from recipe_compiler.verify.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.explosion.claim import EXPLOSION, explosion
+from recipe_compiler.verify.explosion.in_build import explosion_in
 from recipe_compiler.verify.independence import INDEPENDENCE, estimates_gradients, independence, independent_update
 from recipe_compiler.verify.marginal import MARGINAL, has_auxiliaries, marginal
 from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
@@ -30,7 +32,8 @@ from recipe_compiler.verify.regular import REGULAR, regular, varies
 from recipe_compiler.verify.stationary import stationary
 from recipe_compiler.verify.step_scale import STEP_SCALE, step_scale
 from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
-from recipe_compiler.verify.unique import UNIQUE, unique, unique_in
+from recipe_compiler.verify.unique import UNIQUE, unique
+from recipe_compiler.verify.unique_build import unique_in
 from recipe_compiler.verify.units import UNITS, declares_units, units
 
 Subject = TypeVar("Subject")
@@ -56,6 +59,8 @@ class Claim(Generic[Subject, Document]):
     required: bool = True
     in_build: Callable[[Bound], Finding] | None = None
     """What decides it in a build instead, where target and values tell more."""
+    stops: bool = False
+    """Whether an advisory claim is asked by every compilation, and stops it where it is refuted."""
     alone: bool = False
     """Whether it is asked of a document by itself only, not within a build."""
 
@@ -105,6 +110,14 @@ DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
     Claim(*MARGINAL, marginal, has_auxiliaries),
     Claim(*CLAIMED_MARGINAL, claimed_marginal, claims_marginal),
     Claim(*REGULAR, regular, varies),
+    Claim(
+        *EXPLOSION,
+        explosion,
+        states_equation,
+        required=False,
+        in_build=lambda bound: explosion_in(bound.build, bound.dynamics),
+        stops=True,
+    ),
     Claim(*BOUNDARY, boundary, has_boundary, in_build=lambda bound: boundary_in(bound.build, bound.dynamics)),
     Claim(
         *UNIQUE, unique, states_equation, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)

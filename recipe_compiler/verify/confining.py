@@ -108,7 +108,7 @@ def _helping(c: Calculus, declarations: Declarations, terms: list[Term], over: t
     for block in over:
         if len(block.shape.sizes) != 1:
             continue
-        forms = [term for term in terms if term not in found and _degree_two(c, block, term)]
+        forms = [term for term in terms if term not in found and degree_two(c, block, term)]
         slope = c.diff(_sum(c, forms), Coordinate(block.name, row_slots(block)))
         hessian = c.diff(slope, Coordinate(block.name, col_slots(block)))
         if forms and definiteness(c, declarations, hessian) is not Definiteness.UNKNOWN:
@@ -116,7 +116,7 @@ def _helping(c: Calculus, declarations: Declarations, terms: list[Term], over: t
     return found
 
 
-def _degree_two(c: Calculus, block: Block, term: Term) -> bool:
+def degree_two(c: Calculus, block: Block, term: Term) -> bool:
     """Whether a term is of degree two in a block, whatever its other factors hold."""
     ours = [(a, e) for a, e in term.factors if isinstance(a, Coordinate) and a.block == block.name]
     rest = Term(ONE, tuple(factor for factor in term.factors if factor not in ours))

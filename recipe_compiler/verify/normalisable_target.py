@@ -22,7 +22,7 @@ from recipe_compiler.verify.case import case_of
 from recipe_compiler.verify.confining import finite
 from recipe_compiler.verify.confining_ends import Finite
 from recipe_compiler.verify.exact_values import known_sizes, settled, sharpened
-from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
+from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.in_build import Stages, decided_in, target_decided_in
 from recipe_compiler.verify.infinite import fails
 from recipe_compiler.verify.integrated import SMOOTH, restricts
@@ -38,7 +38,7 @@ NORMALISABLE_TARGET = ("normalisable", "the posterior has a finite integral")
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """A formula of a target: its share in the energy, summed over the data, and what the second engine says of it."""
 
     entry: str
@@ -59,7 +59,7 @@ def normalisable_target(target: Target) -> Finding:
     declarations = target.declarations
     if target.potential is not None and not declarations.data:
         return _of_potential(target, target.potential)
-    parts = _parts(target)
+    parts = parts_of(target)
     places = dict(target.source.places)
     where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
     found = _finite(target, [part.energy for part in parts])
@@ -75,18 +75,23 @@ def normalisable_target(target: Target) -> Finding:
             if refuted is not None:
                 return Finding(*NORMALISABLE_TARGET, True, refuted, tuple(at.items()) or "all", where=where)
         return Finding(*NORMALISABLE_TARGET, True, Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
+    answer = agreed(target, parts)
+    decision = answer.decision
+    if isinstance(decision, Proved):
+        decision = Proved(METHOD, decision.given, found.data)
+    return Finding(*NORMALISABLE_TARGET, True, decision, answer.for_d, answer.checked_at, where)
+
+
+def agreed(target: Target, parts: list[Part]) -> Answer:
+    """Return whether the engines agree on the formulas of a target, which are defined: what is read off them holds."""
     zero = Tensor((), ())
     identities = tuple(
         Identity(f"{p.entry} in index notation less itself entry by entry", target.source.place(p.entry), zero, p.less)
         for p in parts
     )
-    premises = smoothness((formula for _, formula in _formulas(target)), declarations)
+    premises = smoothness((formula for _, formula in _formulas(target)), target.declarations)
     needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
-    answer = decide(Question(identities, declarations, sizes, needed, ""))
-    decision = answer.decision
-    if isinstance(decision, Proved):
-        decision = Proved(METHOD, decision.given, found.data)
-    return Finding(*NORMALISABLE_TARGET, True, decision, answer.for_d, answer.checked_at, where)
+    return decide(Question(identities, target.declarations, _sizes(target), needed, ""))
 
 
 def _finite(target: Target, energies: list[Tensor]) -> Finite:
@@ -174,19 +179,19 @@ def _formulas(target: Target) -> list[tuple[str, Formula]]:
     return [(entry, formula) for entry, formula in named if formula is not None]
 
 
-def _parts(target: Target) -> list[_Part]:
+def parts_of(target: Target) -> list[Part]:
     """Return the formulas of a target, one about data as that of one datum."""
     c = calculus(target.declarations)
     n = _datum(target)
     way = 1 if target.potential is not None else -1
-    found: list[_Part] = []
+    found: list[Part] = []
     for entry, formula in _formulas(target):
         datum = n if entry == "log_likelihood" else None
         tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
         one = c.scale(tensor, way)
         helps = bounded_below if way > 0 else bounded_above
         bounded = helps(formula, target.declarations) or (datum is not None and _is_bernoulli(target, one, datum))
-        found.append(_Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
+        found.append(Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
     return found
 
 

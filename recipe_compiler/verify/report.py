@@ -1,8 +1,9 @@
 """A document's report: every claim decided or said to be undecided, under a limit, and what was not looked at."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
@@ -28,6 +29,8 @@ class Row:
     id: str
     says: str
     required: bool
+    decides: bool
+    """Whether the document is undecided or refuted by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Asked:
 def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *, advisory: bool = True) -> Report:
     """Return the report of a document; each claim may take `seconds` of processor time.
 
-    Without `advisory` only the required claims are asked, which decide the document.
+    Without `advisory` only those claims are asked that decide the document.
 
     Raises:
         ModelError: a formula that has no meaning in index notation.
@@ -81,32 +84,34 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
             for claim in claims
         ]
 
-    return Asked(tuple(Row(claim.id, claim.says, claim.required) for claim in claims), jobs)
+    return Asked(_rows(claims), jobs)
 
 
 def _of_target(target: Target, build: Build | None = None) -> Asked:
     claims = asked(TARGETS, target, in_build=build is not None)
-    rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
 
     def job(claim: Claim[Target, Target]) -> Job:
         if build is None:
             return partial(of_target, claim.decide, target)
         return partial(target_decided_in, claim.decide, build)
 
-    return Asked(rows, lambda: [job(claim) for claim in claims])
+    return Asked(_rows(claims), lambda: [job(claim) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Asked:
     claims = asked(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound.build)
-    rows = tuple(Row(claim.id, claim.says, claim.required) for claim in claims)
     own = [partial(claim.decide, bound) for claim in claims]
-    return Asked((*dynamics.rows, *target.rows, *rows), lambda: [*dynamics.jobs(), *target.jobs(), *own])
+    return Asked((*dynamics.rows, *target.rows, *_rows(claims)), lambda: [*dynamics.jobs(), *target.jobs(), *own])
+
+
+def _rows(claims: Iterable[Claim[Any, Any]]) -> tuple[Row, ...]:
+    return tuple(Row(claim.id, claim.says, claim.required, claim.required or claim.stops) for claim in claims)
 
 
 def _required(what: Asked) -> Asked:
     """Return the claims that decide a document."""
-    kept = [k for k, row in enumerate(what.rows) if row.required]
+    kept = [k for k, row in enumerate(what.rows) if row.decides]
 
     def jobs() -> Sequence[Job]:
         prepared = what.jobs()

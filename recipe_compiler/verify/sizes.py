@@ -29,6 +29,8 @@ def formulas_of(dynamics: Dynamics) -> Iterator[Formula]:
             yield from row
     for _, claimed in dynamics.claims.drift or ():
         yield claimed
+    if dynamics.claims.lyapunov is not None:
+        yield dynamics.claims.lyapunov
     for compare in dynamics.declarations.assume:
         yield compare.left
         yield compare.right

@@ -1,4 +1,7 @@
-"""Is exp(-H) stationary for the recipe's dynamics: is its Fokker-Planck residual zero? (ma2015recipe, Theorem 1)."""
+"""Is exp(-H) stationary for the recipe's dynamics: is its Fokker-Planck residual zero? (ma2015recipe, Theorem 1).
+
+A Q as steep as exp(H) has a current through infinity, which the residual does not see: it leaves the claim open.
+"""
 
 from collections.abc import Sequence
 
@@ -8,8 +11,10 @@ from recipe_compiler.algebra import system as second
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Finding, Undecided
+from recipe_compiler.verdict import Finding, Proved, Undecided
 from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.explosion.equation import equation
+from recipe_compiler.verify.explosion.open_current import through_infinity
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.kinks import across, lipschitz
 from recipe_compiler.verify.scalars import leaf_of, written_out
@@ -42,7 +47,8 @@ def stationary(case: Case) -> Finding:
     kinks = lipschitz(formulas, declarations)
     remark = across(kinks.names)
     answer = decide(Question(identities, declarations, case.sizes, kinks.premises, case.contradiction, remark))
-    return Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
+    found = Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
+    return through_infinity(case, found, equation(case)) if isinstance(answer.decision, Proved) else found
 
 
 def faults_of(error: ModelError) -> tuple[str, ...]:

@@ -4,13 +4,11 @@ exp(-H) is a law, stationary and positive everywhere. Where the columns of D and
 div Q span all directions at *every* state (Hoermander), the semigroup sends bounded functions to continuous ones
 (Ichihara, Kunita 1974). On a connected state space two different laws are then impossible: they could be taken singular
 to each other, and the probability of a set that tells them apart, after a time t > 0, is a continuous function that is
-1 almost everywhere under exp(-H), hence everywhere, under the other law too (Hairer, Mattingly 2006, Theorem 3.16). No
-rank at some states only, however many, shows that. How fast chains forget their start is another question.
+1 almost everywhere under exp(-H), hence everywhere, under the other law too (Hairer, Mattingly 2006, Theorem 3.16).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 
 import sympy
@@ -28,18 +26,15 @@ from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
-from recipe_compiler.verify.exact_values import entry_values, known_sizes, sharpened
-from recipe_compiler.verify.in_build import Stages, narrowed
+from recipe_compiler.verify.explosion.claim import ASSUMED, explosion, rests_on
 from recipe_compiler.verify.linear_reach import reached
 from recipe_compiler.verify.minors import spanning
 from recipe_compiler.verify.normalisable import normalisable
-from recipe_compiler.verify.normalisable_target import normalisable_build
-from recipe_compiler.verify.not_unique import AtValues, Other, at_values, other_law, potential_of, stronger
+from recipe_compiler.verify.not_unique import AtValues, Other, at_values, other_law, stronger
 from recipe_compiler.verify.periodic import on_circles, periodic
 from recipe_compiler.verify.premises import depends_on_state, smoothness
 from recipe_compiler.verify.q_skew import q_skew
@@ -49,10 +44,10 @@ from recipe_compiler.verify.sizes import Sizes, written
 
 UNIQUE = ("unique", "exp(-H) is the only stationary law of the recipe's equation")
 POINTS = 6
-ASSUMED = "chains do not explode in finite time"
 FINITE = "exp(-H) has a finite integral"
 
 Law = Callable[[], Finding]
+Stays = Callable[[Case], Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,37 +63,23 @@ class _Tried:
 
 def unique(case: Case) -> Finding:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
-    return _represented(case, None, lambda: normalisable(case))
+    return of_equation(case, None, lambda: normalisable(case), explosion)
 
 
-def unique_in(build: Build, bound: Dynamics) -> Finding:
-    """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
-    sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
-    known = all(size in sizes for size in bound.declarations.sizes)
-    potential = potential_of(build, bound, known_sizes(build, build.target))
-    at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential)
-    law = partial(normalisable_build, build, bound)
-    general = _represented(case_of(sharp), at, law)
-    valued = Stages(build, bound).valued
-    if isinstance(general.decision, Proved) or valued is None:
-        return general
-    return narrowed(general, _represented(valued, AtValues(sizes, {}, potential), law), sizes, valued.dynamics)
-
-
-def _represented(case: Case, at: AtValues | None, law: Law) -> Finding:
+def of_equation(case: Case, at: AtValues | None, law: Law, stays: Stays) -> Finding:
     """Decide the claim about D, Q and H as written, or with the Q that the claimed drift has; with what it rests on."""
     of = represented(case)
     if of is None:
         return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=case.place("D", "claims.drift"))
-    found = _finding(of.case, at, law)
+    found = _finding(of.case, at, law, stays)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return replace(found, decision=replace(found.decision, given=tuple(given)))
 
 
-def _finding(case: Case, at: AtValues | None, law: Law) -> Finding:
-    """Decide the claim; `law` says whether exp(-H) has a finite integral, without which it is no law at all."""
+def _finding(case: Case, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+    """Decide the claim; `law` says whether exp(-H) is a law at all, `stays` whether solutions stay finite."""
     where = case.place("D", "claims.diffusion")
     if case.derivation is None:
         return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=where)
@@ -117,12 +98,16 @@ def _finding(case: Case, at: AtValues | None, law: Law) -> Finding:
         if no_law:
             return Finding(*UNIQUE, False, Undecided((no_law,), given=given), where=where)
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
-        decision = Proved(proof.by, tuple(dict.fromkeys((*given, ASSUMED, *needed))), proof.data)
+        finite = stays(case).decision
+        if isinstance(finite, Refuted):
+            return Finding(*UNIQUE, False, Undecided((f"not so: {ASSUMED}",), given=given), where=where)
+        kept = finite.given if isinstance(finite, Proved) else (ASSUMED,)
+        decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data)
         return Finding(*UNIQUE, False, decision, proof.for_d, checked_at=checked, where=where)
     hint = _hint(case.derivation)
-    other = other_law(case, hint, at) or _behind_a_wall(case, at)
+    other = other_law(case, hint, at) or _behind_a_wall(case, at, stays)
     if other is not None:
-        refuted = replace(other.decision, residual=other.decision.residual + _where_stronger(case, other, law))
+        refuted = replace(other.decision, residual=other.decision.residual + _where_stronger(case, other, law, stays))
         return Finding(*UNIQUE, False, refuted, other.for_d, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
     return Finding(*UNIQUE, False, Undecided(tried, given=given), where=where)
@@ -139,17 +124,17 @@ def _linear(case: Case, at: AtValues | None) -> _Tried | None:
     return _Tried(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
 
 
-def _behind_a_wall(case: Case, at: AtValues | None) -> Other | None:
+def _behind_a_wall(case: Case, at: AtValues | None, stays: Stays) -> Other | None:
     """Return the refutation by a surface that no chain crosses: exp(-H) on one side of it is stationary too."""
     split = wall(case)
     if split is None or (at is not None and any(at.sizes.get(name) != n for name, n in split.sizes.items())):
         return None
     law = ("also stationary", f"exp(-H) where {split.g} > 0, and 0 elsewhere")
     decision = Refuted("a surface that no chain crosses", (*split.witness, law), f"{split.g} never changes its sign")
-    return Other(replace(decision, given=(ASSUMED,)), tuple(split.sizes.items()) or "all")
+    return Other(replace(decision, given=rests_on(stays(case))), tuple(split.sizes.items()) or "all")
 
 
-def _where_stronger(case: Case, other: Other, law: Law) -> str:
+def _where_stronger(case: Case, other: Other, law: Law, stays: Stays) -> str:
     """Return that exp(-H) is the only one where what may vanish as declared does not, if that is proved."""
     found = stronger(case.whole, other.zeros)
     if found is None:
@@ -159,7 +144,8 @@ def _where_stronger(case: Case, other: Other, law: Law) -> str:
     proof = None if narrower.derivation is None else _proof(narrower, narrower.derivation)
     if no_law or proof is None or proof.open:
         return ""
-    return f"; where {found[1]} and {ASSUMED} it is the only one: {proof.by}"
+    needed = " and ".join((found[1], *rests_on(stays(narrower))))
+    return f"; where {needed} it is the only one: {proof.by}"
 
 
 def _edges(case: Case) -> list[str]:

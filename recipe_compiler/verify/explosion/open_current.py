@@ -1,0 +1,40 @@
+"""What passes through infinity speaks against a stationary law: refuted on a line, left open elsewhere."""
+
+from dataclasses import replace
+
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.explosion.at_infinity import steep
+from recipe_compiler.verify.explosion.equation import Equation
+from recipe_compiler.verify.explosion.finite import by_lyapunov
+from recipe_compiler.verify.explosion.line import through
+from recipe_compiler.verify.normalisable import normalisable
+
+OPEN = "Fokker and Planck's equation holds, but not shown: no current goes through infinity"
+
+
+def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding:
+    """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at."""
+    if of is None or not isinstance(found.decision, Proved):
+        return found
+    left = steep(of)
+    current = through(of) if left else None
+    if current is not None:
+        law = normalisable(case)
+        if isinstance(law.decision, Proved):
+            refuted = replace(current.refuted, given=found.decision.given)
+            return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())
+        if isinstance(law.decision, Refuted):
+            return found
+        return _open(found, (f"{OPEN}: one goes along {current.name}",))
+    if not left:
+        return found
+    kept = by_lyapunov(of).decision
+    if not isinstance(kept, Proved):
+        return _open(found, (OPEN, *left))
+    given = tuple(sorted({*found.decision.given, *kept.given}))
+    return replace(found, decision=replace(found.decision, given=given))
+
+
+def _open(found: Finding, tried: tuple[str, ...]) -> Finding:
+    return replace(found, decision=Undecided(tried, given=found.decision.given), checked_at=())

@@ -1,0 +1,137 @@
+"""Equations whose solutions run off to infinity, and functions that do not show that they stay: none is proved."""
+
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.case import Case, case_of, find
+from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.explosion.claim import explosion
+from recipe_compiler.verify.report import check
+from recipe_compiler.verify.stationary import stationary
+
+HERE = Path(__file__).parent
+
+REFUTED = {
+    "line_current": ("current of x", "1"),
+    "half_line_current": ("x", "1"),
+    "vector_current": ("current of theta[0]", "1"),
+    "decoupled_current": ("current of x", "-3"),
+    "abstract_current": ("U(x)", "x**2/2"),
+    "student_current": ("current of x", "1"),
+    "steep_noise": ("end", "x -> -oo"),
+    "steep_noise_student": ("end", "x -> -oo"),
+    "square_drift": ("end", "x -> oo"),
+    "cubic_force": ("end", "y -> oo"),
+}
+"""Mutant to a part of its witness."""
+
+UNDECIDED = {
+    "plane_current": "exp(x**2/2 + y**2/2) is not shown to be integrable",
+    "plane_steep_q": "exp(x**2/2 + y**2/2) is not shown to be integrable",
+    "plane_student": "x**4 is not shown to be integrable",
+    "any_size_steep_q": "-2 exp(sum_j r[j]**2/2 + sum_j theta[j]**2/2) r[i] is not shown to be integrable",
+    "noise_outgrows": "x**6 is not shown to be integrable",
+    "not_proper": "as stated: nothing is known to confine y",
+    "too_large": "in L W: 2 x**3 y, 4 x**5 y",
+    "falls": "as stated: nothing is known to confine x",
+    "kinked": "derivative of sign across its jump",
+}
+"""Mutant to what is said to be missing."""
+
+CURRENTS = ("line_current", "half_line_current", "vector_current", "decoupled_current", "abstract_current")
+STEEP = ("plane_current", "plane_steep_q", "plane_student", "any_size_steep_q")
+
+CONTROLS = {
+    "gauge": "Lyapunov function x**2 + y**2",
+    "below_the_law": "from almost every start",
+    "stated": "Lyapunov function x**2 + y**2, as stated",
+    "stated_any_size": "as stated",
+    "steep_but_slower": "Lyapunov function x**2",
+    "logarithm": "Lyapunov function log(1 + x**2 + y**2)",
+    "no_q": "Lyapunov function H + k (norm2(theta)), k large",
+    "linear": "Lyapunov function norm2(x)",
+}
+
+
+def case(path: Path) -> Case:
+    found = load(path)
+    assert isinstance(found, Dynamics)
+    return case_of(found)
+
+
+def decided(name: str) -> Finding:
+    return find(explosion, case(HERE / f"{name}.yaml"))
+
+
+def test_every_mutant_has_its_row() -> None:
+    assert {path.stem for path in HERE.glob("*.yaml")} == REFUTED.keys() | UNDECIDED.keys()
+    assert {path.stem for path in (HERE / "controls").glob("*.yaml")} == CONTROLS.keys()
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_what_reaches_infinity_is_refuted_and_stops_a_compilation(name: str) -> None:
+    found = decided(name)
+    assert isinstance(found.decision, Refuted)
+    assert REFUTED[name] in found.decision.witness
+    assert found.required
+
+
+@pytest.mark.parametrize("name", UNDECIDED)
+def test_what_is_not_shown_is_named_and_stops_nothing(name: str) -> None:
+    found = decided(name)
+    assert isinstance(found.decision, Undecided)
+    assert any(UNDECIDED[name] in reason for reason in found.decision.tried)
+    assert not found.required
+
+
+@pytest.mark.parametrize("name", CURRENTS)
+def test_a_law_on_a_line_has_no_current(name: str) -> None:
+    found = claimed_stationary(case(HERE / f"{name}.yaml")).decision
+    assert isinstance(found, Refuted)
+    assert "a stationary law has none" in found.by
+    assert found.witness[-1][0].startswith("current of")
+
+
+@pytest.mark.parametrize("name", STEEP)
+def test_a_current_that_may_go_through_infinity_leaves_the_law_open(name: str) -> None:
+    about = case(HERE / f"{name}.yaml")
+    found = (claimed_stationary if about.dynamics.Q is None else stationary)(about).decision
+    assert isinstance(found, Undecided)
+    assert "no current goes through infinity" in found.tried[0]
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_what_stays_finite_is_proved(name: str) -> None:
+    found = find(explosion, case(HERE / "controls" / f"{name}.yaml"))
+    assert isinstance(found.decision, Proved)
+    assert CONTROLS[name] in found.decision.by
+    assert found.checked_at
+    assert not found.required
+
+
+@pytest.mark.parametrize("name", ["gauge", "below_the_law", "no_q"])
+def test_a_current_that_vanishes_at_infinity_does_no_harm(name: str) -> None:
+    about = case(HERE / "controls" / f"{name}.yaml")
+    found = claimed_stationary if about.dynamics.Q is None else stationary
+    assert found(about).verdict is Verdict.PROVED
+
+
+def test_a_current_on_a_circle_goes_round(tmp_path: Path) -> None:
+    path = tmp_path / "round.yaml"
+    path.write_text("name: round\nstate: {a: {domain: circle}}\nH: 0*a\nD: [[1]]\nclaims: {drift: {a: 2}}\n")
+    about = case(path)
+    assert claimed_stationary(about).verdict is Verdict.PROVED
+    assert explosion(about).verdict is Verdict.PROVED
+
+
+def test_a_document_that_explodes_is_refuted_though_its_residual_vanishes() -> None:
+    found = load(HERE / "steep_noise.yaml")
+    assert isinstance(found, Dynamics)
+    report = check(found)
+    refuted = [finding.id for finding in report.findings if finding.verdict is Verdict.REFUTED]
+    assert refuted == ["explosion"]
+    assert report.verdict is Verdict.REFUTED

@@ -1,0 +1,138 @@
+"""Every sampler that ships stays finite, under growth of U that is named; in builds the target shows it."""
+
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.errors import ModelError
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Proved, Undecided, Verdict
+from recipe_compiler.verify.case import case_of, find
+from recipe_compiler.verify.explosion.claim import explosion, rests_on
+from recipe_compiler.verify.explosion.in_build import explosion_in
+from recipe_compiler.verify.unique import unique
+
+SPECS = Path(__file__).parents[2] / "specs"
+LOW = "U >= -c (1 + norm2(theta)) for some c"
+SGLD = ("-2 sum_ij d_theta[i] U D[i,j] theta[j] <= c (1 + norm2(theta)) for some c",)
+
+GROWTH = {
+    "cir": (),
+    "cir_root": (),
+    "exponential_ou": (),
+    "generalised_langevin": (LOW,),
+    "gsgrhmc": (
+        LOW,
+        "sum_ij K[i,j]**2 <= c (1 + norm2(theta) + U) for some c",
+        "sum_ijk d_theta[i] K[i,j] d_theta[k] K[k,j] <= c (1 + norm2(theta) + U) for some c",
+    ),
+    "gsgrhmc_cholesky": (
+        LOW,
+        "sum_ij L[i,j]**2 <= c (1 + norm2(theta) + U) for some c",
+        "sum_ijk d_theta[i] L[i,j] d_theta[k] L[k,j] <= c (1 + norm2(theta) + U) for some c",
+    ),
+    "hmc": (LOW,),
+    "mirrored_gamma": (),
+    "rhmc": ("U + logdet(G)/2 -> oo as norm2(theta) -> oo",),
+    "sghmc": (LOW,),
+    "sgld": SGLD,
+    "sgld_noise_subtraction": SGLD,
+    "sgnht": (LOW,),
+    "sgnht_mass": (LOW,),
+    "sgnht_mass_velocity": (LOW,),
+    "sgrhmc_gamma": (),
+    "sgrhmc_potential": (),
+    "sgrld": (
+        "2 sum_i G_inverse[i,i] + 2 sum_ij theta[i] d_theta[j] G_inverse[j,i] "
+        "- 2 sum_ij d_theta[i] U G_inverse[i,j] theta[j] <= c (1 + norm2(theta)) for some c",
+    ),
+    "sgrld_positive": ("-2 sum_i d_theta[i] U theta[i]**2 <= c (1 + norm2(theta)) for some c",),
+    "wright_fisher": (),
+}
+"""Shipped dynamics to what is assumed of growth."""
+
+
+def dynamics(path: Path) -> Dynamics:
+    found = load(path)
+    assert isinstance(found, Dynamics)
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((SPECS / "dynamics").glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_samplers_stay_finite_under_named_growth(path: Path) -> None:
+    found = find(explosion, case_of(dynamics(path)))
+    assert isinstance(found.decision, Proved)
+    assert rests_on(found) == GROWTH[path.stem]
+    assert found.for_d == "all"
+    assert found.checked_at
+
+
+@pytest.mark.parametrize("path", sorted((SPECS / "builds").glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_builds_assume_nothing_of_growth(path: Path) -> None:
+    build = load(path)
+    assert isinstance(build, Build)
+    found = explosion_in(build, bind(build))
+    assert isinstance(found.decision, Proved)
+    assert rests_on(found) == ()
+
+
+def written(at: Path, target: str, dynamics_text: str) -> Build:
+    (at / "target.yaml").write_text(target)
+    (at / "dynamics.yaml").write_text(dynamics_text)
+    (at / "build.yaml").write_text(
+        "name: run\ndynamics: dynamics.yaml\ntarget: target.yaml\nscheme: {name: euler}\nsizes: {d: 2}\n"
+        "variant: full\n"
+        "run: {step_size: 0.01}\n"
+    )
+    found = load(at / "build.yaml")
+    assert isinstance(found, Build)
+    return found
+
+
+HMC = """
+name: langevin
+state: {theta: {shape: d}, r: {shape: d}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ r / 2
+D: [[0, 0], [0, I]]
+Q: [[0, -I], [I, 0]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("potential", "verdict"),
+    [
+        ("x[0]**4 - 3*x[0]**2 + x[1]**2", Verdict.PROVED),
+        ("x[1]**2 - 5*x[0]**2", Verdict.PROVED),
+        ("x[1]**2 - x[0]**4", Verdict.UNDECIDED),
+        ("x[1]**2 - exp(x[0])", Verdict.UNDECIDED),
+    ],
+)
+def test_what_a_target_shows_of_its_growth_is_decided(tmp_path: Path, potential: str, verdict: Verdict) -> None:
+    build = written(tmp_path, f"name: t\nstate: {{x: {{shape: 2}}}}\npotential: {potential}\n", HMC)
+    found = explosion_in(build, bind(build))
+    assert found.verdict is verdict
+    if isinstance(found.decision, Undecided):
+        assert f"the target is not seen to show: {LOW}" in found.decision.tried
+
+
+def test_uniqueness_rests_on_the_growth_that_keeps_chains_finite() -> None:
+    text = (SPECS / "dynamics" / "sgnht.yaml").read_text()
+    found = unique(case_of(dynamics(SPECS / "dynamics" / "sgnht.yaml")))
+    assert "role: potential" in text
+    assert isinstance(found.decision, Proved)
+    assert LOW in found.decision.given
+    assert "chains do not explode in finite time" not in found.decision.given
+
+
+def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yaml"
+    body = "name: w\nstate: {x: {shape: 2}}\nH: norm2(x)/2\nD: [[I]]\nQ: [[0]]\nclaims: {lyapunov: NEW}\n"
+    path.write_text(body.replace("NEW", "x"))
+    with pytest.raises(ModelError) as caught:
+        load(path)
+    assert "claims.lyapunov" in str(caught.value)
+    path.write_text(body.replace("NEW", "norm2(x)"))
+    assert dynamics(path).claims.lyapunov is not None
