@@ -4,6 +4,7 @@ import difflib
 import multiprocessing
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,6 +38,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`."""
     parser.addoption("--update-golden", action="store_true", help="accept changes of golden texts, and show them")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Take SIGINT and SIGTERM as a program of a terminal does, and the processes started here too.
+
+    What a script starts in the background finds SIGINT ignored, and so do its own processes.
+    """
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

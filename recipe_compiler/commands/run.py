@@ -1,6 +1,5 @@
 """`recipe run`."""
 
-import os
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from recipe_compiler.run.forecast import forecast
 from recipe_compiler.run.generator import generator_means
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.memory import machine_memory
 from recipe_compiler.run.mode import Start
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import (
@@ -146,11 +146,13 @@ def _terminating() -> Generator[None]:
     def terminate(number: int, frame: FrameType | None) -> NoReturn:
         raise _TerminatedError
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    before = signal.getsignal(signal.SIGTERM) or signal.SIG_DFL
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, terminate)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, before)
 
 
 def _settings(build: Build, asked: Asked) -> RunSettings:
@@ -167,7 +169,8 @@ def _demand_room(build: Build, module: Emitted, settings: RunSettings, data: Dat
     """Refuse draws that this machine has no memory for, before any is made."""
     sizes = resolve_sizes(build, data)
     width = sum(extent(size, sizes) or 1 for _, size in module.blocks)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if (memory := machine_memory()) is None:
+        return
     most = memory // (COPIES * 8 * width * settings.chains)
     if settings.warmup + settings.draws > most:
         found = f"draws and warmup: found {settings.warmup + settings.draws} in all"

@@ -161,12 +161,16 @@ def _advance_one(module: Emitted, inputs: Inputs, group: Group, draws: int) -> N
 
 @contextmanager
 def _signals_set(stop: threading.Event) -> Generator[list[signal.Signals]]:
-    """Let the first SIGINT or SIGTERM set `stop` and be noted; the second does what it did before."""
+    """Let the first SIGINT or SIGTERM set `stop` and be noted; the second does what it did before.
+
+    What is ignored stays ignored: a program that is started in the background is none of the terminal's business.
+    """
     caught: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
         yield caught
         return
-    before = {number: signal.getsignal(number) or signal.SIG_DFL for number in (signal.SIGINT, signal.SIGTERM)}
+    both = {number: signal.getsignal(number) or signal.SIG_DFL for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in both.items() if handler is not signal.SIG_IGN}
 
     def restore() -> None:
         for number, handler in before.items():

@@ -5,7 +5,6 @@ that the next draws depend on and names the segments it stands on. Whatever happ
 names is there. A process that writes holds a lock, which the system takes from it when it ends, however it ends.
 """
 
-import fcntl
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from recipe_compiler.run.chain import Chain
 from recipe_compiler.run.chains import Keep
 from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.lock import held
 from recipe_compiler.run.sealed import Sealed, read_sealed, write_sealed
 from recipe_compiler.run.streams import set_words, words_of
 from recipe_compiler.version import OWN, versions
@@ -55,13 +55,10 @@ class Checkpoint:
     def __enter__(self) -> Self:
         """Take the lock; raise RunError where another process has it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.folder / "lock").open("ab")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._lock.close()
+        self._lock = held(self.folder / "lock")
+        if self._lock is None:
             what = "found another run that writes there, expected none: wait for it, or choose another -o"
-            raise RunError(f"{self.folder}: {what}") from error
+            raise RunError(f"{self.folder}: {what}")
         for left in self.folder.glob(".*"):  # what a killed process was writing
             left.unlink()
         return self

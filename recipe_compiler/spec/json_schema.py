@@ -4,6 +4,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from recipe_compiler.spec.kinds import KINDS
 from recipe_compiler.spec.schema import BuildDocument, DynamicsDocument, TargetDocument
 
 Schema = dict[str, Any]
@@ -13,28 +14,29 @@ SHIPPED = "document.schema.json"
 
 
 def schema_json() -> Schema:
-    """Return the JSON Schema (draft 2020-12) of a document: a build has `dynamics`, dynamics have `H`.
+    """Return the JSON Schema (draft 2020-12) of a document, of the kind that its keys tell.
 
-    Formulas are text or numbers.
+    Formulas are text or numbers. Where no key tells the kind yet, it may become any: an editor offers the keys of all.
     """
     definitions: Schema = {}
     for model in (DynamicsDocument, TargetDocument, BuildDocument):
         schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
         definitions |= schema.pop("$defs", {})
         definitions[model.__name__] = schema
-    dynamics_or_target = {
-        "if": {"required": ["H"]},
-        "then": {"$ref": "#/$defs/DynamicsDocument"},
-        "else": {"$ref": "#/$defs/TargetDocument"},
-    }
+    told: Schema = {"anyOf": [_reference(kind) for kind, _ in KINDS]}
+    for kind, keys in reversed(KINDS):
+        has_key = {"anyOf": [{"required": [key]} for key in sorted(keys)]}
+        told = {"if": has_key, "then": _reference(kind), "else": told}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
-        "if": {"required": ["dynamics"]},
-        "then": {"$ref": "#/$defs/BuildDocument"},
-        "else": dynamics_or_target,
+        **told,
         "$defs": {name: _cleaned(definitions[name]) for name in sorted(definitions)},
     }
+
+
+def _reference(kind: str) -> Schema:
+    return {"$ref": f"#/$defs/{kind.capitalize()}Document"}
 
 
 def schema_text() -> str:

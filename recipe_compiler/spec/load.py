@@ -8,6 +8,7 @@ from typing import TypeVar
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.files import no_file
+from recipe_compiler.spec.kinds import EACH_HAS, KINDS
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.python_file import load_python
 from recipe_compiler.spec.read_build import Unread, read_build
@@ -16,11 +17,6 @@ from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.yaml_nodes import Mapping
 from recipe_compiler.spec.yaml_reader import read_yaml
 from recipe_compiler.spec.yaml_text import MAX_BYTES
-
-_BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
-_DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
-_TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
-
 
 Found = TypeVar("Found")
 
@@ -63,13 +59,11 @@ def _read(
     root: Mapping, path: Path, faults: Faults, of_build: Callable[[Mapping, str, Faults], Found | None]
 ) -> Dynamics | Target | Found | None:
     keys = {key.text.casefold() for key, _ in root.entries}  # `h` for `H` is told where keys are
-    kinds = (("build", _BUILD), ("dynamics", _DYNAMICS), ("target", _TARGET))
-    counts = {kind: len(keys & {key.casefold() for key in own}) for kind, own in kinds}
+    counts = {kind: len(keys & {key.casefold() for key in own}) for kind, own in KINDS}
     kind = max(counts, key=lambda kind: counts[kind])
     if not counts[kind]:
         problem = "found none of H, potential, log_likelihood, dynamics: expected dynamics, a target or a build"
-        hint = "dynamics have H, D and Q; a target has log_likelihood or potential; a build has dynamics and target"
-        faults.malformed_at(root.place, "document", problem, hint)
+        faults.malformed_at(root.place, "document", problem, EACH_HAS)
         return None
     match kind:
         case "build":

@@ -17,6 +17,7 @@ from ruamel.yaml.events import (
 )
 
 from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.spec.kinds import EACH_HAS
 from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, OpenNode, Scalar
 from recipe_compiler.spec.yaml_text import document_text
@@ -59,7 +60,7 @@ def read_yaml(data: bytes, file: str) -> Mapping:
 
 
 def _mapping(root: Node | None, file: str) -> Mapping:
-    hint = "start with `name: ...`; `recipe new NAME` writes a commented document"
+    hint = f"{EACH_HAS}; `recipe new NAME` writes commented dynamics"
     match root:
         case None:
             found, where = "an empty file", Place(file)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sgld_gaussian.yaml"
 SHORT = ("--draws", "1500", "--warmup", "50", "--chains", "2", "--cores", "2", "--thin", "100")

@@ -41,3 +41,14 @@ def behind_the_docstring(folder: Path, title: str) -> str:
 )
 def test_a_title_stays_in_the_docstring(tmp_path: Path, title: str) -> None:
     assert behind_the_docstring(tmp_path, title) == behind_the_docstring(tmp_path, "plain")
+
+
+def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
+    build = load(SPECS / "builds" / "sgnht_gaussian.yaml")
+    assert isinstance(build, Build)
+    module = ast.parse(compile_build(build).text)
+    values = {node.targets[0].id: node.value for node in module.body if isinstance(node, ast.Assign)}
+    assert ("xi", 0) in ast.literal_eval(values["BLOCKS"])
+    (run,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "run")
+    said = " ".join((ast.get_docstring(run) or "").split())
+    assert "a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1" in said

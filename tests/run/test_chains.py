@@ -17,6 +17,8 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.model import Build, Value
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 
 def test_draws_have_the_shape_asked_for(full_module: Emitted, build: Build, data: Data) -> None:
     draws = sample(full_module, build, build.run, data)
@@ -104,6 +106,19 @@ def test_a_second_interrupt_raises(full_module: Emitted, build: Build, data: Dat
     with pytest.raises(KeyboardInterrupt):
         sample(full_module, build, replace(build.run, draws=1000, thin=400_000), data, progress=stop, cores=1)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_ignored_stays_ignored(full_module: Emitted, build: Build, data: Data, number: signal.Signals) -> None:
+    def stop(done: Sequence[int], total: int) -> None:
+        del done, total
+        os.kill(os.getpid(), number)
+
+    signal.signal(number, signal.SIG_IGN)
+    draws = sample(full_module, build, build.run, data, progress=stop, cores=1)
+    assert draws.stopped is None
+    assert draws.kept == (110,) * 4
+    assert signal.getsignal(number) is signal.SIG_IGN
 
 
 def test_chains_run_outside_the_main_thread(full_module: Emitted, build: Build, data: Data) -> None:

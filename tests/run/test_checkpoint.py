@@ -27,6 +27,8 @@ from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.sealed import KIND, VERSION
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 CODE = {"run": "def run():\n    x = 1\n    y = 2", "step": "def step():\n    pass"}
 """What makes the draws, as a checkpoint is told: here, any text."""
 

@@ -8,9 +8,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 import xarray
 
 from recipe_compiler.run.load_module import Emitted
+
+pytestmark = pytest.mark.usefixtures("interruptible")
 
 SCRIPT = """
 import sys

@@ -33,7 +33,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
-pytestmark = pytest.mark.usefixtures("without_reading_back")
+pytestmark = pytest.mark.usefixtures("without_reading_back", "interruptible")
 
 SPECS = Path(__file__).parents[2] / "specs"
 

@@ -65,3 +65,37 @@ def test_what_the_reader_refuses_by_its_form_the_schema_refuses(
     part[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
         check(document)
+
+
+def offered(schema: dict, document: dict) -> set[str]:
+    """Return the keys that an editor offers at the top of a document: of every schema that may still hold there."""
+    keys = set(schema.get("properties", ()))
+    if "$ref" in schema:
+        keys |= offered(schema_json()["$defs"][schema["$ref"].rpartition("/")[2]], document)
+    for choice in schema.get("anyOf", ()):
+        keys |= offered(choice, document)
+    if "if" in schema:
+        holds = jsonschema.Draft202012Validator(schema["if"]).is_valid(document)
+        keys |= offered(schema["then" if holds else "else"], document)
+    return keys
+
+
+@pytest.mark.parametrize("document", [{}, {"name": "n"}])
+def test_a_document_without_a_kind_is_offered_the_keys_of_all_three(document: dict) -> None:
+    assert {"H", "D", "Q", "log_likelihood", "potential", "dynamics", "target", "scheme"} <= offered(
+        schema_json(), document
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "own", "others"),
+    [
+        ({"Q": 0}, {"H", "D"}, {"log_likelihood", "scheme"}),
+        ({"log_prior": 0}, {"log_likelihood"}, {"H", "scheme"}),
+        ({"run": {}}, {"dynamics", "scheme"}, {"H", "log_likelihood"}),
+    ],
+)
+def test_a_key_tells_the_kind(document: dict, own: set[str], others: set[str]) -> None:
+    found = offered(schema_json(), document)
+    assert own <= found
+    assert not others & found
