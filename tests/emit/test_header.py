@@ -47,7 +47,7 @@ def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
     build = load(SPECS / "builds" / "sgnht_gaussian.yaml")
     assert isinstance(build, Build)
     module = ast.parse(compile_build(build).text)
-    values = {node.targets[0].id: node.value for node in module.body if isinstance(node, ast.Assign)}
+    values = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
     assert ("xi", 0) in ast.literal_eval(values["BLOCKS"])
     (run,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "run")
     said = " ".join((ast.get_docstring(run) or "").split())
