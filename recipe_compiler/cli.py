@@ -85,6 +85,9 @@ OneFile = Annotated[str, typer.Argument(metavar="FILE", help="A document (YAML),
 Builds = Annotated[list[str], typer.Argument(metavar="BUILD...", help="Builds: specs/builds/*.yaml.")]
 OneBuild = Annotated[str, typer.Argument(metavar="BUILD", help="A build: specs/builds/NAME.yaml.")]
 AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
+UseCache = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Use verdicts of earlier commands about the same documents.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Version = Annotated[
     bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
@@ -108,13 +111,16 @@ def check(
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="F", help="Write what recheck.py needs to re-check it.")
     ] = None,
+    use_cache: UseCache = True,
 ) -> ExitCode:
     """Decide whether documents are right, for every size."""
     from recipe_compiler.commands.check import check_files
 
     if certificate is not None and len(files) != 1:
         raise typer.BadParameter(f"found {len(files)} documents, expected one: a certificate is about one document")
-    return check_files(tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate)
+    return check_files(
+        tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate, use_cache=use_cache
+    )
 
 
 @app.command()
@@ -133,11 +139,12 @@ def compile_(
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the modules go.")] = Path("generated"),
     compare: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a module there differs.")] = False,
     allow_undecided: AllowUndecided = False,
+    use_cache: UseCache = True,
 ) -> ExitCode:
     """Verify builds, emit and read back their modules."""
     from recipe_compiler.commands.compile import compile_files
 
-    return compile_files(tuple(builds), folder, compare=compare, allow_undecided=allow_undecided)
+    return compile_files(tuple(builds), folder, compare=compare, allow_undecided=allow_undecided, use_cache=use_cache)
 
 
 @app.command()
@@ -164,6 +171,7 @@ def run(
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="Run the Python file that a target names as its gradient.")
     ] = False,
+    use_cache: UseCache = True,
 ) -> ExitCode:
     """Compile a build, run its chains, summarise.
 
@@ -176,7 +184,7 @@ def run(
     asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
     return run_build(
         build, folder, asked, cores,
-        resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code,
+        resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
     )  # fmt: skip
 
 

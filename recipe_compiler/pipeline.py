@@ -14,14 +14,20 @@ Build     --estimate-->    Build                     what a run has to know of t
 Module    --sample-->      Draws
 """
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
+from recipe_compiler.cache.entries import NOTHING, Cache
+from recipe_compiler.cache.reports import check_once
+from recipe_compiler.cache.source import compiler
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.emit.names import renames
 from recipe_compiler.errors import VerificationError
+from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
@@ -35,40 +41,48 @@ from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.digest import compiled_digest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report, Verdict
 from recipe_compiler.verify.readback import check_shipped, read_back
 from recipe_compiler.verify.report import check
 
+READ_BACK = "read-back"
+"""Entries of the cache: that these texts were read back, and are what was verified."""
+
 __all__ = ["check", "compile_build", "derive", "estimate", "load", "write_module"]
 
 
-def compile_build(build: Build, report: Report | None = None, *, allow_undecided: bool = False) -> Module:
+def compile_build(
+    build: Build, report: Report | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING
+) -> Module:
     """Return the module of a build: verified, emitted, read back.
 
     Args:
         build: what to compile.
         report: the verdicts about it, where they are known already; else those it needs are found first.
         allow_undecided: whether a build may be compiled that is neither proved nor refuted.
+        cache: where verdicts are kept, and that a text was read back.
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
         CompilerError: the emitted text is not what was verified.
     """
-    report = check(build, advisory=False) if report is None else report
+    report = check_once(build, cache, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
     program = discretise(build, derivation)
     names = renames(program)
-    identity = digest(build)
+    identity = compiled_digest(build)
+    readings: list[tuple[Module, Callable[[], object]]] = []
     for small in small_sizes(build):
         general = rename(discretise(build, derivation, small), names)
         plain = lower(general)
+        pinned = pinned_sizes(build, general)
         for kernel in dict.fromkeys((plain, schedule(general, plain))):
             module = emit_module(build.name, general, kernel, "Read back at small sizes.", identity)
-            read_back(module, derivation, names, pinned_sizes(build, general))
+            readings.append((module, partial(read_back, module, derivation, names, pinned)))
     program = rename(program, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
     shipped = rename(program, sizes)
@@ -77,13 +91,15 @@ def compile_build(build: Build, report: Report | None = None, *, allow_undecided
         shipped, kernel = program, schedule(program, lower(program))
     top = header(build, derivation, shipped, report, identity, names, allow_undecided=allow_undecided)
     module = emit_module(build.name, shipped, kernel, top, identity)
-    check_shipped(module, sizes)
+    readings.append((module, partial(check_shipped, module, sizes)))
+    _read_once(readings, build, cache)
     return module
 
 
 def estimate(
-    build: Build, report: Report, settings: RunSettings, data: Data, *, allow_undecided: bool = False
-) -> Build:
+    build: Build, report: Report, settings: RunSettings, data: Data, *, allow_undecided: bool = False,
+    cache: Cache = NOTHING,
+) -> Build:  # fmt: skip
     """Return the build with the values that are estimated before a run; the same build where there are none.
 
     They are computed with the gradient of the target alone, in a module of its own, compiled and read back.
@@ -94,6 +110,7 @@ def estimate(
         settings: for the size of a batch and the seed.
         data: the fields of the target.
         allow_undecided: as of `compile_build`.
+        cache: as of `compile_build`.
 
     Raises:
         VerificationError, CompilerError: as of `compile_build`.
@@ -102,7 +119,7 @@ def estimate(
     if not estimates(build):
         return build
     alone = without_estimates(build)
-    module = compile_build(alone, report, allow_undecided=allow_undecided)
+    module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache)
     emitted = load_text(module.name, module.text)
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
@@ -116,6 +133,18 @@ def write_module(module: Module, folder: str | PathLike[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, module.text.encode())
     return path
+
+
+def _read_once(readings: Sequence[tuple[Module, Callable[[], object]]], build: Build, cache: Cache) -> None:
+    """Read texts back, unless the very same ones were found to be what the same documents mean by the same compiler."""
+    key: tuple[str, ...] = ()
+    if cache.folder is not None:
+        made = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
+        key = (compiler(), compiled_digest(build), made, *(module.text for module, _ in readings))
+    if cache.read(READ_BACK, key) is None:
+        for _, read in readings:
+            read()
+        cache.write(READ_BACK, key, "")
 
 
 def _demand(report: Report, *, allow_undecided: bool) -> None:

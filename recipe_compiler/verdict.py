@@ -62,6 +62,8 @@ class Undecided:
     tried: tuple[str, ...]
     residual: str = ""
     given: tuple[str, ...] = ()
+    by_limit: bool = False
+    """Whether its process did not get to an end: on another machine it might."""
     verdict: Verdict = field(default=Verdict.UNDECIDED, init=False)
     __bool__ = _no_boolean
 

@@ -4,7 +4,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from recipe_compiler.commands.documents import load_named
+from recipe_compiler.cache.entries import open_cache
+from recipe_compiler.cache.reports import check_once
+from recipe_compiler.commands.documents import Document, load_named
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
@@ -13,17 +15,17 @@ from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.verdict import Report
 from recipe_compiler.verify.as_json import to_json
-from recipe_compiler.verify.certificate import certificate_text
-from recipe_compiler.verify.report import check
 
 
 def check_files(
-    files: Sequence[str], *, as_json: bool, allow_undecided: bool, certificate: Path | None = None
-) -> ExitCode:
+    files: Sequence[str], *, as_json: bool, allow_undecided: bool, certificate: Path | None = None,
+    use_cache: bool = True,
+) -> ExitCode:  # fmt: skip
     """Decide documents one by one; a faulty one does not keep the others from their verdicts.
 
     `certificate` is where the certificate of the last document goes; where it cannot go there, nothing is decided.
     """
+    cache = open_cache(use=use_cache)
     reports: list[Report] = []
     faulty: list[tuple[str, tuple[Fault, ...]]] = []
     for file in files:
@@ -31,7 +33,7 @@ def check_files(
             document = load_named(file)
             if certificate is not None:
                 demand_file(certificate, "--certificate", files_of(document))
-            report = check(document)
+            report = check_once(document, cache)
         except DocumentError as error:
             faulty.append((file, error.faults))
             if not as_json:
@@ -39,10 +41,16 @@ def check_files(
         else:
             reports.append(report)
             if certificate is not None:
-                write_whole(certificate, certificate_text(document, report).encode("ascii"))
+                _certify(certificate, document, report)
             if not as_json:
                 show_report(report)
     if as_json:
         say(json.dumps(to_json(reports, faulty), allow_nan=False))
     codes = [of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports]
     return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])
+
+
+def _certify(path: Path, document: Document, report: Report) -> None:
+    from recipe_compiler.verify.certificate import certificate_text  # brings SymPy: verdicts may be known without it
+
+    write_whole(path, certificate_text(document, report).encode("ascii"))

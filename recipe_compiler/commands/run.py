@@ -10,6 +10,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from recipe_compiler.cache.entries import Cache, open_cache
+from recipe_compiler.cache.reports import check_once
 from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
@@ -17,7 +19,7 @@ from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_run, say_verdict
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import Fault, SpecError
-from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.pipeline import compile_build, estimate
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, load_data
@@ -57,12 +59,12 @@ COPIES = 3
 
 def run_build(
     file: str, folder: Path, asked: Asked, cores: int | None, *, resume: bool, as_json: bool, allow_undecided: bool,
-    allow_code: bool = False,
+    allow_code: bool = False, use_cache: bool = True,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws."""
     with refusals_said(file, as_json=as_json):
         build = load_build(file)
-        settings = _settings(build, asked)
+        settings, cache = _settings(build, asked), open_cache(use=use_cache)
         stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
         demand_file(stored, "-o", files_of(build), make_folders=True)
         demand_folder(checkpoint, "-o", files_of(build))
@@ -70,7 +72,7 @@ def run_build(
             raise RunError(
                 f"the target's gradient is code, {build.target.gradient.file}, which is run only with --allow-code"
             )
-        report = check(build)
+        report = check_once(build, cache)
         if not as_json:
             show_report(report)
         if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
@@ -78,21 +80,21 @@ def run_build(
             if as_json:
                 say_verdict(report)
             return code
-        return _run(build, report, settings, stored, checkpoint, cores, resume=resume,
+        return _run(build, report, settings, stored, checkpoint, cores, cache, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
 
 
 def _run(
-    build: Build, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None, *,
-    resume: bool, as_json: bool, allow_undecided: bool,
+    build: Build, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None,
+    cache: Cache, *, resume: bool, as_json: bool, allow_undecided: bool,
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
     data = load_data(build.data, build.target)
-    module = compile_build(build, report, allow_undecided=allow_undecided)
+    module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
     emitted = load_text(module.name, module.text)
     check_settings(emitted, build, settings, data)
     facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
-    build = estimate(build, report, settings, data, allow_undecided=allow_undecided)
+    build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     _demand_room(build, emitted, settings, data)
     if not as_json:
         say(f"compiled and read back; {_length(settings)}")

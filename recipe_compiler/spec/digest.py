@@ -1,4 +1,4 @@
-"""The digest of a document: what an emitted module names as its origin."""
+"""Digests of documents: what reports are about, and what an emitted module names as its origin."""
 
 import json
 from hashlib import sha256
@@ -14,7 +14,20 @@ def digest(document: Dynamics | Target | Build) -> str:
     A build's covers its dynamics and its target. Comments, spaces between entries and the order of keys do not matter,
     the order of blocks, parameters, functions and data does.
     """
-    return sha256(canonical_json(documents(document)).encode("ascii")).hexdigest()
+    return _sha256(documents(document))
+
+
+def compiled_digest(build: Build) -> str:
+    """Return the digest of what a module is made of: of a build all but `run`, which chains are given when they start.
+
+    The same build with another step size, or more draws, is the same module.
+    """
+    parts = documents(build)
+    return _sha256({**parts, "build": {name: entry for name, entry in parts["build"].items() if name != "run"}})
+
+
+def _sha256(parts: dict[str, Any]) -> str:
+    return sha256(canonical_json(parts).encode("ascii")).hexdigest()
 
 
 def documents(document: Dynamics | Target | Build) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def _decided(what: Asked, seconds: float, *, advisory: bool) -> tuple[Finding, .
     what = what if advisory else _required(what)
     outcomes = run_all(Work(lambda: [partial(timed, job) for job in what.jobs()], len(what.rows)), seconds)
     return tuple(
-        Finding(row.id, row.says, row.required, Undecided((outcome.reason,)), seconds=outcome.seconds)
+        Finding(row.id, row.says, row.required, Undecided((outcome.reason,), by_limit=True), seconds=outcome.seconds)
         if isinstance(outcome, Unfinished)
         else outcome
         for row, outcome in zip(what.rows, outcomes, strict=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.digest import compiled_digest, digest
 from recipe_compiler.spec.load import load
 
 
@@ -44,3 +44,16 @@ def test_the_digest_of_a_build_covers_its_target(load_spoiled, tmp_path: Path, s
     before = digest(load_spoiled("builds/sghmc_logistic", change))
     (tmp_path / "target.yaml").write_text(text.replace("default: 10", "default: 11"))
     assert digest(load_spoiled("builds/sghmc_logistic", change)) != before
+
+
+def test_a_module_is_not_made_of_the_settings_of_runs(load_spoiled) -> None:
+    build, other = (load_spoiled("builds/sghmc_logistic", ("draws: ", f"draws: {n}")) for n in (1, 2))
+    assert build.run != other.run
+    assert digest(build) != digest(other)
+    assert compiled_digest(build) == compiled_digest(other)
+
+
+def test_a_module_is_made_of_values(load_spoiled) -> None:
+    value = "is: nonnegative, value: "
+    build, other = (load_spoiled("builds/sghmc_logistic", (f"{value}2", f"{value}{n}")) for n in (1, 3))
+    assert compiled_digest(build) != compiled_digest(other)

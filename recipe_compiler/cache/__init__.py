@@ -1,0 +1,1 @@
+"""What was found out about documents, kept from one command to the next."""

@@ -1,0 +1,196 @@
+"""What is kept of earlier commands: found again word for word, never in place of something else, never when damaged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler import pipeline
+from recipe_compiler.cache import reports
+from recipe_compiler.cache.entries import NOTHING, Cache, open_cache
+from recipe_compiler.cache.reports import check_once, from_text, to_text
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verdict import Report, Undecided, Verdict
+from recipe_compiler.verify import report as deciding
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = (
+    "specs/dynamics/sghmc.yaml",
+    "specs/targets/logistic_regression.yaml",
+    "specs/builds/sghmc_logistic.yaml",
+    "tests/mutants/sghmc_naive.yaml",
+    "tests/recover/coupled_thermostats.yaml",
+)
+SGLD = (ROOT / "specs" / "dynamics" / "sgld.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The documents that are decided anew."""
+    found: list[str] = []
+
+    def counted(document: Dynamics | Target | Build, *, advisory: bool = True) -> Report:
+        found.append(document.name)
+        return check(document, advisory=advisory)
+
+    check = deciding.check
+    monkeypatch.setattr(deciding, "check", counted)
+    return found
+
+
+def sgld(folder: Path, *changes: tuple[str, str]) -> Dynamics:
+    text = SGLD
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "sgld.yaml").write_text(text, encoding="utf-8")
+    document = load(folder / "sgld.yaml")
+    assert isinstance(document, Dynamics)
+    return document
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_report_is_read_as_it_was_written(name: str) -> None:
+    report = deciding.check(load(ROOT / name))
+    again = from_text(to_text(report))
+    assert again == report
+    assert [finding.seconds for finding in again.findings] == [finding.seconds for finding in report.findings]
+    assert repr(again) == repr(report)
+
+
+def test_what_is_known_is_not_decided_again(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
+    first = check_once(sgld(tmp_path), cache)
+    assert check_once(sgld(tmp_path), cache) == first
+    assert check_once(sgld(tmp_path), cache, advisory=False) == first
+    assert decided == ["sgld"]
+
+
+def test_without_a_cache_everything_is_decided(tmp_path: Path, decided: list[str]) -> None:
+    for _ in range(2):
+        check_once(sgld(tmp_path), NOTHING)
+    assert decided == ["sgld"] * 2
+
+
+@pytest.mark.parametrize("change", [("H: U(theta)", "H: 2*U(theta)"), ("format: 1", "# a comment\nformat: 1")])
+def test_another_document_is_decided(change: tuple[str, str], tmp_path: Path, cache: Cache, decided: list[str]) -> None:
+    check_once(sgld(tmp_path), cache)
+    check_once(sgld(tmp_path, change), cache)
+    assert decided == ["sgld"] * 2
+
+
+def test_another_compiler_decides(
+    tmp_path: Path, cache: Cache, decided: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_once(sgld(tmp_path), cache)
+    monkeypatch.setattr(reports, "compiler", lambda: "another")
+    check_once(sgld(tmp_path), cache)
+    assert decided == ["sgld"] * 2
+
+
+def test_every_damage_is_seen(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
+    first = check_once(sgld(tmp_path), cache)
+    assert cache.folder is not None
+    (entry,) = cache.folder.iterdir()
+    whole = entry.read_bytes()
+    for place in range(0, len(whole), 211):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        entry.write_bytes(damaged)
+        assert check_once(sgld(tmp_path), cache) == first
+        assert entry.read_bytes() != bytes(damaged)
+    entry.write_bytes(whole[: len(whole) // 2])
+    assert check_once(sgld(tmp_path), cache) == first
+    assert set(decided) == {"sgld"}
+    assert len(decided) == 2 + len(range(0, len(whole), 211))
+
+
+def test_an_entry_under_another_name_is_not_taken(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
+    check_once(sgld(tmp_path), cache)
+    assert cache.folder is not None
+    (entry,) = cache.folder.iterdir()
+    another = sgld(tmp_path, ("name: sgld", "name: another"))
+    check_once(another, cache)
+    (other,) = set(cache.folder.iterdir()) - {entry}
+    other.write_bytes(entry.read_bytes())
+    assert check_once(another, cache).name == "another"
+    assert decided == ["sgld", "another", "another"]
+
+
+def limited(report: Report) -> Report:
+    first, *rest = report.findings
+    return replace(report, findings=(replace(first, decision=Undecided(("did not end in 5 s",), by_limit=True)), *rest))
+
+
+@pytest.mark.parametrize("change", [limited, lambda report: refuted()])
+def test_what_a_limit_may_change_is_not_kept(
+    change: Callable[[Report], Report], tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = change(deciding.check(sgld(tmp_path)))
+    monkeypatch.setattr(deciding, "check", lambda *_, **__: report)
+    assert check_once(sgld(tmp_path), cache) == report
+    assert cache.folder is not None
+    assert not cache.folder.exists()
+
+
+def refuted() -> Report:
+    report = deciding.check(load(ROOT / "tests/mutants/d_negative.yaml"))
+    assert report.verdict is Verdict.REFUTED
+    return report
+
+
+def test_a_claim_that_does_not_end_is_said_to_be_so(tmp_path: Path) -> None:
+    report = deciding.check(sgld(tmp_path), 1e-4)
+    assert any(isinstance(f.decision, Undecided) and f.decision.by_limit for f in report.findings)
+
+
+def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = load(ROOT / "specs/builds/sgld_gaussian.yaml")
+    assert isinstance(build, Build)
+    read: list[object] = []
+    monkeypatch.setattr(pipeline, "read_back", lambda *given: read.append(given))
+    monkeypatch.setattr(pipeline, "check_shipped", lambda *given: read.append(given))
+    first = compile_build(build, cache=cache)
+    before = len(read)
+    assert before >= 2
+    assert compile_build(build, cache=cache).text == first.text
+    assert len(read) == before
+    monkeypatch.setattr(pipeline, "compiler", lambda: "another")
+    compile_build(build, cache=cache)
+    assert len(read) == 2 * before
+
+
+def test_a_text_that_was_found_wrong_is_read_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = load(ROOT / "specs/builds/sgld_gaussian.yaml")
+    assert isinstance(build, Build)
+
+    def wrong(*_: object) -> None:
+        raise ArithmeticError
+
+    monkeypatch.setattr(pipeline, "check_shipped", wrong)
+    for _ in range(2):
+        with pytest.raises(ArithmeticError):
+            compile_build(build, cache=cache)
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    report = check_once(sgld(tmp_path), Cache(tmp_path / "file" / "cache"))
+    assert report.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("home", ["", "relative"])
+def test_the_folder_is_that_of_the_user(home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    folder = open_cache().folder
+    assert folder is not None
+    assert folder.is_relative_to(tmp_path / ".cache" / "recipe_compiler")
+    assert open_cache(use=False) is NOTHING
