@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,12 +73,21 @@ def load_text(name: str, text: str) -> Emitted:
     It is written to the cache folder under a name made of its content, once, so that the compiled code is kept from
     one run to the next. `NUMBA_CACHE_DIR` moves the folder.
     """
+    _demand_jit()
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
     path = cache_folder() / digest / f"{name}.py"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
     return _import(path, f"_recipe_{name}_{digest}")
+
+
+def _demand_jit() -> None:
+    """Refuse to run modules that numba would leave as plain Python: integers would overflow, and steps take minutes."""
+    from numba import config
+
+    if cast("Any", config).DISABLE_JIT:
+        raise RunError("found NUMBA_DISABLE_JIT set, expected numba to compile emitted modules: unset it")
 
 
 def load_file(path: Path) -> Emitted:

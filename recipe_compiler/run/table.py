@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.parquet import parquet_columns, parquet_pieces
+from recipe_compiler.spec.npy import mapped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,11 +96,11 @@ def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterat
         header = [name.strip() for name in next(csv.reader(stream), [])]
         places = _places(file, header, wanted)
         columns = np.dtype([(str(k), "f8" if k in places else "U1") for k in range(len(header))])
-        first = 0
-        while (line := next((line for line in stream if line.strip("\r\n")), None)) is not None:
+        first, lines = 0, (line for line in stream if line.strip("\r\n"))
+        while (line := next(lines, None)) is not None:
             try:
                 found = np.loadtxt(
-                    chain([line], stream), columns, comments=None, delimiter=",", quotechar='"', max_rows=rows, ndmin=1
+                    chain([line], lines), columns, comments=None, delimiter=",", quotechar='"', max_rows=rows, ndmin=1
                 )
             except ValueError:
                 yield from _csv_by_rows(file, wanted, rows, first)
@@ -188,12 +189,9 @@ def _npy_pieces(file: Path, wanted: tuple[str, ...], names: tuple[str, ...], row
 def open_array(file: Path) -> NDArray[Any]:
     """Return the array of a `.npy` file, mapped and read-only. Raises DataError for anything but an array."""
     try:
-        found: object = np.load(file, mmap_mode="r", allow_pickle=False)
+        return mapped(file)
     except (ValueError, EOFError) as error:
         raise DataError([f"{file}: found no plain array of numbers (objects are never unpickled): {error}"]) from error
-    if not isinstance(found, np.ndarray):
-        raise DataError([f"{file}: found an archive of arrays, expected one array"])
-    return cast("NDArray[Any]", found)
 
 
 def _npy_header(file: Path, names: tuple[str, ...]) -> list[str]:

@@ -9,6 +9,7 @@ from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent
 from recipe_compiler.spec.model import Build, Value
+from recipe_compiler.spec.npy import mapped
 
 _TOLERANCE = 1e-12
 """Relative rounding allowed when the kind of a matrix is checked."""
@@ -72,12 +73,12 @@ def _read_array(name: str, value: Value) -> Array:
     if value.file is None or value.file.suffix != ".npy":
         raise DataError([f"parameter `{name}`: found `{value.file}`, expected numbers or a .npy file"])
     try:
-        array = np.load(value.file, allow_pickle=False)
-    except (OSError, ValueError) as error:
+        array = mapped(value.file)
+    except (OSError, ValueError, EOFError) as error:
         raise DataError([f"parameter `{name}`: {value.file} cannot be read as an array of numbers: {error}"]) from error
     if array.dtype.kind not in "buif" or array.ndim > 2:
         raise DataError([f"parameter `{name}`: found {array.dtype} of {array.ndim} dimensions in {value.file}"])
-    return np.asarray(array, dtype=np.float64)
+    return np.array(array, dtype=np.float64)  # no longer mapped
 
 
 def _flat(value: Array, parameter: Parameter) -> Array:

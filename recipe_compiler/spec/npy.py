@@ -3,18 +3,44 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.files import no_file
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 MANY = 250_000
 """Numbers beyond which an array is left to the run: verdicts do not know them."""
 
 Rows = tuple[tuple[Fraction, ...], ...]
+
+
+BEFORE_HEADER = 12
+"""Bytes of a .npy file before its header, at most: magic, version, and the header's length in 2 or 4 bytes."""
+
+
+def mapped(file: Path) -> "NDArray[Any]":
+    """Return the array of a .npy file, mapped and read-only: it takes no memory, whatever its header says.
+
+    Raises ValueError for anything but an array, and for a file that is shorter than its own header says; OSError.
+    """
+    import numpy as np  # which most documents need not: it takes a tenth of a second to import
+
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        start = stream.read(BEFORE_HEADER)
+    if start[:6] == b"\x93NUMPY" and start[6:7] > b"\x01":
+        length = int.from_bytes(start[8:12], "little")
+        if length > size:
+            raise ValueError(f"its header has {length} bytes by its own word, the whole file {size}")
+    array: object = np.load(file, mmap_mode="r", allow_pickle=False)
+    if not isinstance(array, np.ndarray):
+        cast("Any", array).close()
+        raise ValueError("it is an archive of arrays, expected one array")
+    return cast("NDArray[Any]", array)
 
 
 def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | str | None:
@@ -23,17 +49,14 @@ def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | st
     None where there are too many, a text where the file holds no array of the shape. Symbolic sizes that are not fixed
     yet fit any length. Kinds are claims, decided on the numbers.
     """
-    import numpy as np  # which most documents need not: it takes a tenth of a second to import
+    import numpy as np
 
     if what := no_file(file):
         return f"found {what} in place of {file.name}, expected an array file"
     try:
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        array = mapped(file)
     except (OSError, ValueError, EOFError) as error:
         return f"found {file.name}, which cannot be read as an array of numbers ({str(error)[:100]})"
-    if not isinstance(array, np.ndarray):
-        array.close()
-        return f"found an archive of arrays in {file.name}, expected one array"
     problem = _misfit(array, file.name, shape, sizes)
     if problem or array.size > MANY:
         return problem or None

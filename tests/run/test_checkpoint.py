@@ -24,7 +24,7 @@ from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
-from recipe_compiler.run.sealed import KIND, VERSION
+from recipe_compiler.run.sealed import KIND, VERSION, write_sealed
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 pytestmark = pytest.mark.usefixtures("interruptible")
@@ -171,7 +171,7 @@ def test_signals_to_the_real_process(
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_full_disk_leaves_the_checkpoint_before(
+def test_a_full_disk_ends_no_run_and_leaves_the_checkpoint_before(
     full_module: Emitted, build: Build, data: Data, tmp_path: Path
 ) -> None:
     run(full_module, build, data, tmp_path, build.run)
@@ -194,14 +194,40 @@ settings = replace(build.run, draws=20000)
 with Checkpoint(Path({folder!r}), checkpoint_facts({code!r}, build, settings, data)) as checkpoint:
     sample(module, build, replace(settings, draws=1000), data)  # compiled while there is room
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-    sample(module, build, settings, data, checkpoint=checkpoint, resume=True)
+    checkpoint.every = 0.0
+    draws = sample(module, build, settings, data, checkpoint=checkpoint, resume=True)
+    print(min(draws.kept), max(draws.kept), checkpoint.refused, checkpoint.what_is_kept, sep="; ")
 """
     module = Path(sys.modules[full_module.run.__module__].__file__ or "")
     text = script.format(tests=str(Path(__file__).parent), module=str(module), folder=str(tmp_path), code=CODE)
     child = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False)
-    assert child.returncode != 0
-    assert "OSError" in child.stderr
+    assert child.returncode == 0, child.stderr
+    assert "20010; 20010; File too large; " in child.stdout
+    assert "holds 110 draws and warmup of each chain: make room, then `recipe run --resume` goes on" in child.stdout
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_could_not_be_written_is_written_by_the_next_checkpoint(
+    full_module: Emitted, build: Build, data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first write is refused, the later ones are not: the checkpoint then holds every draw."""
+    from recipe_compiler.run import checkpoint as module
+
+    refused: list[Path] = []
+
+    def full(path: Path, *given: object) -> str:
+        if not refused:
+            refused.append(path)
+            raise OSError(28, "No space left on device", str(path))
+        return write_sealed(path, *given)
+
+    monkeypatch.setattr(module, "write_sealed", full)
+    settings = replace(build.run, draws=1500, thin=1000)
+    with Checkpoint(tmp_path, checkpoint_facts(CODE, build, settings, data), every=0.0) as checkpoint:
+        whole = sample(full_module, build, settings, data, checkpoint=checkpoint)
+        assert checkpoint.refused is None
+    assert len(refused) == 1
+    same(run(full_module, build, data, tmp_path, settings, resume=True), whole)
 
 
 def test_one_process_writes_at_a_time(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:

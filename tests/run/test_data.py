@@ -10,6 +10,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.errors import DataError
+from recipe_compiler.run.table import open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 
 CSV = "a,b,y,name\n1,10,0,u\n2,30,1,v\n6,20,1,w\n"
@@ -32,7 +33,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def faults(file: Path, text: str, like: Target | None = None) -> str:
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         load_data(spec(file), like or target())
     return str(caught.value)
@@ -80,6 +81,12 @@ def test_data_that_are_not_given_are_named() -> None:
     ("text", "said"),
     [
         ("a,b,y\n1,2,0\n1,oops,0\n", "row 2 (line 3), column `b`: found `oops`, expected a number"),
+        ("a,b,y\n1,2,0\n1_0,2,0\n", "row 2 (line 3), column `a`: found `1_0`, expected a number"),
+        ("a,b,y\n1,2,0\n\n1,\u0661\u0662,0\n", "row 2 (line 4), column `b`: found `\u0661\u0662`, expected a number"),
+        ("a,b,y\n\uff11,2,0\n", "row 1 (line 2), column `a`: found `\uff11`, expected a number"),
+        ("a,b,y\n1,2,0\n0x10,2,0\n", "column `a`: found `0x10`, expected a number"),
+        ("a,b,y\n1,2,0\n1 2,2,0\n", "column `a`: found `1 2`, expected a number"),
+        ("a,b,y\n1,2,0\n1e,2,0\n", "column `a`: found `1e`, expected a number"),
         ("a,b,y\n1,,0\n", "row 1 (line 2), column `b`: found an empty cell, expected a number"),
         ("a,b,y\n1,2,0\n1,nan,1\n", "row 2 (line 3), column `b`: found nan, expected a number"),
         ("a,b,y\n1,2,0\n-inf,2,0\ninf,2,0", "row 2 (line 3), column `a`: found -inf, expected a number, and 1 more"),
@@ -101,6 +108,65 @@ def test_all_missing_columns_are_named_at_once(file: Path) -> None:
     assert "found no column `a`: did you mean `aa`?" in said
     assert "found no column `b`" in said
     assert "found no column `y`" in said
+
+
+CELLS = (
+    "1", "-1.5", "+2", " 3 ", "1e5", "1E-300", "1e400", ".5", "5.", "0.1", "123456789.123456789", "1_0", "1__0", "e5",
+    "1e", "--1", "+-1", "1 2", "0x1p3", "0x10", "1d5", "1f", "nan", "inf", "-Infinity", "True", "", " ", "\u0663",
+    "\uff11", "\u00b2", "1\u00a0", "1,5", '"4"', "1e+5", "1e-", ".", "-", "1.2.3", "1e5.0", "'1'", "#1", "1#", "(1)",
+    "1/2", "5%", "1j", "4.9406564584124654e-324", "1e-400", "9007199254740993", "0.30000000000000004",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_is_read_as_python_reads_it_or_refused(file: Path, cell: str) -> None:
+    """Numbers in digits 0 to 9 alone; by the fast reader and by rows, which a quoted line break in a name forces."""
+    quoted = f'"{cell}"' if "," in cell else cell
+    try:
+        wanted = float(cell.strip('"')) if cell.strip().isascii() and "_" not in cell else None
+    except ValueError:
+        wanted = None
+    for name in ("u", '"a\nb"'):
+        file.write_text(f"a,b,y,name\n1,10,0,{name}\n{quoted},10,0,u\n", encoding="utf-8")
+        if wanted is not None and np.isfinite(wanted):
+            assert load_data(spec(file), target()).fields[0].values[1, 0] == wanted
+        else:
+            with pytest.raises(DataError, match=r"row 2 \(line [34]\), column `a`"):
+                load_data(spec(file), target())
+
+
+def test_pieces_of_a_table_are_its_rows_wherever_one_has_to_be_read_again(file: Path) -> None:
+    """The third row is taken row by row: its number has a space of its own kind before it."""
+    rows = [f"{k},{k / 7},{k % 2}" for k in range(11)]
+    rows[5] = "\u00a05,0.7142857142857143,1"
+    file.write_text("a,b,y\n" + "\n\n".join(rows) + "\n", encoding="utf-8")
+    whole = read_table(file, ("b", "a"))
+    for size in (1, 2, 3, 4, 11, 20):
+        pieces = list(table_pieces(file, ("b", "a"), rows=size))
+        np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), whole.values)
+        assert [piece.first for piece in pieces] == list(range(0, 11, size))
+        assert pieces[-1].where(pieces[-1].rows - 1, "a").endswith("row 11 (line 22), column `a`")
+    np.testing.assert_array_equal(whole.values[:, 1], np.arange(11.0))
+
+
+def test_a_table_of_numbers_is_not_read_cell_by_cell(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recipe_compiler.run import table as module
+
+    monkeypatch.setattr(module, "_csv_by_rows", None)
+    file.write_text('a,b,y,name\n1,10,0,"u, v"\n\n2,30,1,v\n')
+    np.testing.assert_array_equal(load_data(spec(file), target()).fields[0].values, [[1, 10], [2, 30]])
+
+
+@pytest.mark.parametrize("header", ["shape", "length"])
+def test_an_array_whose_header_promises_more_than_the_file_has_is_refused(tmp_path: Path, header: str) -> None:
+    said = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }"
+    said += b" " * (117 - len(said)) + b"\n"
+    length = len(said).to_bytes(2, "little") if header == "shape" else (2**32 - 1).to_bytes(4, "little")
+    version = b"\x01\x00" if header == "shape" else b"\x02\x00"
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY" + version + length + said + bytes(64))
+    with pytest.raises(DataError, match=r"x\.npy: found no plain array of numbers .*(file size|the whole file)"):
+        open_array(path)
 
 
 def test_blank_lines_are_no_rows(file: Path) -> None:

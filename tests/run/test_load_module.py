@@ -82,3 +82,9 @@ def test_another_format_is_refused(folder: Path) -> None:
 def test_a_file_that_is_not_there_is_refused(folder: Path) -> None:
     with pytest.raises(RunError, match="expected an emitted module"):
         load_file(folder / "none.py")
+
+
+def test_without_compilation_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 1)
+    with pytest.raises(RunError, match="found NUMBA_DISABLE_JIT set, expected numba to compile"):
+        load_text("any", "")

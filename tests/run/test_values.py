@@ -77,6 +77,10 @@ def test_values_come_from_array_files_but_never_from_pickles(build: Build, tmp_p
     bad = with_parameter(build, SQUARE, value=Value(file=tmp_path / "B.npy"))
     with pytest.raises(DataError, match="cannot be read as an array of numbers"):
         parameter_values(bad, ("A",), {"d": 2})
+    whole = (tmp_path / "A.npy").read_bytes()
+    (tmp_path / "B.npy").write_bytes(whole.replace(b"(2, 2), }" + b" " * 12, b"(2000000, 2000000), }"))
+    with pytest.raises(DataError, match="cannot be read as an array of numbers"):  # and not for want of memory
+        parameter_values(bad, ("A",), {"d": 2})
 
 
 @pytest.mark.parametrize(

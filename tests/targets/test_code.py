@@ -1,5 +1,6 @@
 """A gradient that is code: never run to check or to compile, named as an assumption, the same draws if it is right."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,6 +47,67 @@ def test_another_gradient_gives_other_draws(coded: Path) -> None:
     code = coded.parent / "my_gradient.py"
     code.write_text(code.read_text().replace("theta[i] / prior_variance +", "2.0 * theta[i] / prior_variance +"))
     assert np.abs(draws(coded) - before).max() > 1e-3
+
+
+THROUGH_PYTHON = """
+import numpy as np
+from numba import njit, objmode
+
+
+def in_python(theta, prior_variance, x, y, batch):
+    weight = 1.0 / (1.0 + np.exp(-x[batch] @ theta)) - y[batch]
+    return theta / prior_variance + x.shape[0] * (weight @ x[batch]) / len(batch)
+
+
+@njit
+def grad_U(out, theta, prior_variance, x, y, batch):
+    with objmode(found="float64[:]"):
+        found = in_python(theta, prior_variance, x, y, batch)
+    out[:] = found
+"""
+
+
+@unread
+def test_code_that_calls_python_through_objmode_gives_the_same_draws(coded: Path) -> None:
+    (coded.parent / "my_gradient.py").write_text(THROUGH_PYTHON)
+    np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-7, atol=1e-9)
+
+
+@unread
+def test_code_that_is_no_gradient_is_refused_before_a_chain_runs(coded: Path) -> None:
+    code = coded.parent / "my_gradient.py"
+    code.write_text(
+        code.read_text().replace("out[i] += weight * x[row, i]", "out[i] += weight * x[row, i] * (1 + i/99)")
+    )
+    with pytest.raises(RunError, match=r"my_gradient\.py: grad_U.* its Jacobian is not symmetric"):
+        draws(coded)
+
+
+@unread
+def test_the_command_compiles_and_tries_the_code_once(
+    coded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recipe_compiler.cli import main
+    from recipe_compiler.run import code_gradient
+
+    loaded: list[object] = []
+
+    def counted(code: object) -> object:
+        loaded.append(code)
+        return load_gradient(code)
+
+    monkeypatch.setattr(code_gradient, "load_gradient", counted)
+    short = ["--draws", "60", "--warmup", "0", "--thin", "2", "--chains", "2", "--cores", "1"]
+    monkeypatch.setattr(
+        "sys.argv", ["recipe", "run", str(coded), "--allow-code", *short, "--json", "-o", str(coded.parent / "out")]
+    )
+    with pytest.raises(SystemExit) as left:
+        main()
+    found = json.loads(capsys.readouterr().out)
+    assert len(loaded) == 1
+    assert left.value.code == 4  # 60 draws of such a chain have not mixed
+    assert found["stein"]["count"] == 60  # code or not, the draws are judged
+    assert any("R-hat" in doubt for doubt in found["doubts"])
 
 
 def test_it_is_an_assumption_of_the_build_and_never_run(coded: Path) -> None:
