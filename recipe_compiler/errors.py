@@ -65,5 +65,9 @@ class VerificationError(RecipeError):
     """A claim required by policy is refuted or undecided."""
 
 
+class ReadBackError(VerificationError):
+    """What was emitted was not shown to be what was verified, and not to differ from it."""
+
+
 class CompilerError(RecipeError):
     """An invariant of the compiler itself broke: always a bug of this project, never the user's doing."""

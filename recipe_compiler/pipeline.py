@@ -14,8 +14,7 @@ Build     --estimate-->    Build                     what a run has to know of t
 Module    --sample-->      Draws
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -45,7 +44,8 @@ from recipe_compiler.spec.digest import compiled_digest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report, Verdict
-from recipe_compiler.verify.readback import check_shipped, read_back
+from recipe_compiler.verify.read_limited import Reading, read_all
+from recipe_compiler.verify.readback import readings, shipped_readings
 from recipe_compiler.verify.report import check
 
 READ_BACK = "read-back"
@@ -67,6 +67,7 @@ def compile_build(
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
+        ReadBackError: the emitted text was not shown to be what was verified, in the time this may take or at all.
         CompilerError: the emitted text is not what was verified.
     """
     report = check_once(build, cache, advisory=False) if report is None else report
@@ -75,14 +76,16 @@ def compile_build(
     program = discretise(build, derivation)
     names = renames(program)
     identity = compiled_digest(build)
-    readings: list[tuple[Module, Callable[[], object]]] = []
+    texts: list[str] = []
+    to_read: list[Reading] = []
     for small in small_sizes(build):
         general = rename(discretise(build, derivation, small), names)
         plain = lower(general)
         pinned = pinned_sizes(build, general)
         for kernel in dict.fromkeys((plain, schedule(general, plain))):
             module = emit_module(build.name, general, kernel, "Read back at small sizes.", identity)
-            readings.append((module, partial(read_back, module, derivation, names, pinned)))
+            texts.append(module.text)
+            to_read += readings(module, derivation, names, pinned)
     program = rename(program, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
     shipped = rename(program, sizes)
@@ -91,8 +94,8 @@ def compile_build(
         shipped, kernel = program, schedule(program, lower(program))
     top = header(build, derivation, shipped, report, identity, names, allow_undecided=allow_undecided)
     module = emit_module(build.name, shipped, kernel, top, identity)
-    readings.append((module, partial(check_shipped, module, sizes)))
-    _read_once(readings, build, cache)
+    to_read += shipped_readings(module, sizes)
+    _read_once(to_read, (*texts, module.text), build, cache)
     return module
 
 
@@ -135,15 +138,14 @@ def write_module(module: Module, folder: str | PathLike[str]) -> Path:
     return path
 
 
-def _read_once(readings: Sequence[tuple[Module, Callable[[], object]]], build: Build, cache: Cache) -> None:
+def _read_once(to_read: Sequence[Reading], texts: Sequence[str], build: Build, cache: Cache) -> None:
     """Read texts back, unless the very same ones were found to be what the same documents mean by the same compiler."""
     key: tuple[str, ...] = ()
     if cache.folder is not None:
         made = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
-        key = (compiler(), compiled_digest(build), made, *(module.text for module, _ in readings))
+        key = (compiler(), compiled_digest(build), made, *texts)
     if cache.read(READ_BACK, key) is None:
-        for _, read in readings:
-            read()
+        read_all(build.name, to_read)
         cache.write(READ_BACK, key, "")
 
 

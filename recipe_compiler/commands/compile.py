@@ -12,7 +12,7 @@ from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import complain, say, show_faults, show_report
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import DocumentError, VerificationError
+from recipe_compiler.errors import DocumentError, ReadBackError, VerificationError
 from recipe_compiler.pipeline import compile_build, write_module
 from recipe_compiler.spec.files import files_of
 
@@ -34,6 +34,9 @@ def _compile(file: str, folder: Path, cache: Cache, *, compare: bool, allow_unde
         demand_file(folder / f"{build.name}.py", "-o", files_of(build), make_folders=True)
         try:
             module = compile_build(build, allow_undecided=allow_undecided, cache=cache)
+        except ReadBackError as error:
+            complain(str(error))
+            return ExitCode.UNDECIDED
         except VerificationError as error:
             complain(str(error))
             report = check_once(build, cache)

@@ -12,7 +12,7 @@ import typer
 
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import complain, show_faults
-from recipe_compiler.errors import CompilerError, DocumentError, RecipeError
+from recipe_compiler.errors import CompilerError, DocumentError, ReadBackError, RecipeError
 
 Options = ParamSpec("Options")
 
@@ -39,6 +39,9 @@ def code_of(error: BaseException) -> ExitCode:
     match error:
         case DocumentError():
             show_faults(error.faults)
+        case ReadBackError():
+            complain(str(error))
+            return ExitCode.UNDECIDED
         case RecipeError() if not isinstance(error, CompilerError):
             complain(str(error))
         case OSError():  # in one line, which file the system refused, and why

@@ -1,8 +1,7 @@
 """Pass: sums over products become named intermediates, so that no loop nest is deeper than it must be.
 
 `sum_jk C_ij inv(M)_jk r_k` is `w_j = sum_k inv(M)_jk r_k`, then `sum_j C_ij w_j`: indices are eliminated one by one,
-first those that leave the intermediate with the fewest indices. Intermediates that are alike are shared; those that
-depend on nothing that changes along the chain are computed once, before it starts.
+first those that leave the fewest indices. Alike intermediates are shared; constant ones are computed before the chain.
 """
 
 from dataclasses import dataclass, field, replace

@@ -10,11 +10,12 @@ import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.definition import LETTERS
 from recipe_compiler.tensor.scalars import Scalar
-from recipe_compiler.verify.moments import monomials
+from recipe_compiler.verify.read_cuts import Cuts
 from recipe_compiler.verify.read_gradient import stated_gradient
 from recipe_compiler.verify.read_names import Names
-from recipe_compiler.verify.read_step import Increment, prepared
+from recipe_compiler.verify.read_step import Step, prepared, step_of
 from recipe_compiler.verify.reader import Reader, Value
 
 ROOM = 2
@@ -67,7 +68,7 @@ class SweepReader(Reader):
 class Sweep:
     """One step of all entries, as it was read."""
 
-    increment: Increment
+    step: Step
     gradients: tuple[tuple[Scalar, Scalar], ...]
     """Entry by entry, the gradient the text computes and the one its Program states, at the point it is taken."""
 
@@ -76,7 +77,7 @@ def read_sweep(module: Module, names: Names) -> Sweep:
     """Return dz as the emitted `sweep` computes it, the gradient left as it is named.
 
     Raises:
-        CompilerError: it reads what it has not set, draws from another state, or is no polynomial in its noise.
+        CompilerError: it reads what it has not set, draws from another state, or is not linear in its noise.
     """
     reader = SweepReader(module.text, symbols=names.gradient(), invert=names.invert)
     reader.fills = {
@@ -86,13 +87,12 @@ def read_sweep(module: Module, names: Names) -> Sweep:
     for array in module.kernel.noises:
         given[array.name] = np.full(ROOM, None, object)
     start: dict[str, list[Scalar]] = {block.name: names.block(block) for block in module.program.blocks}
-    given |= {name: np.array(entries, object) for name, entries in start.items()}
+    cuts = reader.cuts = Cuts(frozenset(f"{u.new}_{index}" for u in module.program.updates for index in LETTERS))
+    given |= {name: cuts.array(entries) for name, entries in start.items()}
     reader.call("sweep", given)
     moved = {name: list(np.asarray(given[name])) for name in start}
-    changes = [sp.expand(new - old) for name in start for new, old in zip(moved[name], start[name], strict=True)]
-    terms = tuple(monomials(change, reader.normals) for change in changes)
-    increment = Increment(terms, sp.eye(len(reader.normals)))
-    return Sweep(increment, _gradients(reader, names, start, moved))
+    step = step_of([entry for entries in moved.values() for entry in entries], cuts, reader.factors, reader.normals)
+    return Sweep(step, _gradients(reader, names, start, moved))
 
 
 def _gradients(

@@ -5,15 +5,18 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
+from recipe_compiler.algebra.symbols import length
 from recipe_compiler.algebra.system import System, drift, system
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module, symbolic_sizes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_generator import LoweredGenerator, lower_generator
-from recipe_compiler.program.program import Generator, Moment
+from recipe_compiler.program.program import Generator, Gradient, Moment
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component
+from recipe_compiler.verify.read_equal import equal
+from recipe_compiler.verify.read_gradient import stated_gradient
 from recipe_compiler.verify.read_names import Names, integers
 from recipe_compiler.verify.reader import Reader
 
@@ -115,3 +118,11 @@ def _applied(there: System, f: tuple[Scalar, ...], phi: Scalar) -> Scalar:
     first = sp.Add(*(entry * slope for entry, slope in zip(f, slopes, strict=True)))
     pairs = [(a, b) for a, slope in enumerate(slopes) if slope != 0 for b in range(len(f))]
     return first + sp.Add(*(there.D[a][b] * sp.diff(slopes[a], there.z[b]) for a, b in pairs))
+
+
+def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
+    """Compare the gradient of all data with its Program."""
+    rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
+    stated = stated_gradient(gradient, here, rows, sp.Integer(1))
+    for k, (entry, value) in enumerate(zip(read_full_gradient(module, here), stated, strict=True)):
+        equal(entry, value, f"entry {k} of the gradient of all data", here)

@@ -6,6 +6,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
@@ -44,6 +45,15 @@ def vanishes(difference: Scalar) -> bool:
     """Whether a number is zero: exactly, or to 60 digits where it holds roots and exponentials of rationals."""
     exact = sp.expand(difference)
     return exact == 0 or abs(sp.N(exact, DIGITS)) < sp.Float(10) ** (GUARD - DIGITS)
+
+
+def seems_zero(difference: Scalar) -> bool:
+    """Whether an expression is zero to 60 digits at a point: then it may be zero, whatever a normal form says."""
+    fields = difference.atoms(AppliedUndef, sp.Derivative)
+    numbers = {field: rational_of(str(field)) for field in fields}
+    value = difference.xreplace(numbers)
+    value = value.xreplace({symbol: rational_of(symbol.name) for symbol in value.free_symbols})
+    return bool(abs(sp.N(value, DIGITS)) < sp.Float(10) ** (GUARD - DIGITS))
 
 
 def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[Scalar]]:

@@ -14,26 +14,35 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Noise
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
-from recipe_compiler.verify.moments import Monomials, expectation, monomials, product
+from recipe_compiler.verify.read_cuts import Cuts
+from recipe_compiler.verify.read_factors import NoiseFactor
 from recipe_compiler.verify.read_names import Names, Sizes, integers
+from recipe_compiler.verify.read_noise import noise_of, without_noise
 from recipe_compiler.verify.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
-class Increment:
-    """dz of one step given the batch, by coordinate of z, as polynomials in w ~ N(0, covariance)."""
+class Step:
+    """One step given the batch, coordinate by coordinate: `next = value`.
 
-    terms: tuple[Monomials, ...]
-    covariance: sp.Matrix
+    Values are in terms of eps, the old state, the gradient, and what was updated before; those read also of normals.
+    """
 
-    def mean(self, a: int) -> Scalar:
-        """Return E[dz_a]."""
-        return expectation(self.terms[a], self.covariance)
+    next: tuple[sp.Symbol, ...]
+    """What stands for the new coordinates in the values of others."""
+    values: tuple[Scalar, ...]
+    """Where all normals are zero."""
+    covariance: list[list[Scalar]]
+    """Of what the normals add, which does not depend on the new coordinates."""
 
-    def cross(self, a: int, b: int) -> Scalar:
-        """Return Cov[dz_a, dz_b]."""
-        both = expectation(product(self.terms[a], self.terms[b]), self.covariance)
-        return both - self.mean(a) * self.mean(b)
+
+def step_of(
+    entries: Sequence[Scalar], cuts: Cuts, factors: Sequence[NoiseFactor], normals: Sequence[sp.Symbol]
+) -> Step:
+    """Return the step that was read, from the entries of the state it left behind."""
+    new, values = cuts.defined(entries)
+    noise = noise_of(values, normals, frozenset(new), factors)
+    return Step(new, tuple(without_noise(values, normals)), noise.covariance())
 
 
 def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
@@ -45,12 +54,12 @@ def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
     return values | dict(zip(outputs, constants, strict=True))
 
 
-def read_increment(module: Module, names: Names) -> Increment:
-    """Return dz as the emitted `step` computes it, the gradient left as it is named."""
+def read_step(module: Module, names: Names) -> Step:
+    """Return one step as the emitted `step` computes it, the gradient left as it is named."""
     normals = [sp.Symbol(name, real=True) for name in _normal_names(module, names)]
-    reader = Reader(module.text, opaque={"gradient": names.gradient()}, invert=names.invert)
-    changes = [sp.expand(change) for change in read_changes(module, names, reader, normals)]
-    return _whitened(changes, normals, reader)
+    cuts = Cuts(frozenset(name.rstrip("_") for u in module.program.updates for name in module.kernel.scalars(u.new)))
+    reader = Reader(module.text, opaque={"gradient": names.gradient()}, invert=names.invert, cuts=cuts)
+    return step_of(read_state(module, names, reader, normals), cuts, reader.factors, normals)
 
 
 def _normal_names(module: Module, names: Names) -> list[str]:
@@ -60,6 +69,13 @@ def _normal_names(module: Module, names: Names) -> list[str]:
 
 def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[Scalar]:
     """Return z+ - z by coordinate as the emitted `step` computes it from given normals, one array after the other."""
+    start = [entry for block in module.program.blocks for entry in names.block(block)]
+    moved = read_state(module, names, reader, normals)
+    return [new - old for new, old in zip(moved, start, strict=True)]
+
+
+def read_state(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[Scalar]:
+    """Return z+ by coordinate, likewise."""
     sizes = names.sizes
     given = prepared(module, names, reader)
     left = list(normals)
@@ -70,15 +86,17 @@ def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence
         given[block.name] = np.array(names.block(block), object)
     step = module.kernel.step
     given = held(module, given)
-    for array in (*(() if step.returns else step.outputs), *step.work):
+    for array in step.work:
         given[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
+    for array in () if step.returns else step.outputs:
+        empty = np.full(joined_shape(array.sizes, sizes), None, object)
+        given[array.name] = empty if reader.cuts is None else reader.cuts.array(empty)
     for array in step.inputs:
         given.setdefault(array.name, np.full((1,), None, object))
     returned = reader.call("step", given)
     moved = written(step, given, returned)
     _check_asked(module, reader, given, dict(zip((array.name for array in step.outputs), moved, strict=False)))
-    start = [entry for block in module.program.blocks for entry in names.block(block)]
-    return [new - old for new, old in zip(moved, start, strict=True)]
+    return moved
 
 
 def _check_asked(module: Module, reader: Reader, given: Mapping[str, object], new: Mapping[str, Scalar]) -> None:
@@ -121,50 +139,31 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
     )
 
 
-def _whitened(changes: list[Scalar], normals: list[sp.Symbol], reader: Reader) -> Increment:
-    """Replace the products L n, where the kernel asked for a factor L, by draws of the covariance L stands for.
+def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
+    """Return the step that the Program states: `b+ = b + eps * drift + w`, w ~ N(0, eps (2D - eps B_hat)) by group.
 
-    A step that uses L in any other way than as L n is no step with that covariance, and is refused.
+    Args:
+        names: the values of its names.
+        new: what stands for the new coordinates.
     """
-    covariance = sp.eye(len(normals))
-    start = 0
-    for factor in reader.factors:
-        size = factor.covariance.rows
-        start = _offset(changes, normals, factor.entries, start)
-        own = normals[start : start + size]
-        if len(own) < size:
-            raise CompilerError("the emitted step uses a factor of its noise with the wrong normals")
-        unit = {factor.entries[i, j]: sp.Integer(i == j) for i in range(size) for j in range(size)}
-        product_ = {n: sum(factor.entries[i, j] * own[j] for j in range(size)) for i, n in enumerate(own)}
-        plain = [sp.expand(change.xreplace(unit)) for change in changes]
-        again = [sp.expand(change.xreplace(product_)) for change in plain]
-        if any(sp.expand(a - b) != 0 for a, b in zip(again, changes, strict=True)):
-            raise CompilerError("the emitted step uses a factor of its noise in another way than L @ noise")
-        changes = plain
-        covariance[start : start + size, start : start + size] = factor.covariance
-        start += size
-    return Increment(tuple(monomials(change, normals) for change in changes), covariance)
-
-
-def _offset(changes: list[Scalar], normals: list[sp.Symbol], entries: np.ndarray, start: int) -> int:
-    """Return the place of the first normal that the factor multiplies."""
-    first = entries[0, 0]
-    for place in range(start, len(normals)):
-        if any(change.coeff(first).has(normals[place]) for change in changes):
-            return place
-    raise CompilerError("the emitted step does not use a factor of its noise")
-
-
-def stated_increment(names: Names) -> Increment:
-    """Return dz as the Program states it: `eps * drift + w`, w ~ N(0, eps (2D - eps B_hat)) by group of blocks."""
-    draws: list[list[Scalar]] = []
-    for noise in names.program.noises:
-        places = [(block, at) for block in noise.blocks for at in positions(block.shape, names.sizes)]
-        draws.append([sp.Symbol(label(f"w_{block.name}", at), real=True) for block, at in places])
-    covariances = [covariance(noise, names) for noise in names.program.noises]
-    joint = sp.diag(*covariances) if covariances else sp.eye(0)
-    everything = [w for group in draws for w in group]
-    return Increment(tuple(monomials(dz, everything) for dz in stated_changes(names, draws)), joint)
+    program = names.program
+    places = [(block, at) for block in program.blocks for at in positions(block.shape, names.sizes)]
+    own = {block: [s for s, (b, _) in zip(new, places, strict=True) if b == block] for block in program.blocks}
+    moved: dict[str, list[Scalar]] = {}
+    values_: dict[Block, list[Scalar]] = {}
+    for update in program.updates:
+        drift = values(update.drift, names, update.block, moved)
+        old = names.block(update.block)
+        values_[update.block] = [z + names.eps * f for z, f in zip(old, drift, strict=True)]
+        moved[update.new] = list(own[update.block])
+    joint: list[list[Scalar]] = [[sp.Integer(0)] * len(new) for _ in new]
+    for noise in program.noises:
+        rows = [k for b in noise.blocks for k, (block, _) in enumerate(places) if block == b]
+        entries = covariance(noise, names)
+        for i, row in enumerate(rows):
+            for j, col in enumerate(rows):
+                joint[row][col] = entries[i, j]
+    return Step(tuple(new), tuple(x for block in program.blocks for x in values_[block]), joint)
 
 
 def stated_changes(names: Names, draws: Sequence[Sequence[Scalar]]) -> list[Scalar]:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.errors import CompilerError
+from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.verify.parsed import functions_of
+from recipe_compiler.verify.read_cuts import Cuts
 from recipe_compiler.verify.read_factors import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.verify.read_functions import SCALAR_CALLS
 from recipe_compiler.verify.read_inverse import exact_inverse
@@ -46,6 +47,8 @@ class Reader:
     """The text's lines as the parser counts their columns: in bytes."""
     numbers: dict[ast.Constant, Scalar] = field(default_factory=dict)
     factors: list[NoiseFactor] = field(default_factory=list)
+    cuts: Cuts | None = None
+    """What was written to the next state, where it is read with symbols of its own."""
     asked: dict[str, Value] = field(default_factory=dict)
     """What a function that returns and is not entered was given last, by the names of its arguments."""
     spent: int = 0
@@ -78,7 +81,7 @@ class Reader:
     def _spend(self) -> None:
         self.spent += 1
         if self.spent > BUDGET:
-            raise CompilerError("the emitted kernel takes too many steps to be read")
+            raise ReadBackError(f"the emitted kernel takes more than {BUDGET} steps to be read")
 
     def _statement(self, statement: ast.stmt, scope: dict[str, Value]) -> None:
         match statement:
@@ -116,7 +119,7 @@ class Reader:
     def _store(self, target: ast.expr, value: Value, scope: dict[str, Value]) -> None:
         match target:
             case ast.Name(id=name):
-                scope[name] = value
+                scope[name] = self.cuts.cut(value) if self.cuts and self.cuts.holds(name) else value
             case ast.Tuple(elts=targets):
                 for one, part in zip(targets, value, strict=True):
                     self._store(one, part, scope)

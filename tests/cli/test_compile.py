@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from recipe_compiler.verify import read_limited
+
 BUILD = "specs/builds/sgld_gaussian.yaml"
 
 
@@ -58,3 +62,13 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(recipe, tmp_path: Pat
     outcome = recipe("compile", BUILD, "-o", tmp_path / "file")
     assert outcome.code == 2
     assert "file" in outcome.err
+
+
+def test_what_is_not_read_back_in_its_time_is_refused_by_name_and_not_written(
+    recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_limited.read_all, "__defaults__", (1e-3, 1e-3))
+    outcome = recipe("compile", BUILD, "-o", tmp_path)
+    assert outcome.code == 3
+    assert "sgld_gaussian was not read back, so nothing is written: the step (d = 1" in outcome.err
+    assert list(tmp_path.iterdir()) == []

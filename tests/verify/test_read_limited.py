@@ -1,0 +1,42 @@
+"""Reading back ends: at its limit, or where something cannot be read, with what was not read, and without a module."""
+
+import time
+
+import pytest
+
+from recipe_compiler.errors import CompilerError, ReadBackError
+from recipe_compiler.verify.read_limited import Reading, read_all
+
+
+def nothing() -> None:
+    return
+
+
+def forever() -> None:
+    while True:
+        pass
+
+
+def fails() -> None:
+    raise ZeroDivisionError("by nothing")
+
+
+def differs() -> None:
+    raise CompilerError("the emitted text differs")
+
+
+def test_what_does_not_end_is_named() -> None:
+    start = time.process_time()
+    with pytest.raises(ReadBackError, match=r"well was not read back.*the step at d = 2: did not end in 0.2 s"):
+        read_all("well", [Reading("the step", nothing), Reading("the step at d = 2", forever)], seconds=0.2)
+    assert time.process_time() - start < 5
+
+
+def test_what_cannot_be_read_is_no_fault_of_the_compiler() -> None:
+    with pytest.raises(ReadBackError, match="the lanes: ZeroDivisionError: by nothing"):
+        read_all("well", [Reading("the lanes", fails)])
+
+
+def test_what_differs_is_one() -> None:
+    with pytest.raises(CompilerError, match="the emitted text differs"):
+        read_all("well", [Reading("the step", nothing), Reading("the lanes", differs)])
