@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.emit.print_body import WIDTH
 from recipe_compiler.emit.print_chain import print_run, run_arguments
+from recipe_compiler.emit.print_checked import print_checked
 from recipe_compiler.emit.print_chunks import print_sweep
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_generator import print_whole
@@ -54,7 +55,8 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
 
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
-    own = "import math\n\n" if "math." in code else ""
+    own = "".join(f"import {module}\n" for module in ("math", "numbers") if f"{module}." in code)
+    own += "\n" if own else ""
     tools_of_llvm = [name for name in ("binding", "ir") if re.search(rf"\b{name}\.", code)]
     builder = f"from llvmlite import {', '.join(tools_of_llvm)}\n" if tools_of_llvm else ""
     if "@intrinsic" not in code:
@@ -132,6 +134,7 @@ def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
         yield print_step_lanes(program, kernel)
     yield print_prepare(kernel.prepare, symbolic_sizes(program))
     yield print_run(program, kernel)
+    yield print_checked(program, kernel)
     if has_lanes(program, kernel):
         yield print_run_lanes(program, kernel)
     yield print_seed_streams(program, kernel)

@@ -86,15 +86,24 @@ def _fill(program: Program, kernel: Kernel, begin: str) -> str:
             return f"{'_fill_normals_lanes' if kernel.chunked else '_fill_normals'}(noise_state"
 
 
+def noise_words(program: Program, kernel: Kernel) -> int:
+    """Return how many words the state of the noise of a chain has: none where it is a numpy.random.Generator."""
+    return {"philox": 3, "numpy": 0, "xoshiro": LANES if kernel.chunked else 4}[program.noise_generator]
+
+
+def batch_words(program: Program) -> int:
+    """Return how many words the state of the minibatch stream of a chain has."""
+    return LANES if program.variant == "minibatch" and program.replacement else 4
+
+
 def print_seed_streams(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `seed_streams`."""
-    batches = LANES if program.variant == "minibatch" and program.replacement else 4
     noise = {
         "philox": "_seed_counters(seed, chains)",
         "numpy": "_seed_generators(seed, chains)",
-        "xoshiro": f"_seed_words(seed, chains, 0, {LANES if kernel.chunked else 4})",
+        "xoshiro": f"_seed_words(seed, chains, 0, {noise_words(program, kernel)})",
     }[program.noise_generator]
     yield "def seed_streams(seed, chains):"
     says = "Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."
     yield f'    """{says}"""'
-    yield f"    return {noise}, _seed_words(seed, chains, 1, {batches})"
+    yield f"    return {noise}, _seed_words(seed, chains, 1, {batch_words(program)})"

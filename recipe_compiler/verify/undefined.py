@@ -18,7 +18,7 @@ def check_names(text: str) -> None:
     known = set(dir(builtins)) | {name for node in tree.body for name in _bound(node)}
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
-        own = {node.name for node in inner} | {argument.arg for node in inner for argument in node.args.args}
+        own = {node.name for node in inner} | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
         own |= {
             node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }

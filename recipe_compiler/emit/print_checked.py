@@ -1,0 +1,93 @@
+"""`checked_run`: `run` for a caller who is not sure, every argument looked at before anything is computed."""
+
+from collections.abc import Iterator
+
+from recipe_compiler.emit.print_body import call
+from recipe_compiler.emit.print_chain import run_arguments
+from recipe_compiler.emit.print_streams import batch_words, noise_words
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.shapes import Kind, Size
+from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.program.program import Program
+
+BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0"}
+"""What is asked of numbers of a kind."""
+DEFINITE = (Kind.PD, Kind.PSD, Kind.SYMMETRIC)
+"""What is asked of matrices of a kind, the strictest first."""
+
+
+def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `checked_run`: the arguments of `run` but what `prepare` computes, which it calls itself."""
+    given = run_arguments(program, kernel)
+    made = tuple(array.name for array in kernel.prepare.outputs)
+    yield from call("def checked_run", tuple(name for name in given if name not in made), 0, ":")
+    yield '    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.'
+    yield ""
+    yield "    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then."
+    yield '    """'
+    yield "    sizes = {}"
+    for line in _checks(program, kernel):
+        yield f"    {line}"
+    yield from call("    _check_apart", tuple(f"{name}={name}" for name in _written(program, kernel)), 4)
+    sizes = tuple(f'sizes["{size}"]' for size in _sizes_of_state(program))
+    if made:
+        target = f"    ({made[0]},) = prepare" if len(made) == 1 else f"    {', '.join(made)} = prepare"
+        yield from call(target, (*(array.name for array in kernel.prepare.inputs), *sizes), 4)
+    yield from call("    return run", given, 4)
+
+
+def _checks(program: Program, kernel: Kernel) -> Iterator[str]:
+    for block in program.blocks:
+        yield _array(block.name, block.shape.sizes or (1,), ", written=True")
+        yield f'_check_finite("{block.name}", {block.name})'
+    for datum in program.data:
+        kinds = ', ("float64", "float32")'
+        yield _array(datum.name, (datum.size, *datum.shape.sizes), kinds)
+        yield f'_check_finite("{datum.name}", {datum.name})'
+        if datum.values:
+            yield f'_check_values("{datum.name}", {datum.name}, {list(datum.values)})'
+    for parameter in program.parameters:
+        yield from _parameter(parameter)
+    yield '_check_number("eps", eps, above=0)'
+    yield '_check_number("thin", thin, whole=True, least=1)'
+    yield f'_check_words("noise_state", noise_state, {noise_words(program, kernel)})'
+    if program.variant == "minibatch":
+        rows = f"{program.data[0].name}.shape[0]"
+        most = "" if program.replacement else f", most={rows}"
+        yield f'_check_number("batch_size", batch_size, whole=True, least=1{most})'
+        yield f'_check_words("batch_state", batch_state, {batch_words(program)})'
+        if "permutation" in run_arguments(program, kernel):
+            yield f'_check_places("permutation", permutation, {rows})'
+    if CLIPPED in run_arguments(program, kernel):
+        yield _array(CLIPPED, (1,), ", written=True")
+    for block in program.blocks:
+        yield _array(f"{block.name}_draws", ("draws", *(block.shape.sizes or (1,))), ", written=True")
+
+
+def _parameter(parameter: Parameter) -> Iterator[str]:
+    name = parameter.name
+    if parameter.shape.sizes:
+        yield _array(name, parameter.shape.sizes, "")
+        yield f'_check_finite("{name}", {name})'
+        definite = next((kind for kind in DEFINITE if kind in parameter.kinds), None)
+        if definite is not None:
+            yield f'_check_symmetric("{name}", {name}, "{definite}")'
+        return
+    bounds = "".join(f", {BOUNDS[kind]}" for kind in parameter.kinds if kind in BOUNDS)
+    yield f'_check_number("{name}", {name}{bounds})'
+
+
+def _array(name: str, sizes: tuple[Size, ...], more: str) -> str:
+    shape = ", ".join(f'"{size}"' if isinstance(size, str) else str(size) for size in sizes)
+    return f'_check_array("{name}", {name}, ({shape}{"," if len(sizes) == 1 else ""}), sizes{more})'
+
+
+def _written(program: Program, kernel: Kernel) -> Iterator[str]:
+    yield from (block.name for block in program.blocks)
+    yield from (f"{block.name}_draws" for block in program.blocks)
+    yield from (name for name in ("permutation", CLIPPED) if name in run_arguments(program, kernel))
+
+
+def _sizes_of_state(program: Program) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s for b in program.blocks for s in b.shape.sizes if isinstance(s, str)))

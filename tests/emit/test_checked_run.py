@@ -1,0 +1,160 @@
+"""`checked_run` of emitted modules: a wrong argument is told by name, and nothing has been changed then."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+GENERATED = Path(__file__).parents[2] / "generated"
+DRAWS = 5
+
+
+def module_of(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where the cache of compiled code looks for it
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def logistic() -> ModuleType:
+    return module_of("sghmc_logistic")
+
+
+@pytest.fixture(scope="module")
+def langevin() -> ModuleType:
+    return module_of("generalised_langevin_gaussian")
+
+
+def of_logistic(module: ModuleType) -> dict[str, Any]:
+    random = np.random.default_rng(1)
+    noise, batches = module.seed_streams(1, 1)
+    return {
+        "theta": np.zeros(30), "r": np.zeros(30), "c": 1.0, "prior_variance": 10.0,
+        "x": random.standard_normal((40, 30)), "y": random.integers(0, 2, 40).astype(float),
+        "batch_size": 8, "eps": 0.01, "thin": 2, "noise_state": noise[0], "batch_state": batches[0],
+        "permutation": np.arange(40, dtype=np.uint64),
+        "theta_draws": np.empty((DRAWS, 30)), "r_draws": np.empty((DRAWS, 30)),
+    }  # fmt: skip
+
+
+def of_langevin(module: ModuleType) -> dict[str, Any]:
+    noise, _ = module.seed_streams(1, 1)
+    return {
+        "theta": np.zeros(3), "r": np.zeros(3), "w": np.zeros(2), "M": np.diag([1.0, 2.0, 3.0]),
+        "Lambda": np.ones((3, 2)), "A": np.array([[2.0, 0.5], [0.5, 1.0]]), "mu": np.zeros(3),
+        "Sigma": np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.5]]), "eps": 0.01, "thin": 2,
+        "noise_state": noise[0], "theta_draws": np.empty((DRAWS, 3)), "r_draws": np.empty((DRAWS, 3)),
+        "w_draws": np.empty((DRAWS, 2)),
+    }  # fmt: skip
+
+
+def test_right_arguments_give_the_draws_of_run(logistic: ModuleType) -> None:
+    checked, plain = of_logistic(logistic), of_logistic(logistic)
+    assert logistic.checked_run(**checked) == DRAWS
+    constants = logistic.prepare(plain["c"], plain["prior_variance"], plain["eps"])
+    values = plain | dict(zip(logistic.CONSTANTS, constants, strict=True))
+    assert logistic.run(*(values[name] for name in logistic.ARGUMENTS)) == DRAWS
+    np.testing.assert_array_equal(checked["theta_draws"], plain["theta_draws"])
+    assert checked["theta_draws"].std() > 0.0
+
+
+def test_float32_data_are_taken(logistic: ModuleType) -> None:
+    given = of_logistic(logistic)
+    assert logistic.checked_run(**given | {"x": given["x"].astype(np.float32)}) == DRAWS
+
+
+WRONG: list[tuple[str, Any, type[Exception], str]] = [
+    ("theta", np.zeros(29), ValueError, r"theta: found the shape \(29,\), expected \(30,\)"),
+    ("theta", np.zeros((30, 1)), ValueError, "theta: found the shape"),
+    ("theta", np.zeros(30, int), TypeError, "theta: found an array of int64, expected a NumPy array of float64"),
+    ("theta", np.zeros(30, np.float32), TypeError, "theta: found an array of float32"),
+    ("theta", [0.0] * 30, TypeError, "theta: found list"),
+    ("theta", np.zeros(60)[::2], ValueError, "theta: found an array with gaps"),
+    ("theta", np.full(30, np.nan), ValueError, r"theta: found nan at \[0\]"),
+    ("r", np.full(30, np.inf), ValueError, "r: found inf"),
+    ("x", np.zeros((40, 29)), ValueError, r"x: found the shape \(40, 29\), expected \(N, 30,?\)"),
+    ("x", np.zeros((30, 40)).T, ValueError, "x: found"),
+    ("x", np.full((40, 30), np.nan), ValueError, r"x: found nan at \[0, 0\]"),
+    ("y", np.zeros(39), ValueError, r"y: found the shape \(39,\), expected \(40,\)"),
+    ("y", np.full(40, 0.5), ValueError, r"y: found 0.5 at \[0\], expected one of \[0, 1\]"),
+    ("y", np.zeros(40, bool), TypeError, "y: found an array of bool"),
+    ("c", -1.0, ValueError, "c: found -1.0, expected a finite number at least 0"),
+    ("c", "1", TypeError, "c: found str, expected a real number"),
+    ("c", np.zeros(1), TypeError, "c: found ndarray"),
+    ("prior_variance", 0.0, ValueError, "prior_variance: found 0.0, expected a finite number above 0"),
+    ("prior_variance", np.nan, ValueError, "prior_variance: found nan"),
+    ("eps", -0.01, ValueError, "eps: found -0.01"),
+    ("eps", 0.0, ValueError, "eps: found 0.0"),
+    ("eps", np.inf, ValueError, "eps: found inf"),
+    ("eps", None, TypeError, "eps: found NoneType"),
+    ("thin", 0, ValueError, "thin: found 0"),
+    ("thin", 2.0, TypeError, "thin: found float, expected an integer"),
+    ("thin", True, TypeError, "thin: found bool"),
+    ("batch_size", 0, ValueError, "batch_size: found 0"),
+    ("batch_size", 41, ValueError, "batch_size: found 41, expected a finite number at least 1 at most 40"),
+    ("noise_state", np.zeros(4, np.uint64), ValueError, "noise_state: found a state of zeros"),
+    ("noise_state", np.ones(256, np.uint64), ValueError, r"noise_state: found the shape \(256,\)"),
+    ("noise_state", np.ones(4), TypeError, "noise_state: found an array of float64"),
+    ("noise_state", np.random.default_rng(1), TypeError, "noise_state: found Generator"),
+    ("batch_state", np.ones((1, 4), np.uint64), ValueError, "batch_state: found the shape"),
+    ("permutation", np.arange(39, dtype=np.uint64), ValueError, "permutation: found the shape"),
+    ("permutation", np.zeros(40, np.uint64), ValueError, "permutation: expected every number from 0 to 39 once"),
+    ("permutation", np.arange(1, 41, dtype=np.uint64), ValueError, "permutation: expected every number"),
+    ("permutation", np.arange(40), TypeError, "permutation: found an array of int64"),
+    ("theta_draws", np.empty((DRAWS, 29)), ValueError, "theta_draws: found the shape"),
+    ("theta_draws", np.empty(30 * DRAWS), ValueError, "theta_draws: found the shape"),
+    ("r_draws", np.empty((DRAWS + 1, 30)), ValueError, r"r_draws: found the shape \(6, 30\), expected \(5, 30,?\)"),
+    ("r_draws", np.empty((DRAWS, 30), order="F"), ValueError, "r_draws: found an array with gaps or by columns"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "kind", "says"), WRONG)
+def test_a_wrong_argument_is_told_by_name(
+    logistic: ModuleType, name: str, value: Any, kind: type[Exception], says: str
+) -> None:
+    given = of_logistic(logistic)
+    before = given["noise_state"].copy()
+    with pytest.raises(kind, match=says):
+        logistic.checked_run(**given | {name: value})
+    assert not given["theta"].any()
+    np.testing.assert_array_equal(given["noise_state"], before)
+
+
+def test_arrays_that_share_memory_are_refused(logistic: ModuleType) -> None:
+    given = of_logistic(logistic)
+    with pytest.raises(ValueError, match="theta and r: found arrays that share memory"):
+        logistic.checked_run(**given | {"r": given["theta"]})
+
+
+def test_what_is_written_may_not_be_read_only(logistic: ModuleType) -> None:
+    given = of_logistic(logistic)
+    given["theta"].setflags(write=False)
+    with pytest.raises(ValueError, match="theta: found an array that is read only"):
+        logistic.checked_run(**given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("Sigma", np.diag([1.0, 1.0, -1.0]), "Sigma: found the eigenvalue -1.0, expected a positive definite matrix"),
+        ("Sigma", np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), "Sigma: found a matrix that is not"),
+        ("Lambda", np.ones((2, 3)), r"Lambda: found the shape \(2, 3\)"),
+        ("A", np.full((2, 2), np.inf), "A: found inf"),
+        ("w", np.zeros(3), r"w: found the shape \(3,\), expected \(2,"),
+    ],
+)
+def test_matrices_are_of_their_kinds(langevin: ModuleType, name: str, value: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        langevin.checked_run(**of_langevin(langevin) | {name: value})
+
+
+def test_matrices_of_their_kinds_are_run(langevin: ModuleType) -> None:
+    assert langevin.checked_run(**of_langevin(langevin)) == DRAWS
