@@ -63,9 +63,9 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
 def _contract(program: Program) -> str:
     """Return what `run` takes on trust: jitted code looks at neither lengths nor places."""
     data = ", the data of float64 or float32" if program.data else ""
-    said = f"Nothing is checked here: arrays have to be contiguous and of float64{data}; a block is as long as BLOCKS"
-    said += " says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide"
-    said += " as the block; random states are rows of what `seed_streams` returns."
+    said = f"`checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64{data};"
+    said += " a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for"
+    said += " each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns."
     if program.variant != "minibatch":
         return said
     most = "1 or more" if program.replacement else "from 1 to N"
