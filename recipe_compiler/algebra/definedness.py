@@ -12,19 +12,9 @@ from fractions import Fraction
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.psd import semidefinite, sign, sign_by_rules
 from recipe_compiler.algebra.transposes import kinds_of, plain
+from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import (
-    Add,
-    Apply,
-    Compare,
-    Entry,
-    Formula,
-    MatMul,
-    Multiply,
-    Number,
-    Power,
-    Transpose,
-)
+from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Power
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 
@@ -44,6 +34,15 @@ class Obligations:
 
 
 NONE = Obligations()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Every entry of `arg` has `entry + offset op 0`, `op` one of `> >= !=`."""
+
+    arg: Formula
+    op: str
+    offset: int = 0
 
 
 def obligations(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
@@ -79,45 +78,38 @@ def nodes(formula: Formula) -> Iterator[Formula]:
         yield from nodes(part)
 
 
-def parts(formula: Formula) -> tuple[Formula, ...]:
-    """Return what a node is made of, one level down."""
-    match formula:
-        case Add(terms):
-            return terms
-        case Multiply(left, right) | MatMul(left, right):
-            return (left, right)
-        case Power(base, exponent):
-            return (base, exponent)
-        case Transpose(arg) | Entry(arg, _):
-            return (arg,)
-        case Compare(_, left, right):
-            return (left, right)
-        case Apply(_, args):
-            return args
+def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
+    """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks)."""
+    match node:
+        case Power(base, Number(exponent)) if exponent.denominator == 1:
+            yield from [Condition(base, "!=")] if exponent < 0 else []
+        case Power(base, Number(exponent)):
+            yield Condition(base, ">" if smooth or exponent < 0 else ">=")
+        case Power(base) | Apply("log" | "gamma" | "loggamma", (base,)):
+            yield Condition(base, ">")
+        case Apply("sqrt", (arg,)):
+            yield Condition(arg, ">" if smooth else ">=")
+        case Apply("log1p", (arg,)):
+            yield Condition(arg, ">", offset=1)
+        case Apply("tan", (arg,)):
+            yield Condition(Apply("cos", (arg,), arg.shape), "!=")
         case _:
-            return ()
+            return
 
 
 def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
+    found = NONE
+    for condition in conditions(node, smooth):
+        found = found | _has(condition, declarations)
     match node:
-        case Power(base, exponent):
-            return _of_power(base, exponent, declarations, smooth)
-        case Apply("sqrt", (arg,)):
-            return _has(arg, ">" if smooth else ">=", declarations)
-        case Apply("log" | "gamma" | "loggamma", (arg,)):
-            return _has(arg, ">", declarations)
-        case Apply("log1p", (arg,)):
-            return _has(arg, ">", declarations, offset=1)
         case Apply("inv", (arg,)):
             return _invertible(arg, declarations)
         case Apply("logdet", (arg,)):
             return _definite(arg, declarations)
-        case Apply("tan", (arg,)):
-            return _has(Apply("cos", (arg,), arg.shape), "!=", declarations)
         case _ if smooth:
-            return _smooth(node, declarations)
+            return found | _smooth(node, declarations)
         case _:
-            return NONE
+            return found
 
 
 def _smooth(node: Formula, declarations: Declarations) -> Obligations:
@@ -135,16 +127,9 @@ def _smooth(node: Formula, declarations: Declarations) -> Obligations:
     return _open(f"{text(node)} is smooth") if found is None else Obligations(found)
 
 
-def _of_power(base: Formula, exponent: Formula, declarations: Declarations, smooth: bool) -> Obligations:
-    if not isinstance(exponent, Number):
-        return _has(base, ">", declarations)
-    if exponent.value.denominator == 1:
-        return NONE if exponent.value >= 0 else _has(base, "!=", declarations)
-    return _has(base, ">" if smooth or exponent.value < 0 else ">=", declarations)
-
-
-def _has(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> Obligations:
+def _has(condition: Condition, declarations: Declarations) -> Obligations:
     """Return the obligation that every entry of a formula has a sign."""
+    arg, op, offset = condition.arg, condition.op, condition.offset
     found = _shown(arg, op, declarations, offset)
     if found is not None:
         return Obligations(found)

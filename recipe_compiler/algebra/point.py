@@ -101,7 +101,7 @@ def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int]
     left, right = rows(compare.left, setting), rows(compare.right, setting)
     try:
         return bool(op) and all(
-            _compares(op, evaluate(x - y, at.leaf))
+            compares(op, evaluate(x - y, at.leaf))
             for p, q in zip(left, right, strict=True)
             for x, y in zip(p, q, strict=True)
         )
@@ -175,7 +175,8 @@ def _entries_of(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, 
     return tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height))
 
 
-def _compares(op: str, difference: Value) -> bool:
+def compares(op: str, difference: Value) -> bool:
+    """Whether `difference op 0` certainly holds."""
     zero = isinstance(difference, Fraction) and difference == 0
     match op:
         case ">":
@@ -186,5 +187,7 @@ def _compares(op: str, difference: Value) -> bool:
             return zero or is_certainly(difference, 1)
         case "<=":
             return zero or is_certainly(difference, -1)
+        case "!=":
+            return is_certainly(difference, 0)
         case _:
             return zero

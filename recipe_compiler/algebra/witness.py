@@ -10,10 +10,13 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.defined_at import is_defined_at
+from recipe_compiler.algebra.entries import Setting
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.point import Point, point
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula
 
 ATTEMPTS = 48
 """Points tried per expression; the claims that rest on a count are the same on every machine."""
@@ -75,10 +78,12 @@ def _drawn(declarations: Declarations, sizes: tuple[tuple[str, int], ...], attem
     return _Drawn(declarations, dict(sizes), Random(20150 + attempts))
 
 
-def witness(e: Expr, declarations: Declarations, sizes: Mapping[str, int]) -> Witness | None:
+def witness(
+    e: Expr, declarations: Declarations, sizes: Mapping[str, int], reads: tuple[Formula, ...] = ()
+) -> Witness | None:
     """Return an admissible point where an expression is certainly not zero, re-checked by substitution.
 
-    None if none was found: that says nothing.
+    The formulas that it was made of have a value there. None if none was found: that says nothing.
 
     Raises:
         instances.NoInstanceError: kinds of which no instance is known.
@@ -88,7 +93,7 @@ def witness(e: Expr, declarations: Declarations, sizes: Mapping[str, int]) -> Wi
             value = evaluate(e, at.leaf)
         except NoValueError:
             continue
-        if is_certainly(value, 0) and recheck(e, at, value):
+        if is_certainly(value, 0) and recheck(e, at, value) and is_defined_at(reads, Setting(declarations, sizes), at):
             return Witness(at, value)
     return None
 

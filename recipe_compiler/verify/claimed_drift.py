@@ -40,7 +40,13 @@ def claimed_drift(case: Case) -> Finding:
     recipe = [case.whole.H, *(x for m in matrices for row in m or () for x in row)]
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     question = Question(
-        tuple(identities), declarations, case.sizes, kinks.premises, case.contradiction, across(kinks.names)
+        tuple(identities),
+        declarations,
+        case.sizes,
+        kinks.premises,
+        case.contradiction,
+        across(kinks.names),
+        (*recipe, *claimed),
     )
     answer = decide(question)
     return Finding("claimed_drift", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)

@@ -43,9 +43,12 @@ def claimed_residual(case: Case) -> Finding:
     except ModelError as error:
         return Finding(*CLAIMED_STATIONARY, True, Undecided(faults_of(error)), where=where)
     identity = Identity("the residual of the claimed equation", where, left, _residual(case, claimed, D))
-    kinks = lipschitz([case.dynamics.H, *(place for row in D for place in row)], declarations)
-    kinks |= almost_everywhere(claimed, declarations)
-    question = Question((identity,), declarations, case.sizes, kinks.premises, case.contradiction, across(kinks.names))
+    recipe = (case.dynamics.H, *(place for row in D for place in row))
+    kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
+    reads = (*recipe, *claimed)
+    question = Question(
+        (identity,), declarations, case.sizes, kinks.premises, case.contradiction, across(kinks.names), reads
+    )
     if kinks.names and not _same_current(case, claimed, drift, question):
         listed = ", ".join(kinks.names)
         open_ = f"the claimed drift carries no current that jumps on the kinks of {listed}"

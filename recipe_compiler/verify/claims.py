@@ -17,6 +17,7 @@ from recipe_compiler.verify.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
+from recipe_compiler.verify.exact_values import at_values
 from recipe_compiler.verify.explosion.claim import EXPLOSION, explosion
 from recipe_compiler.verify.explosion.in_build import explosion_in
 from recipe_compiler.verify.independence import INDEPENDENCE, estimates_gradients, independence, independent_update
@@ -24,6 +25,7 @@ from recipe_compiler.verify.marginal import MARGINAL, has_auxiliaries, marginal
 from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
 from recipe_compiler.verify.normalisable import NORMALISABLE, normalisable
 from recipe_compiler.verify.normalisable_target import NORMALISABLE_TARGET, normalisable_build, normalisable_target
+from recipe_compiler.verify.obligations import obliged
 from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
 from recipe_compiler.verify.q_skew import q_skew
 from recipe_compiler.verify.recover.represented import states_equation
@@ -90,37 +92,71 @@ def _always(document: Dynamics | Target | Build) -> bool:
     return True
 
 
+RECIPE = ("H", "D", "Q")
+EQUATION = (*RECIPE, "drift")
+"""What claims read that are about the recipe, or about the equation with a Q that its drift has."""
+
+
+def reading(claim: Callable[[Case], Finding], *entries: str) -> Callable[[Case], Finding]:
+    """Return a claim that is proved only where the entries of the document that it reads have a value."""
+    return lambda case: obliged(claim(case), entries, case.dynamics, case.contradiction)
+
+
+def reading_in(claim: Callable[[Bound], Finding], *entries: str) -> Callable[[Bound], Finding]:
+    """Return the same of a claim about a build, at the build's values."""
+    return lambda bound: obliged(claim(bound), entries, at_values(bound.build) or bound.dynamics)
+
+
 DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
-    Claim("d_symmetric", "D is symmetric", d_symmetric, _noise),
-    Claim("d_psd", "D is positive semidefinite", d_psd, _noise),
-    Claim("q_skew", "Q is skew", q_skew, _recipe),
-    Claim("stationary", "exp(-H) is stationary", stationary, _recipe),
-    Claim("claimed_drift", "the claimed drift is the derived one", claimed_drift, lambda d: _drift(d) and _recipe(d)),
+    Claim("d_symmetric", "D is symmetric", reading(d_symmetric, "D"), _noise),
+    Claim("d_psd", "D is positive semidefinite", reading(d_psd, "D"), _noise),
+    Claim("q_skew", "Q is skew", reading(q_skew, "Q"), _recipe),
+    Claim("stationary", "exp(-H) is stationary", reading(stationary, *RECIPE), _recipe),
+    Claim(
+        "claimed_drift",
+        "the claimed drift is the derived one",
+        reading(claimed_drift, *EQUATION, "diffusion"),
+        lambda d: _drift(d) and _recipe(d),
+    ),
     Claim(
         "claimed_stationary",
         "exp(-H) is stationary for the claimed equation",
-        claimed_stationary,
+        reading(claimed_stationary, "H", "D", "drift", "diffusion"),
         _drift,
     ),
-    Claim(*RECOVERED_Q, recovered_q, lacks_q, required=False),
-    Claim(*STEP_SCALE, step_scale, claims_update, required=False),
-    Claim(*CLAIMED_UPDATE, claimed_update, claims_update),
-    Claim(*PERIODIC, periodic, _on_circles),
-    Claim(*NORMALISABLE, normalisable, _always, in_build=lambda bound: normalisable_build(bound.build, bound.dynamics)),
-    Claim(*MARGINAL, marginal, has_auxiliaries),
-    Claim(*CLAIMED_MARGINAL, claimed_marginal, claims_marginal),
-    Claim(*REGULAR, regular, varies),
+    Claim(*RECOVERED_Q, reading(recovered_q, "H", "D", "drift"), lacks_q, required=False),
+    Claim(*STEP_SCALE, reading(step_scale, "update"), claims_update, required=False),
+    Claim(*CLAIMED_UPDATE, reading(claimed_update, "H", "update"), claims_update),
+    Claim(*PERIODIC, reading(periodic, *EQUATION, "diffusion", "update"), _on_circles),
+    Claim(
+        *NORMALISABLE,
+        reading(normalisable, "H"),
+        _always,
+        in_build=reading_in(lambda bound: normalisable_build(bound.build, bound.dynamics), "H"),
+    ),
+    Claim(*MARGINAL, reading(marginal, "H"), has_auxiliaries),
+    Claim(*CLAIMED_MARGINAL, reading(claimed_marginal, "H", "marginal"), claims_marginal),
+    Claim(*REGULAR, reading(regular, "D", "Q", "drift"), varies),
     Claim(
         *EXPLOSION,
-        explosion,
+        reading(explosion, *EQUATION),
         states_equation,
         required=False,
-        in_build=lambda bound: explosion_in(bound.build, bound.dynamics),
+        in_build=reading_in(lambda bound: explosion_in(bound.build, bound.dynamics), *EQUATION),
         stops=True,
     ),
-    Claim(*BOUNDARY, boundary, has_boundary, in_build=lambda bound: boundary_in(bound.build, bound.dynamics)),
     Claim(
-        *UNIQUE, unique, states_equation, required=False, in_build=lambda bound: unique_in(bound.build, bound.dynamics)
+        *BOUNDARY,
+        reading(boundary, *EQUATION),
+        has_boundary,
+        in_build=reading_in(lambda bound: boundary_in(bound.build, bound.dynamics), *EQUATION),
+    ),
+    Claim(
+        *UNIQUE,
+        reading(unique, *EQUATION),
+        states_equation,
+        required=False,
+        in_build=reading_in(lambda bound: unique_in(bound.build, bound.dynamics), *EQUATION),
     ),
     Claim(*INDEPENDENCE, independent_update, estimates_gradients, required=False),
     Claim(*UNITS, units, declares_units, required=False),

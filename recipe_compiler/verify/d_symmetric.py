@@ -17,8 +17,11 @@ def d_symmetric(case: Case) -> Finding:
     name = "D" if case.dynamics.D is not None else "claims.diffusion"
     identities = mirrored(case, name, case.whole.D, symmetry_defect(case.derivation), -1)
     declarations = case.dynamics.declarations
-    needed = values((place for row in case.whole.D for place in row), declarations)
-    answer = decide(Question(identities, declarations, case.sizes, needed, case.contradiction, at_every_point=True))
+    reads = tuple(place for row in case.whole.D for place in row)
+    needed = values(reads, declarations)
+    answer = decide(
+        Question(identities, declarations, case.sizes, needed, case.contradiction, reads=reads, at_every_point=True)
+    )
     return Finding(
         "d_symmetric", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or case.place(name)
     )

@@ -24,6 +24,7 @@ from recipe_compiler.algebra.witness import Witness, witness
 from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import SizeNumber, Tensor
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
@@ -55,6 +56,8 @@ class Question:
     contradiction: str
     remark: str = ""
     """Said after the method of a proof."""
+    reads: tuple[Formula, ...] = ()
+    """What they were made of: a point at which that has no value refutes nothing."""
     at_every_point: bool = False
     """Whether they are about values at every point; else about functions off the kinks of what they are made of."""
 
@@ -144,7 +147,7 @@ def _look(question: Question, where: Iterable[Sizes]) -> _Looked:
         open_: Identity | None = None
         try:
             for identity, entry in islice(_left(question, sizes), ENTRIES_TRIED):
-                found = witness(entry, question.declarations, sizes)
+                found = witness(entry, question.declarations, sizes, question.reads)
                 if found is not None:
                     return _Looked(tuple(vanished), (identity, sizes, found), tuple(notes))
                 open_ = open_ or identity

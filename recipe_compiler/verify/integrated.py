@@ -29,7 +29,7 @@ from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.confining import abstract_energies, finite
 from recipe_compiler.verify.convex import convexity
 from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
-from recipe_compiler.verify.premises import facts, smoothness
+from recipe_compiler.verify.premises import smoothness, values
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import Sizes
 
@@ -110,11 +110,14 @@ def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: f
     premises = smoothness(formulas, declarations)
     if not over and not blocks_in(c, law.difference):
         # the two energies are the same wherever they are defined: nothing is differentiated
-        premises = Obligations(facts(formulas, declarations))
+        premises = values(formulas, declarations)
     elif not blocks_in(c, law.difference) & law.names:
         # what is left is free of the blocks kept, and an integral over the others needs no derivative
         premises = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
-    answer = decide(Question(tuple(identities), declarations, _sizes(law), premises, law.case.contradiction))
+    question = Question(
+        tuple(identities), declarations, _sizes(law), premises, law.case.contradiction, reads=tuple(formulas)
+    )
+    answer = decide(question)
     if isinstance(answer.decision, Proved):
         how = "; ".join(f"integral over {s.block.name}: P = {text(s.precision)}" for s in law.integrated.steps)
         data = (("energy left", text(law.integrated.energy)), *((("Gaussian", how),) if how else ()))

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from recipe_compiler.algebra.defined_at import is_defined_at
 from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.exact_kinds import violates_exactly
@@ -47,9 +48,10 @@ def counterexample(
     """Return exact values at which a formula is not of a kind; None if none was found."""
     for size in sizes:
         try:
-            a = rows(formula, Setting(declarations, size))
+            setting = Setting(declarations, size)
+            a = rows(formula, setting)
             for at in points(declarations, size, POINTS):
-                if _violates(a, kind, at):
+                if _violates(a, kind, at) and is_defined_at((formula,), setting, at):
                     return at.text
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue

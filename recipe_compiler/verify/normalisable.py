@@ -88,7 +88,16 @@ def _shown(case: Case, found: Finite, integrated: Integrated, H: Tensor) -> Answ
     premises = smoothness([case.dynamics.H], declarations)
     # an integral needs no derivative: a kink does no harm
     needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
-    answer = decide(Question(tuple(identities), declarations, case.sizes, needed, case.contradiction))
+    question = Question(
+        tuple(identities),
+        declarations,
+        case.sizes,
+        needed,
+        case.contradiction,
+        reads=(case.dynamics.H,),
+        at_every_point=True,
+    )
+    answer = decide(question)
     if not isinstance(answer.decision, Proved):
         return answer
     given = {*answer.decision.given, *({found.assumed} if found.assumed else ())}

@@ -10,12 +10,13 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.everywhere import is_zero_everywhere
 from recipe_compiler.algebra.instances import NoInstanceError
 from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.positivity.premise import apart
 from recipe_compiler.algebra.symbols import coordinates
 from recipe_compiler.algebra.witness import witness
-from recipe_compiler.algebra.zero import is_zero
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -131,12 +132,13 @@ def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, S
     for sizes in stated.sizes:
         try:
             for entry in _steps(formula, block, Setting(stated.declarations, sizes)):
-                found = None if is_zero(entry) else witness(entry, stated.declarations, sizes)
+                if is_zero_everywhere(entry, apart(stated.declarations, sizes)):
+                    continue
+                found = witness(entry, stated.declarations, sizes, (formula,))
                 if found is not None:
                     says = (f"what {text(formula)} changes by once around {block.name}", shown(found.value))
                     return Refuted("exact witness", (*found.text, says), str(entry)), sizes
-                if not is_zero(entry):
-                    return "it stands outside sin and cos of whole multiples, and no witness was found"
+                return "it stands outside sin and cos of whole multiples, and no witness was found"
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
             return f"second engine: {reason}"
     return "second engine: it is at small sizes" if stated.declarations.sizes else ""

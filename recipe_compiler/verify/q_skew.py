@@ -18,8 +18,11 @@ def q_skew(case: Case) -> Finding:
         return Finding("q_skew", says, True, Undecided((reason,)), where=case.place("Q", "D"))
     identities = mirrored(case, "Q", Q, skewness_defect(case.derivation), 1)
     declarations = case.dynamics.declarations
-    needed = values((place for row in Q for place in row), declarations)
-    answer = decide(Question(identities, declarations, case.sizes, needed, case.contradiction, at_every_point=True))
+    reads = tuple(place for row in Q for place in row)
+    needed = values(reads, declarations)
+    answer = decide(
+        Question(identities, declarations, case.sizes, needed, case.contradiction, reads=reads, at_every_point=True)
+    )
     return Finding(
         "q_skew", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or case.place("Q")
     )

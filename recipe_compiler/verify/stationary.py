@@ -42,11 +42,13 @@ def stationary(case: Case) -> Finding:
         Identity("the residual", where, left, _residual(case)),
         Identity("the derived drift less that of the second engine", where, zero, _difference(case)),
     )
-    formulas = [case.whole.H, *(x for m in (case.whole.D, case.whole.Q) for row in m or () for x in row)]
+    formulas = (case.whole.H, *(x for m in (case.whole.D, case.whole.Q) for row in m or () for x in row))
     declarations = case.dynamics.declarations
     kinks = lipschitz(formulas, declarations)
     remark = across(kinks.names)
-    answer = decide(Question(identities, declarations, case.sizes, kinks.premises, case.contradiction, remark))
+    answer = decide(
+        Question(identities, declarations, case.sizes, kinks.premises, case.contradiction, remark, formulas)
+    )
     found = Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
     return through_infinity(case, found, equation(case)) if isinstance(answer.decision, Proved) else found
 

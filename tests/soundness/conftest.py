@@ -9,7 +9,8 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Report
-from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.case import Case, case_of, find
+from recipe_compiler.verify.claims import DYNAMICS, asked
 from recipe_compiler.verify.report import check
 
 Loaded = Callable[[str], Dynamics]
@@ -38,13 +39,16 @@ def decide(loaded: Loaded) -> Decide:
 
 @pytest.fixture
 def said(loaded: Loaded) -> Callable[[str, str], str]:
-    """Return the verdict of one claim about a document, from its whole report; "absent" where it is not asked."""
+    """Return the verdict of one claim about dynamics, as a report gives it; "absent" where it is not asked."""
 
     def verdict(claim: str, text: str) -> str:
-        report = check(loaded(text))
-        for finding in report.findings:
-            assert "please report" not in str(finding.decision), finding
-        return next((str(finding.verdict) for finding in report.findings if finding.id == claim), "absent")
+        document = loaded(text)
+        row = next((row for row in asked(DYNAMICS, document) if row.id == claim), None)
+        if row is None:
+            return "absent"
+        finding = find(row.decide, case_of(document))
+        assert "please report" not in str(finding.decision), finding
+        return str(finding.verdict)
 
     return verdict
 
