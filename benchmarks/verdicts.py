@@ -36,7 +36,7 @@ class Row:
     @property
     def slowest(self) -> float:
         """The seconds of the slowest claim."""
-        return max((finding.seconds for finding in self.report.findings), default=0.0) if self.report else 0.0
+        return max((finding.seconds for finding in self.report.findings), default=0.0) if self.report is not None else 0.0
 
 
 def files(arguments: list[str]) -> list[Path]:
@@ -51,7 +51,7 @@ def decided(file: Path) -> Row:
     try:
         document = load(file)
         report = check(document) if isinstance(document, Dynamics) else None
-        fault = "" if report else "no dynamics"
+        fault = "no dynamics" if report is None else ""
     except DocumentError as error:
         report, fault = None, f"fault: {error.faults[0].entry}: {error.faults[0].problem}"
     return Row(file, report, fault, time.perf_counter() - begin)
@@ -61,9 +61,9 @@ def table(rows: list[Row]) -> str:
     """Return a line for each document and claim."""
     lines: list[str] = []
     for row in rows:
-        verdict = row.report.verdict.value if row.report else row.fault
+        verdict = row.report.verdict.value if row.report is not None else row.fault
         lines.append(f"{row.file.parent.name}/{row.file.stem}  {verdict}  {row.seconds:.2f} s")
-        for finding in row.report.findings if row.report else ():
+        for finding in row.report.findings if row.report is not None else ():
             sizes = "every size" if finding.for_d == "all" else ", ".join(f"{name} = {n}" for name, n in finding.for_d)
             lines.append(f"    {finding.id:20} {finding.verdict.value:10} {finding.seconds:6.3f} s  {sizes}")
     return "\n".join(lines)
@@ -79,7 +79,7 @@ def main() -> int:
     rows = [decided(file) for file in files(options.files)]
     total = time.perf_counter() - begin
     print(table(rows))
-    count = sum(len(row.report.findings) for row in rows if row.report)
+    count = sum(len(row.report.findings) for row in rows if row.report is not None)
     worst = max(rows, key=lambda row: row.slowest)
     print(f"\n{len(rows)} documents, {count} claims, {total:.1f} s")
     print(f"slowest claim {worst.slowest:.2f} s, of {worst.file.stem}")
