@@ -36,7 +36,8 @@ class Row:
     @property
     def slowest(self) -> float:
         """The seconds of the slowest claim."""
-        return max((finding.seconds for finding in self.report.findings), default=0.0) if self.report is not None else 0.0
+        findings = () if self.report is None else self.report.findings
+        return max((finding.seconds for finding in findings), default=0.0)
 
 
 def files(arguments: list[str]) -> list[Path]:

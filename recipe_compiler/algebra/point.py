@@ -12,6 +12,7 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra import instances
 from recipe_compiler.algebra.domains import EmptyDomainError, inside
 from recipe_compiler.algebra.entries import Setting, rows
+from recipe_compiler.algebra.equated import equate
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.instances import as_fraction
 from recipe_compiler.algebra.matrices import Rows
@@ -66,12 +67,16 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     numbers: dict[Expr, Fraction] = {}
     fields: dict[str, Expr] = {}
     named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
-    for item in (*declarations.parameters, *declarations.data):
-        values = _constants(item, sizes, style, random)
-        named.append((item.name, (values, item.shape)))
+    constants = (*declarations.parameters, *declarations.data)
+    drawn = [_constants(item, sizes, style, random) for item in constants]
+    for item, values in zip(constants, drawn, strict=True):
         for name, value in _paired(item, values, declarations, sizes):
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
+    equate(numbers, Setting(declarations, sizes))
+    for item, values in zip(constants, drawn, strict=True):
+        own = values if item.shape.sizes else ((_now(item, values[0][0], numbers, declarations, sizes),),)
+        named.append((item.name, (own, item.shape)))
     for block in declarations.blocks:
         try:
             found = inside(block, declarations, sizes, numbers, style, random)
@@ -137,6 +142,18 @@ def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, ra
     if len(item.shape.sizes) == 2 and kinds:
         return instances.matrix(height, width, kinds, style, lambda: instances.number(style, random))
     return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
+
+
+def _now(
+    item: Parameter | Datum,
+    drawn: Expr,
+    numbers: Mapping[Expr, Fraction],
+    declarations: Declarations,
+    sizes: Mapping[str, int],
+) -> Expr:
+    """Return the value of a scalar: what was drawn, or what it was set equal to."""
+    value = numbers.get(component(item, (), declarations, sizes))
+    return drawn if value is None else sympy.Rational(value.numerator, value.denominator)
 
 
 def _field(

@@ -39,6 +39,9 @@ def tidy(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], S
             return build.ONE
         case ex.Apply("logdet", (ex.Identity(),)):
             return zero(SCALAR)
+        case ex.Apply("where", (ex.Compare(op, left, right), yes, no), shape) if left == right and is_total(left):
+            kept, dropped = (yes, no) if "=" in op else (no, yes)
+            return kept if kept.shape == shape and is_total(dropped) else rebuilt
         case _:
             return rebuilt
 

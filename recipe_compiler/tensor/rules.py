@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.tensor.terms import Tensor
 
 _DEFINITE = {Kind.PSD, Kind.PD}
 _MATRIX_SYMMETRIC = {Kind.SYMMETRIC, Kind.DIAGONAL} | _DEFINITE
@@ -24,6 +25,8 @@ class Rules:
     """Scalars and vectors with entries >= 0; holds those of `positive` too."""
     depends: frozenset[tuple[str, str]] = frozenset()
     """Pairs (function, block it is a function of)."""
+    assumed: tuple[tuple[Tensor, bool], ...] = ()
+    """Scalars without indices that are assumed to be nonnegative, positive where True, in proofs that rest on signs."""
     stated: bool = False
     """Whether factors stay what they are stated as: sums are not multiplied out, nor functions of products taken apart.
 

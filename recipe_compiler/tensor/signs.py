@@ -1,5 +1,6 @@
 """Which expressions are positive or nonnegative wherever they are defined, on the declared domain."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from recipe_compiler.tensor.atoms import Factor
@@ -17,19 +18,18 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
+ZERO = Fraction(0)
 _POSITIVE = frozenset({"exp", "sigmoid", "softplus", "cosh"})
 
 
 def is_positive(rules: Rules, tensor: Tensor) -> bool:
     """Whether every value is > 0: a sum of nonnegative terms, one of them positive and never an empty sum."""
-    if not all(_term_at_least(rules, term, strictly=False) for term in tensor.terms):
-        return False
-    return any(_term_at_least(rules, term, strictly=True) for term in tensor.terms)
+    return _is_at_least(rules, tensor.terms, strictly=True) or _follows(rules, tensor, strictly=True)
 
 
 def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
-    """Whether every value is >= 0, term by term."""
-    return all(_term_at_least(rules, term, strictly=False) for term in tensor.terms)
+    """Whether every value is >= 0, term by term, or by what is assumed."""
+    return _is_at_least(rules, tensor.terms, strictly=False) or _follows(rules, tensor, strictly=False)
 
 
 def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
@@ -40,6 +40,28 @@ def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
 def factor_is_positive(rules: Rules, factor: Factor) -> bool:
     """Whether a power of an atom is > 0 wherever it is defined."""
     return _factor_at_least(rules, factor, strictly=True)
+
+
+def _is_at_least(rules: Rules, terms: Iterable[Term], *, strictly: bool) -> bool:
+    listed = tuple(terms)
+    if not all(_term_at_least(rules, term, strictly=False) for term in listed):
+        return False
+    return not strictly or any(_term_at_least(rules, term, strictly=True) for term in listed)
+
+
+def _follows(rules: Rules, tensor: Tensor, *, strictly: bool) -> bool:
+    """Whether it is a positive multiple of a scalar that is assumed to have a sign, plus nonnegative terms."""
+    own = {term.factors: term.coefficient for term in tensor.terms}
+    for known, positive in rules.assumed:
+        shares = {own.get(term.factors, ZERO) / term.coefficient for term in known.terms}
+        for share in sorted(share for share in shares if share > 0):
+            rest = dict(own)
+            for term in known.terms:
+                rest[term.factors] = rest.get(term.factors, ZERO) - share * term.coefficient
+            left = [Term(coefficient, factors) for factors, coefficient in rest.items() if coefficient]
+            if _is_at_least(rules, left, strictly=strictly and not positive):
+                return True
+    return False
 
 
 def _term_at_least(rules: Rules, term: Term, *, strictly: bool) -> bool:

@@ -17,6 +17,7 @@ from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted
 from recipe_compiler.verify.any_size import any_size, decided, largest_size
+from recipe_compiler.verify.equalities import with_equalities
 from recipe_compiler.verify.premises import contradiction
 from recipe_compiler.verify.sizes import Sizes, checked_sizes
 
@@ -32,7 +33,7 @@ class Case:
     """A dynamics, its derivation, the sizes the second engine looks at, and what speaks against its declarations."""
 
     dynamics: Dynamics
-    """As written."""
+    """With the equalities that it assumes of its parameters put in."""
     derivation: Derivation | None
     """With the claimed diffusion where D is not given, and Q = 0 where Q is not given; None without any D."""
     sizes: tuple[Sizes, ...]
@@ -40,6 +41,10 @@ class Case:
     """Why no exact point satisfying the declarations is known; empty if one is."""
     wide: "Case | None" = None
     """The same for every size, where a large one is fixed, or those of a build."""
+    stated: Dynamics | None = None
+    """As written."""
+    equalities: frozenset[str] = frozenset()
+    """The assumptions that were put in."""
     known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False, compare=False)
     """What was found once and is asked for again; of use to `once` only."""
 
@@ -105,12 +110,13 @@ def at_sizes(case: Case, known: Sizes) -> Case:
     return replace(case, sizes=checked_sizes(case.dynamics, known), wide=case) if known else case
 
 
-def case_of(dynamics: Dynamics) -> Case:
+def case_of(stated: Dynamics) -> Case:
     """Return what the claims about a dynamics need.
 
     Raises:
         ModelError: a formula that has no meaning in index notation, or an update whose blocks wait for each other.
     """
+    dynamics, equalities = with_equalities(stated)
     if dynamics.claims.update is not None:
         stated_step(dynamics)
     D = dynamics.D or dynamics.claims.diffusion
@@ -119,7 +125,7 @@ def case_of(dynamics: Dynamics) -> Case:
     wider = any_size(dynamics)
     wide = None if wider is None else case_of(wider)
     against = contradiction(dynamics) if wide is None else wide.contradiction
-    return Case(dynamics, derivation, checked_sizes(dynamics), against, wide)
+    return Case(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)
 
 
 def zeros(blocks: tuple[Block, ...]) -> Matrix:

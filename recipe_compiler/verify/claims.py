@@ -99,7 +99,7 @@ EQUATION = (*RECIPE, "drift")
 
 def reading(claim: Callable[[Case], Finding], *entries: str) -> Callable[[Case], Finding]:
     """Return a claim that is proved only where the entries of the document that it reads have a value."""
-    return lambda case: obliged(claim(case), entries, case.dynamics, case.contradiction)
+    return lambda case: obliged(claim(case), entries, case.stated or case.dynamics, case)
 
 
 def reading_in(claim: Callable[[Bound], Finding], *entries: str) -> Callable[[Bound], Finding]:

@@ -15,6 +15,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
+from recipe_compiler.verify.assumed_signs import with_assumed_signs
 from recipe_compiler.verify.confining_coordinates import one_by_one
 from recipe_compiler.verify.confining_ends import ONE, Finite
 from recipe_compiler.verify.confining_growth import grown
@@ -34,6 +35,7 @@ def finite(
     Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral. A
     mixture is decided component by component.
     """
+    c = with_assumed_signs(c, declarations)
     found = _as_it_stands(c, declarations, energy, over, abstract)
     parts = components(c, energy) if found.reasons else ()
     if not parts:

@@ -4,6 +4,7 @@ Both engines then see one name. What is declared of the other one stays declared
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from recipe_compiler.algebra.definedness import nodes
 from recipe_compiler.errors import ModelError
@@ -12,7 +13,7 @@ from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.spec.bind import with_formulas
+from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.premises import depends_on_state
 
@@ -35,9 +36,11 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
     if not replacements:
         return dynamics, frozenset()
     try:
-        return with_formulas(dynamics, lambda formula: substitute(formula, replacements)), frozenset(reasons)
+        found = replaced(dynamics, replacements)
     except ModelError:  # too large: it is then decided as it stands
         return dynamics, frozenset()
+    kept = replace(found, declarations=dynamics.declarations, units=dynamics.units)
+    return replace(kept, claims=replace(kept.claims, noise=dynamics.claims.noise)), frozenset(reasons)
 
 
 def _solved(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:

@@ -23,7 +23,7 @@ from recipe_compiler.verify.confining_ends import Finite
 from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.infinite import infinite
 from recipe_compiler.verify.integrated import SMOOTH, Integrals, Law, restricts
-from recipe_compiler.verify.premises import facts, smoothness
+from recipe_compiler.verify.premises import assumptions, facts, smoothness
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import Sizes
 
@@ -100,7 +100,7 @@ def _shown(case: Case, found: Finite, integrated: Integrated, H: Tensor) -> Answ
     answer = decide(question)
     if not isinstance(answer.decision, Proved):
         return answer
-    given = {*answer.decision.given, *({found.assumed} if found.assumed else ())}
+    given = {*answer.decision.given, *({found.assumed} if found.assumed else ()), *assumptions(declarations)}
     steps = tuple((f"integral over {s.block.name}", f"Gaussian, P = {text(s.precision)}") for s in integrated.steps)
     proof = Proved(METHOD, tuple(sorted(given)), (*steps, *found.data))
     return Answer(proof, answer.for_d, answer.checked_at, where)

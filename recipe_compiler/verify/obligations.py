@@ -12,6 +12,7 @@ from recipe_compiler.formula.declaration import Declarations, Domain
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.premises import values
 
 Rows = tuple[tuple[Formula, ...], ...]
@@ -33,24 +34,28 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
 """Entries of a document to their formulas."""
 
 
-def obliged(found: Finding, reads: tuple[str, ...], dynamics: Dynamics, contradiction: str = "") -> Finding:
+def obliged(found: Finding, reads: tuple[str, ...], dynamics: Dynamics, case: Case | None = None) -> Finding:
     """Return a finding, undecided where what the claim reads is not shown to have a value, or no point is admissible.
 
     Args:
         found: what the claim says of itself.
         reads: the entries of the document that it is about.
-        dynamics: the document.
-        contradiction: why no admissible point is known; empty if one is.
+        dynamics: the document as written.
+        case: what the claim was decided of: a proof rests on the equalities that were put in.
     """
     if not isinstance(found.decision, Proved):
         return found
     needed = _bounds(dynamics.declarations)
     needed |= values((formula for entry in reads for formula in ENTRIES[entry](dynamics)), dynamics.declarations)
-    left = [f"not shown: {what}" for what in needed.open] + ([contradiction] if contradiction else [])
-    if not left:
+    left = [f"not shown: {what}" for what in needed.open]
+    left += [case.contradiction] if case is not None and case.contradiction else []
+    if left:
+        given = tuple(sorted({*found.decision.given, *needed.given}))
+        return replace(found, decision=Undecided(tuple(left), given=given), for_d="all", checked_at=())
+    if case is None or not case.equalities:
         return found
-    given = tuple(sorted({*found.decision.given, *needed.given}))
-    return replace(found, decision=Undecided(tuple(left), given=given), for_d="all", checked_at=())
+    given = tuple(sorted({*found.decision.given, *case.equalities}))
+    return replace(found, decision=replace(found.decision, given=given))
 
 
 def _bounds(declarations: Declarations) -> Obligations:

@@ -1,8 +1,9 @@
 """Scalars as quotients of polynomials in kernels (exp, roots, sine, absolute values), with true facts about these.
 
 Facts hold wherever the scalar is defined: r = b**(1/n) has r >= 0 and r**n = b; E = exp(t) has E > 0, E >= 1 + t and
-E (1 - t) <= 1; sin**2 + cos**2 = 1; |u|**2 = u**2, |u| >= 0; s = sign u has s**3 = s, s u >= 0. An unknown function is
-free. A free kernel stands for more than it may be: what is shown of it is true, what is not says nothing.
+E (1 - t) <= 1; sin**2 + cos**2 = 1; |u|**2 = u**2, |u| >= 0; s = sign u has s**3 = s, s**2 u = u, s u >= 0. An
+unknown function is free. A free kernel stands for more than it may be: what is shown of it is true, what is not says
+nothing.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ PLACES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Inequality:
-    """`value op 0` of a quotient, `op` one of `> >=`."""
+    """`value op 0` of a quotient, `op` one of `> >= ==`."""
 
     value: Quotient
     op: str
@@ -209,6 +210,7 @@ class Reading:
             self._fact(self._product([g, u]))
             if isinstance(e, sympy.sign):
                 quotients.relate((type(e).__name__, quotients.key(u)), 3, g, self.ring)
+                self._fact(self._product([g, g, u]), self._minus(u), op="==")
         return g
 
 
