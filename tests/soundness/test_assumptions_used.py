@@ -76,9 +76,9 @@ CONFINING = [
 
 @pytest.mark.parametrize(("H", "enough", "weaker"), CONFINING)
 def test_an_energy_confines_by_what_is_assumed_and_by_no_less(said: Said, H: str, enough: str, weaker: str) -> None:
-    H = H.replace("1 + x**2", "ones + x**2")
-    assert said("normalisable", document(enough, H)) == "proved"
-    assert said("normalisable", document(weaker, H)) != "proved"
+    energy = H.replace("1 + x**2", "ones + x**2")
+    assert said("normalisable", document(enough, energy)) == "proved"
+    assert said("normalisable", document(weaker, energy)) != "proved"
 
 
 EQUAL = [
