@@ -1,6 +1,7 @@
 """What is said beside the verdicts about a dynamics: a Q that was found, repairs, what is sampled instead."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
@@ -35,13 +36,13 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
     if not asked:
         return tuple(found)
 
-    def jobs() -> Sequence[Explain]:
-        case = case_of(dynamics)
-        questions = _questions(findings)
-        return [lambda question=questions[topic]: question(case) for topic in asked]
-
-    outcomes = run_all(Work(jobs, len(asked)), seconds)
+    outcomes = run_all(Work(partial(_jobs, dynamics, findings, tuple(asked)), len(asked)), seconds)
     return (*found, *(one for pair in zip(asked, outcomes, strict=True) for one in _said(*pair)))
+
+
+def _jobs(dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]) -> Sequence[Explain]:
+    case, questions = case_of(dynamics), _questions(findings)
+    return [partial(questions[topic], case) for topic in asked]
 
 
 def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:

@@ -33,7 +33,7 @@ def read_all(
         ReadBackError: this was not found out, in the time given or at all.
     """
     jobs = [partial(_found, reading) for reading in readings]
-    for reading, fault in zip(readings, run_all(Work(lambda: jobs, len(jobs)), seconds, total), strict=True):
+    for reading, fault in zip(readings, run_all(Work(partial(tuple, jobs), len(jobs)), seconds, total), strict=True):
         if isinstance(fault, Unfinished):
             problem = f"{name} was not read back, so nothing is written: {reading.says}: {fault.reason}"
             raise ReadBackError(f"{problem}. Smaller fixed sizes, or a simpler formula, may be within reach")

@@ -49,17 +49,14 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
+    findings = _decided(document, seconds, advisory=advisory)
     match document:
         case Dynamics():
-            findings = _decided(_of_dynamics(document), seconds, advisory=advisory)
             caveats, said = dynamics_caveats(document), explanations(document, findings, seconds)
         case Target():
-            findings = _decided(_of_target(document), seconds, advisory=advisory)
             caveats, said = target_caveats(document), ()
         case Build():
-            bound = Bound(document, bind(document))
-            findings = _decided(_of_build(bound), seconds, advisory=advisory)
-            caveats, said = build_caveats(document, bound.dynamics), ()
+            caveats, said = build_caveats(document, bind(document)), ()
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
 
 
@@ -120,10 +117,26 @@ def _required(what: Asked) -> Asked:
     return Asked(tuple(what.rows[k] for k in kept), jobs)
 
 
-def _decided(what: Asked, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
+def _asked(document: Dynamics | Target | Build, *, advisory: bool) -> Asked:
+    match document:
+        case Dynamics():
+            what = _of_dynamics(document)
+        case Target():
+            what = _of_target(document)
+        case Build():
+            what = _of_build(Bound(document, bind(document)))
+    return what if advisory else _required(what)
+
+
+def _timed_jobs(document: Dynamics | Target | Build, advisory: bool) -> Sequence[Job]:
+    """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
+    return [partial(timed, job) for job in _asked(document, advisory=advisory).jobs()]
+
+
+def _decided(document: Dynamics | Target | Build, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
-    what = what if advisory else _required(what)
-    outcomes = run_all(Work(lambda: [partial(timed, job) for job in what.jobs()], len(what.rows)), seconds)
+    what = _asked(document, advisory=advisory)
+    outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
     return tuple(
         Finding(row.id, row.says, row.required, Undecided((outcome.reason,), by_limit=True), seconds=outcome.seconds)
         if isinstance(outcome, Unfinished)

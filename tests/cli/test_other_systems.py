@@ -1,4 +1,4 @@
-"""Every command where the system lacks what POSIX has: fcntl, resource, timers, groups of processes, sysconf."""
+"""Every command where the system lacks what POSIX has: fcntl, resource, timers, groups of processes, sysconf, forks."""
 
 import subprocess
 import sys
@@ -17,6 +17,7 @@ for name in ("SIGALRM", "SIGPROF", "SIGXCPU", "SIGVTALRM", "setitimer", "ITIMER_
     vars(signal).pop(name, None)
 for name in ("sysconf", "sched_getaffinity", "killpg"):
     vars(os).pop(name, None)
+multiprocessing.get_all_start_methods = lambda: ["spawn"]
 sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=lambda *_: None)
 sys.argv = ["recipe", *sys.argv[1:]]
 from recipe_compiler.__main__ import main

@@ -65,7 +65,7 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
         key: Read(Problem(ask, case, found, dict(key))) for key, found in traced.items() if isinstance(found, Trace)
     }
     todo = [(name, at, partial(_timed, job, reads[_key(at)])) for name, job, at in rows if _key(at) in reads]
-    outcomes = run_all(Work(lambda: [job for _, _, job in todo], len(todo)), seconds) if todo else ()
+    outcomes = run_all(Work(partial(tuple, [job for _, _, job in todo]), len(todo)), seconds) if todo else ()
     found = list(zip([(name, at) for name, at, _ in todo], outcomes, strict=True))
     failures = _failures(answer, sizes, ask)
     read = next((_equation(o, at) for (name, at), o in found if name == "equation"), None)
