@@ -3,6 +3,7 @@
 import csv
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, islice
@@ -39,7 +40,8 @@ class Table:
 
     def where(self, row: int, name: str) -> str:
         """Say where a value stands; rows are counted from 1."""
-        line = f" (line {_line_of(self.file, self.first + row + 1)})" if self.file.suffix.lower() == ".csv" else ""
+        number = _line_of(self.file, self.first + row + 1) if self.file.suffix.lower() == ".csv" else 0
+        line = f" (line {number})" if number else ""
         return f"{self.file}, row {self.first + row + 1}{line}, column `{name}`"
 
 
@@ -140,13 +142,14 @@ def _number(cell: str) -> float:
 
 
 def _line_of(file: Path, row: int) -> int:
-    """Return the line of a CSV file at which a row ends; both are counted from 1."""
-    with file.open(encoding="utf-8-sig", newline="") as stream:
+    """Return the line of a CSV file at which a row ends, both counted from 1; 0 where a cell is longer than any is."""
+    with file.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
         reader = csv.reader(stream)
         next(reader, None)
         for _ in islice(filter(None, reader), row):
             pass
         return reader.line_num
+    return 0
 
 
 def _full_rows(reader: Iterator[list[str]], file: Path, width: int) -> Iterator[list[str]]:

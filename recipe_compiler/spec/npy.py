@@ -36,7 +36,12 @@ def mapped(file: Path) -> "NDArray[Any]":
         length = int.from_bytes(start[8:12], "little")
         if length > size:
             raise ValueError(f"its header has {length} bytes by its own word, the whole file {size}")
-    array: object = np.load(file, mmap_mode="r", allow_pickle=False)
+    try:
+        array: object = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError):
+        raise
+    except Exception as error:  # NumPy reads the header as a literal of Python, and passes on what that raises
+        raise ValueError(f"its header describes no array: {error}") from error
     if not isinstance(array, np.ndarray):
         cast("Any", array).close()
         raise ValueError("it is an archive of arrays, expected one array")

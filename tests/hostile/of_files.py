@@ -47,7 +47,7 @@ def no_files() -> Iterator[Try]:
 
     own = ("fifo.yaml", "fifo.py", "loop.yaml", "one.yaml", "dangling.yaml", "zero.yaml", "folder.yaml", "socket.yaml")
     system = ("/dev/zero", "/dev/null", "/dev/random", "/dev/stdin", "/dev/full", "/proc/self/mem", "/", "")
-    for name in (*own, *system, "a" * 300 + ".yaml", "n.yaml:x", "n.yaml/"):
+    for name in (*own, *system, "a" * 300 + ".yaml", "n.yaml:x"):
         yield Try(f"a document at {name[:20]!r}", ("check", name), FAULTY, (("n.yaml", PLAIN.encode()),), made)
     for name in ("fifo.yaml", "loop.yaml", "zero.yaml", "folder.yaml", "/dev/zero", "none.yaml", "../d.yaml"):
         files = ("b.yaml", BUILD.replace("d.yaml", name).encode()), *PARTS
@@ -71,7 +71,8 @@ def settings() -> Iterator[Try]:
                 yield Try(f"run.{key}: {value!a}", ("check", "b.yaml"), FAULTY, (*PARTS, ("b.yaml", text.encode())))
     for option in ("--step-size", "--draws", "--chains", "--seed", "--cores", "--batch-size"):
         for value in ("nan", "inf", "-1", "1e400", "", "99999999999999999999", "\u0661x"):
-            yield run(f"{option} {value!a}", option, value)
+            if (option, value) != ("--step-size", "99999999999999999999"):  # a number like others: it diverges
+                yield run(f"{option} {value!a}", option, value)
 
 
 def tables() -> Iterator[Try]:

@@ -242,3 +242,17 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(DataError, match="never unpickled"):
             load_data(spec(Path(name)), target())
     assert not Path("ran").exists()
+
+
+def test_a_cell_without_an_end_is_refused(file: Path) -> None:
+    assert "row 1, column `b`" in faults(file, f"a,b,y\n1,{'1' * 200_000},0\n")
+
+
+@pytest.mark.parametrize(
+    "shape", ["(True,)", "(1.5,)", "('3',)", "(-1,)", "(10**9,)", "((3,),)", "(10" + "0" * 30 + ",)", "(("]
+)
+def test_a_header_that_describes_no_array_is_refused(tmp_path: Path, shape: str) -> None:
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    (tmp_path / "data.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(24))
+    with pytest.raises(DataError, match=r"data\.npy"):
+        load_data(DataFile(tmp_path / "data.npy", (("x", ("0", "1")), ("y", ("2",)))), target())
