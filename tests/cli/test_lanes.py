@@ -14,6 +14,8 @@ unread = pytest.mark.usefixtures("without_reading_back")
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sghmc_correlated_plane.yaml"
 SHORT = ("--draws", "30", "--warmup", "5", "--thin", "7")
+DONE = (0, 4)
+"""Exit codes of a run that came to its end: so few draws are not to be believed, which is no matter here."""
 
 
 def theta(folder: Path) -> np.ndarray:
@@ -28,10 +30,10 @@ def test_chains_draw_the_same_beside_others_and_in_another_process(recipe, tmp_p
     child = subprocess.run(
         [sys.executable, "-m", "recipe_compiler", *many], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert child.returncode == 0, child.stderr
+    assert child.returncode in DONE, child.stderr
     assert ("hint: --lanes" in child.stdout) == (mode == "--no-lanes")
     few = recipe("run", BUILD, *SHORT, mode, "--chains", "3", "--cores", "1", "-o", tmp_path / "few")
-    assert few.code == 0
+    assert few.code in DONE
     assert "hint" not in few.out
     np.testing.assert_array_equal(theta(tmp_path / "few"), theta(tmp_path / "many")[:3])
 
@@ -46,9 +48,9 @@ def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_
     other = recipe(*more, "--no-lanes")
     assert other.code == 2
     assert "lanes: found True in the checkpoint, expected False" in other.err
-    assert recipe(*more, "--lanes").code == 0
+    assert recipe(*more, "--lanes").code in DONE
     again = recipe("run", BUILD, *SHORT, "--draws", "60", "--chains", "3", "--lanes", "-o", tmp_path / "whole")
-    assert again.code == 0
+    assert again.code in DONE
     np.testing.assert_array_equal(theta(tmp_path), theta(tmp_path / "whole"))
 
 

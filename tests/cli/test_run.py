@@ -39,6 +39,10 @@ def test_a_run_that_diverges_leaves_with_4(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SHORT, "--step-size", "50", "-o", tmp_path)
     assert outcome.code == 4
     assert "finite" in outcome.out
+    import xarray
+
+    with xarray.open_datatree(tmp_path / "sgld_gaussian.nc", engine="h5netcdf") as tree:
+        assert tree["sample_stats"]["diverging"].to_numpy().any(axis=1).all()
 
 
 def test_dynamics_cannot_be_run(recipe) -> None:
@@ -71,3 +75,66 @@ def test_a_cycle_within_one_draw_is_refused(recipe, tmp_path: Path) -> None:
     assert "found a period of 100 steps and draws of 100 steps, expected a longer period" in " ".join(
         outcome.err.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "doubt"),
+    [
+        (("--step-size", "0.4", "--thin", "20"), "by Stein's identity they miss the mean square of theta"),
+        (("--step-size", "1e-7"), "R-hat is"),
+        (("--draws", "3"), "there are too few draws for a summary"),
+    ],
+)
+def test_a_summary_that_is_not_to_be_believed_leaves_with_4(
+    recipe, tmp_path: Path, asked: tuple[str, ...], doubt: str
+) -> None:
+    """Steps near the largest stable one: R-hat and ESS are perfect, the variances are not."""
+    found = json.loads(recipe("run", BUILD, *SHORT, *asked, "-o", tmp_path, "--json").out)
+    again = recipe("run", BUILD, *SHORT, *asked, "-o", tmp_path)
+    assert again.code == 4
+    assert any(doubt in one for one in found["doubts"])
+    assert "not to be believed: " in again.out
+
+
+def test_a_minibatch_that_is_too_noisy_leaves_with_4(recipe, tmp_path: Path) -> None:
+    """Forecast and draws say the same: the posterior sds are much too wide, whatever R-hat is."""
+    build = "specs/builds/sgld_logistic.yaml"
+    more = ("--batch-size", "5", "--draws", "400", "--warmup", "100", "--chains", "2", "--cores", "2")
+    outcome = recipe("run", build, *more, "-o", tmp_path)
+    assert outcome.code == 4
+    assert "not to be believed: by the forecast" in outcome.out
+    assert "around the mode found from zero" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("specs/builds/none.yaml",), "found no"),
+        (("specs/dynamics/sgld.yaml",), "expected a build"),
+        ((BUILD, "--batch-size", "3"), "found --batch-size"),
+        ((BUILD, "--draws", "1000000000", "--chains", "10000"), "must fit into"),
+    ],
+)
+def test_json_of_a_run_that_is_refused_has_its_faults(
+    recipe, tmp_path: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    outcome = recipe("run", *arguments, "-o", tmp_path, "--json")
+    found = json.loads(outcome.out)
+    assert outcome.code == 2
+    assert found["verdict"] is None
+    assert problem in " ".join(fault["problem"] for fault in found["faults"])
+    assert outcome.err
+
+
+def test_json_of_a_build_that_is_refuted_has_its_claims(recipe, tmp_path: Path) -> None:
+    """C = -c I, which is not positive semidefinite."""
+    build = (ROOT / "specs/builds/sghmc_correlated_plane.yaml").read_text(encoding="utf-8")
+    assert "C: c*I" in build
+    text = build.replace("../", f"{ROOT}/specs/").replace("C: c*I", "C: (c - 2*c)*I")
+    (tmp_path / "wrong.yaml").write_text(text, encoding="utf-8")
+    outcome = recipe("run", "wrong.yaml", "--json", folder=tmp_path)
+    found = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert found["verdict"] == "refuted"
+    assert "refuted" in {fault["problem"] for fault in found["faults"]}
+    assert all(fault["entry"] for fault in found["faults"])

@@ -1,5 +1,6 @@
 """Draws as ArviZ reads them, their summary, and the warnings."""
 
+import re
 import signal
 from dataclasses import replace
 from fractions import Fraction
@@ -12,11 +13,13 @@ import xarray
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.run.cures import Width
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.store import save, to_datatree
-from recipe_compiler.run.summary import COLUMNS, summarise
+from recipe_compiler.run.summary import COLUMNS, Told, summarise
 from recipe_compiler.spec.model import Build, Value
 
 
@@ -222,7 +225,54 @@ def test_a_full_disk_is_said_before_anything_is_written(
 
 def test_a_refusal_names_the_file_that_was_asked_for(tree: xarray.DataTree, tmp_path: Path) -> None:
     (tmp_path / "draws.nc").mkdir()
-    with pytest.raises(IsADirectoryError) as caught:
+    with pytest.raises(OSError, match="found a folder, expected a file") as caught:
         save(tree, tmp_path / "draws.nc")
     assert caught.value.filename == str(tmp_path / "draws.nc")
     assert [path.name for path in tmp_path.iterdir()] == ["draws.nc"]
+
+
+def told(drawn: Draws, sd: float, away: float = 0.0) -> Told:
+    """Return what is said of draws beside a forecast of this sd, in units of theirs, around a mode so far away."""
+    theta = drawn.block("theta")[:, 10:].reshape(-1, 3)
+    sds, mode = tuple(sd * theta.std(axis=0)), tuple(theta.mean(axis=0) + away * theta.std(axis=0))
+    return Told(Forecast(Width(sds, (1.0, 1.0, 1.0), 1.0, 0.0, mode), around="zero"))
+
+
+@pytest.mark.parametrize(
+    ("sd", "away", "said"),
+    [
+        (10.0, 0.0, "the chains have not moved as far as forecast"),
+        (0.1, 0.0, "the draws contradict the forecast: the sd of theta"),
+        (1.0, 20.0, "from the mode .* that was found from zero: the chains have not come there"),
+    ],
+)
+def test_chains_that_contradict_the_forecast_are_doubted(
+    drawn: Draws, tree: xarray.DataTree, sd: float, away: float, said: str
+) -> None:
+    (doubt,) = summarise(tree, drawn, told(drawn, sd, away)).doubts
+    assert re.search(said, doubt)
+
+
+def test_chains_that_do_as_forecast_are_not_doubted(drawn: Draws, tree: xarray.DataTree) -> None:
+    assert summarise(tree, drawn, told(drawn, 1.2, 1.0)).doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"), [(1.2, "20.0 % too wide"), (967.0, "9.7e\\+02 times too wide"), (0.8, "20.0 % too narrow")]
+)
+def test_a_width_that_is_forecast_to_be_wrong_is_doubted(
+    drawn: Draws, tree: xarray.DataTree, factor: float, said: str
+) -> None:
+    right = told(drawn, 1.0).forecast
+    assert right is not None
+    assert right.width is not None
+    width = replace(right.width, factors=(1.0, factor, 1.0))
+    (doubt,) = summarise(tree, drawn, Told(replace(right, width=width))).doubts
+    assert re.search(said, doubt)
+
+
+def test_a_step_that_is_forecast_to_be_too_large_is_doubted(drawn: Draws, tree: xarray.DataTree) -> None:
+    ahead = Forecast(None, "the chain is unstable: the step size is too large")
+    (doubt,) = summarise(tree, drawn, Told(ahead)).doubts
+    assert "no chain stays at the posterior" in doubt
+    assert summarise(tree, drawn, Told(Forecast(None, "the state has 300 coordinates"))).doubts == ()

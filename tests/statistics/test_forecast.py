@@ -19,7 +19,9 @@ from recipe_compiler.pipeline import check, compile_build, estimate
 from recipe_compiler.run.data import Data, Field, load_data
 from recipe_compiler.run.forecast import Cure, Forecast, Width, forecast
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.sample import prepare_inputs, sample
+from recipe_compiler.run.sample import known_values, prepare_inputs, sample
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.starts import starts_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
@@ -195,5 +197,76 @@ def test_a_thermostat_has_no_forecast_and_says_why() -> None:
     found = forecast(emitted, build, inputs)
     assert found is not None
     assert found.width is None
-    assert found.why_not == "there is no state where the step stands still on average"
+    assert found.why_not.startswith("no state was found where the step stands still on average: Newton's method met")
     assert found.cures == ()
+
+
+def test_a_step_that_hardly_moves_is_not_called_too_large() -> None:
+    one = compiled("sgld")
+    found = told(one, replace(one.build.run, step_size=1e-12))
+    assert found.width is None
+    assert "moves the chain too little" in found.why_not
+    assert found.doubts == ()
+
+
+EARNINGS = """
+format: 1
+name: earnings
+state:
+  b: {shape: 2}
+  s: {shape: scalar, domain: positive, transform: log}
+data:
+  x: {shape: [N, 2]}
+  y: {shape: N}
+log_prior: 0 * s
+log_likelihood: -(y - x @ b)**2 / (2*s**2) - log(s)
+"""
+"""A regression with unknown sd and flat priors."""
+
+
+def earnings(folder: Path, init: str = "") -> tuple[Compiled, Data]:
+    """Return a build of incomes in dollars by height in inches, not centred: sds of b of 1e4 and 1e2."""
+    (folder / "target.yaml").write_text(EARNINGS)
+    text = HEAD.replace("NAME", "earnings").replace("STEP", "0.001").replace("THIN", "1").replace("EXTRA", init)
+    text = text.replace(f"{SPECS}/targets/linear_regression.yaml", "target.yaml").replace(f"sizes: {{d: {SIZE}}}", "")
+    text = text.replace("x: [a, b, c], y: y", "x: [a, b], y: y")
+    dynamics = (
+        DYNAMICS["sgld"]
+        .replace("bind: {D: I}", "")
+        .replace(
+            "parameters: {noise_variance: {value: 1/2}}",
+            "parameters: {D: {value: [[2.5e8, 0, 0], [0, 5.6e4, 0], [0, 0, 1e-3]]}}",
+        )
+    )
+    (folder / "earnings.yaml").write_text(text + dynamics)
+    build = load(folder / "earnings.yaml")
+    assert isinstance(build, Build)
+    report = check(build)
+    module = compile_build(build, report, allow_undecided=True)
+    rng = np.random.default_rng(5)
+    height = 66.0 + 4.0 * rng.standard_normal(ROWS)
+    x = np.column_stack([np.ones(ROWS), height])
+    y = -60_000.0 + 1_250.0 * height + 19_000.0 * rng.standard_normal(ROWS)
+    return Compiled(build, load_text(module.name, module.text)), Data(
+        (Field("x", x, ("a", "b")), Field("y", y, ("y",)))
+    )
+
+
+@pytest.mark.parametrize(("init", "said"), [("", "zero"), ("init: {theta: 5*ones}", "`init`")])
+def test_the_search_begins_at_init_or_zero_and_ends_at_the_mode(tmp_path: Path, init: str, said: str) -> None:
+    """From zero, residuals of 1e4 stand against an sd of 1: Newton's method alone goes nowhere."""
+    one, rows = earnings(tmp_path, init)
+    sizes = resolve_sizes(one.build, rows)
+    inputs = prepare_inputs(one.module, one.build, one.build.run, rows, 0)
+    starts = starts_of(one.build, 3, known_values(one.build, sizes), sizes)
+    found = forecast(one.module, one.build, inputs, starts)
+    assert found is not None
+    x, y = (field.values for field in rows.fields)
+    b = np.linalg.lstsq(x, y, rcond=None)[0]
+    s = np.sqrt(np.sum((y - x @ b) ** 2) / (ROWS - 1))  # one less for the Jacobian of log s
+    exact = s * np.sqrt(np.diag(np.linalg.inv(x.T @ x)))
+    assert found.around == said
+    np.testing.assert_allclose(np.divide(width(found).sds, found.width.factors)[:2], exact, rtol=1e-3)
+    assert (np.abs(np.array(width(found).mode[:2]) - b) < 1e-3 * exact).all()
+    assert width(found).mode[2] == pytest.approx(np.log(s), abs=1e-5)
+    assert any(f"around the mode found from {said}" in line for line in found.says)

@@ -106,8 +106,11 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     z, slopes = _standstill(change, z, widths)
     curvature = _curvature(slope, z[block], widths[block])
     M = np.eye(z.size) + slopes
-    if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
+    slowest = np.abs(np.linalg.eigvals(M)).max()
+    if not slowest < 1.0 + 1e-8:
         raise ValueError("the chain is unstable: the step size is too large")
+    if not slowest < 1.0 - 1e-9:
+        raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
     order = np.random.default_rng(0).permutation(rows)
     drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
 
