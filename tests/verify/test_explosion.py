@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import recipe_compiler as rc
+from recipe_compiler import I, vector
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
@@ -12,6 +14,7 @@ from recipe_compiler.verdict import Proved, Undecided, Verdict
 from recipe_compiler.verify.case import case_of, find
 from recipe_compiler.verify.explosion.claim import explosion, rests_on
 from recipe_compiler.verify.explosion.in_build import explosion_in
+from recipe_compiler.verify.report import check
 from recipe_compiler.verify.unique import unique
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -78,13 +81,12 @@ def test_shipped_builds_assume_nothing_of_growth(path: Path) -> None:
     assert rests_on(found) == ()
 
 
-def written(at: Path, target: str, dynamics_text: str) -> Build:
+def written(at: Path, target: str, dynamics_text: str, sizes: str = "sizes: {d: 2}\n") -> Build:
     (at / "target.yaml").write_text(target)
     (at / "dynamics.yaml").write_text(dynamics_text)
     (at / "build.yaml").write_text(
-        "name: run\ndynamics: dynamics.yaml\ntarget: target.yaml\nscheme: {name: euler}\nsizes: {d: 2}\n"
-        "variant: full\n"
-        "run: {step_size: 0.01}\n"
+        f"name: run\ndynamics: dynamics.yaml\ntarget: target.yaml\nscheme: {{name: euler}}\n{sizes}"
+        "variant: full\nrun: {step_size: 0.01}\n"
     )
     found = load(at / "build.yaml")
     assert isinstance(found, Build)
@@ -118,10 +120,22 @@ def test_what_a_target_shows_of_its_growth_is_decided(tmp_path: Path, potential:
         assert f"the target is not seen to show: {LOW}" in found.decision.tried
 
 
+def test_a_build_that_explodes_is_refuted_by_the_claims_of_a_compilation(tmp_path: Path) -> None:
+    steep = (
+        "name: steep\nstate: {x: {}}\nfunctions: {U: {of: x, role: potential}}\nH: U(x)\nD: [[exp(x**2)]]\nQ: [[0]]\n"
+    )
+    build = written(tmp_path, "name: t\nstate: {x: {}}\npotential: x**2/2\n", steep, sizes="")
+    report = check(build, advisory=False)
+    assert report.verdict is Verdict.REFUTED
+    assert [finding.id for finding in report.findings if finding.verdict is Verdict.REFUTED] == ["explosion"]
+    tame = steep.replace("exp(x**2)", "1 + x**2")
+    assert check(written(tmp_path, "name: t\nstate: {x: {}}\npotential: x**2/2\n", tame, sizes="")).verdict is (
+        Verdict.PROVED
+    )
+
+
 def test_uniqueness_rests_on_the_growth_that_keeps_chains_finite() -> None:
-    text = (SPECS / "dynamics" / "sgnht.yaml").read_text()
     found = unique(case_of(dynamics(SPECS / "dynamics" / "sgnht.yaml")))
-    assert "role: potential" in text
     assert isinstance(found.decision, Proved)
     assert LOW in found.decision.given
     assert "chains do not explode in finite time" not in found.decision.given
@@ -136,3 +150,11 @@ def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:
     assert "claims.lyapunov" in str(caught.value)
     path.write_text(body.replace("NEW", "norm2(x)"))
     assert dynamics(path).claims.lyapunov is not None
+
+
+def test_a_function_is_stated_in_python_too() -> None:
+    x = vector("x", "d")
+    made = rc.Dynamics(name="p", state=[x], H=x.T @ x / 2, D=[[I]], Q=[[0]], claims={"lyapunov": x.T @ x})
+    found = explosion(case_of(made)).decision
+    assert isinstance(found, Proved)
+    assert found.by == "Lyapunov function x.T @ x, as stated"

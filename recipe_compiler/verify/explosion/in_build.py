@@ -39,7 +39,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Finding:
             return settled
     stated = with_potential(build, bound)
     of_target = None if stated is None else _found(stated, bind(stated))
-    if of_target is not None and _assumes_nothing(of_target):
+    if of_target is not None and (_assumes_nothing(of_target) or isinstance(of_target.decision, Refuted)):
         return replace(of_target, where=of_any.where)
     return _by_integrals(build, bound, of_any, rests_on)
 
