@@ -90,6 +90,15 @@ def _curvature(slope, theta, widths):
     return curvature
 
 
+def _demand_return(M):
+    """Raise ValueError where a chain z+ = M z does not come back to 0."""
+    slowest = np.abs(np.linalg.eigvals(M)).max()
+    if not slowest < 1.0 + 1e-8:
+        raise ValueError("the chain is unstable: the step size is too large")
+    if not slowest < 1.0 - 1e-9:
+        raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
+
+
 def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
     """Return a state z* and covariances: of exp(-H), of the chain with exact gradients, of the chain.
 
@@ -106,11 +115,7 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     z, slopes = _standstill(change, z, widths)
     curvature = _curvature(slope, z[block], widths[block])
     M = np.eye(z.size) + slopes
-    slowest = np.abs(np.linalg.eigvals(M)).max()
-    if not slowest < 1.0 + 1e-8:
-        raise ValueError("the chain is unstable: the step size is too large")
-    if not slowest < 1.0 - 1e-9:
-        raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
+    _demand_return(M)
     order = np.random.default_rng(0).permutation(rows)
     drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
 
