@@ -21,7 +21,7 @@ from pathlib import Path
 from recipe_compiler.cache.entries import NOTHING, Cache
 from recipe_compiler.cache.reports import check_once
 from recipe_compiler.cache.source import compiler
-from recipe_compiler.derive.recipe import derive
+from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.emit.names import renames
@@ -43,6 +43,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import compiled_digest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.spec.places import placed
 from recipe_compiler.verdict import Report, Verdict
 from recipe_compiler.verify.read_limited import Reading, read_all
 from recipe_compiler.verify.readback import readings, shipped_readings
@@ -73,6 +74,12 @@ def compile_build(
     report = check_once(build, cache, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     derivation = derive(bind(build))
+    with placed(build.source, "dynamics"):
+        return _compiled(build, derivation, report, allow_undecided=allow_undecided, cache=cache)
+
+
+def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_undecided: bool, cache: Cache) -> Module:
+    """Return the module of a build whose verdicts allow it."""
     program = discretise(build, derivation)
     names = renames(program)
     identity = compiled_digest(build)

@@ -85,7 +85,7 @@ def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
             yield from [Condition(base, "!=")] if exponent < 0 else []
         case Power(base, Number(exponent)):
             yield Condition(base, ">" if smooth or exponent < 0 else ">=")
-        case Power(base) | Apply("log" | "gamma" | "loggamma", (base,)):
+        case Power(base) | Apply("log" | "gamma" | "loggamma" | "digamma" | "trigamma", (base,)):
             yield Condition(base, ">")
         case Apply("sqrt", (arg,)):
             yield Condition(arg, ">" if smooth else ">=")

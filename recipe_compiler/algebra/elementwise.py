@@ -22,6 +22,14 @@ def _expm1(x: Expr) -> Expr:
     return sympy.exp(x) - 1
 
 
+def _digamma(x: Expr) -> Expr:
+    return sympy.polygamma(0, x)
+
+
+def _trigamma(x: Expr) -> Expr:
+    return sympy.polygamma(1, x)
+
+
 ELEMENTWISE: dict[str, Callable[[Expr], Expr]] = {
     "exp": sympy.exp,
     "log": sympy.log,
@@ -42,6 +50,8 @@ ELEMENTWISE: dict[str, Callable[[Expr], Expr]] = {
     "erf": sympy.erf,
     "gamma": sympy.gamma,
     "loggamma": sympy.loggamma,
+    "digamma": _digamma,
+    "trigamma": _trigamma,
 }
 
 

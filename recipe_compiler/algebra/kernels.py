@@ -33,9 +33,9 @@ class NoNormalFormError(Exception):
     """An expression outside what the normal form decides: not real, not defined, not smooth, or too large."""
 
 
-def argument(e: Expr) -> Expr:
-    """Return the argument of a function of one scalar: the narrow door through SymPy's untyped `args`."""
-    return cast(Expr, e.args[0])
+def argument(e: Expr, n: int = 0) -> Expr:
+    """Return the argument of a function of one scalar, or the n-th of more: the narrow door to SymPy's untyped `args`."""
+    return cast(Expr, e.args[n])
 
 
 def elementary(e: Expr) -> Expr:

@@ -146,6 +146,8 @@ def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
         match node:
             case sympy.Abs() | sympy.sign() | Cell() | sympy.log() | sympy.gamma() | sympy.loggamma():
                 yield argument(node)
+            case sympy.polygamma():
+                yield argument(node, 1)
             case sympy.tan():
                 yield sympy.cos(argument(node))
             case sympy.Pow() if node.base is not sympy.E and not (node.exp.is_Integer and node.exp > 0):
@@ -229,7 +231,7 @@ def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Frac
 
     A slope that is bounded on both sides is not enough: that of `atan(1/x)` is, at its jump.
     """
-    if f.has(sympy.sign, Cell, sympy.log, sympy.gamma, sympy.loggamma, sympy.tan):
+    if f.has(sympy.sign, Cell, sympy.log, sympy.gamma, sympy.loggamma, sympy.polygamma, sympy.tan):
         return False
     for node in sympy.preorder_traversal(f):
         if isinstance(node, sympy.Pow) and x in node.base.free_symbols and not node.exp.is_positive:

@@ -58,6 +58,9 @@ def slope(e: Expr, x: Symbol) -> Expr:
             return ZERO
         case AppliedUndef() | sympy.Derivative():
             return _of_unknown(e, x)
+        case sympy.polygamma():
+            order, inner = argument(e), argument(e, 1)
+            return _chained(sympy.polygamma(order + 1, inner), inner, x)
         case _ if isinstance(e, _OF_ONE_ARGUMENT):
             return _chained(e.fdiff(1), argument(e), x)
         case _:

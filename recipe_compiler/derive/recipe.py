@@ -1,19 +1,15 @@
 """The recipe: from D, Q, H to the drift."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TypeVar
+from dataclasses import dataclass
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
-
-T = TypeVar("T")
 
 Vector = tuple[Tensor, ...]
 """A vector over z, block by block."""
@@ -64,7 +60,8 @@ def derive(dynamics: Dynamics) -> Derivation:
     D = _matrix(dynamics, "D", dynamics.D)
     Q = _matrix(dynamics, "Q", dynamics.Q)
     both = add_matrices(c, D, Q)
-    grad_H = _placed(dynamics, "H", lambda: gradient(c, blocks, H))
+    with placed(dynamics.source, "H"):
+        grad_H = gradient(c, blocks, H)
     Gamma = _divergence(dynamics, c, D, Q)
     pushed = apply_matrix(c, blocks, both, grad_H)
     drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
@@ -130,19 +127,9 @@ def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix) -> Vector
         for name, matrix in (("D", D), ("Q", Q)):
             for block, row in zip(blocks, matrix, strict=True):
                 for other, entry in zip(blocks, row, strict=True):
-                    by = Coordinate(other.name, col_slots(other))
-                    _placed(dynamics, f"{name}[{block.name},{other.name}]", partial(c.diff, entry, by))
+                    with placed(dynamics.source, f"{name}[{block.name},{other.name}]"):
+                        c.diff(entry, Coordinate(other.name, col_slots(other)))
         raise
-
-
-def _placed(dynamics: Dynamics, entry: str, attempt: Callable[[], T]) -> T:
-    """Return what is computed of one entry, its faults at the place of that entry."""
-    try:
-        return attempt()
-    except ModelError as error:
-        where = dynamics.source.place(entry)
-        found = (f if f.where.file else replace(f, where=where, entry=entry) for f in error.faults)
-        raise ModelError(found) from None
 
 
 def _matrix(dynamics: Dynamics, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:

@@ -29,6 +29,8 @@ FUNCTIONS = {
     "erf": "math.erf",
     "gamma": "math.gamma",
     "loggamma": "math.lgamma",
+    "digamma": "_digamma",
+    "trigamma": "_trigamma",
     "minimum": "min",
     "maximum": "max",
     "float64": "np.float64",

@@ -159,7 +159,7 @@ class Apply:
     """A function of the language applied to its arguments.
 
     Elementwise: exp log log1p expm1 sqrt abs sign sin cos tan tanh atan cosh sinh softplus sigmoid erf gamma loggamma
-    (one argument), minimum maximum (two), where (a `Compare`, then two).
+    digamma trigamma (one argument), minimum maximum (two), where (a `Compare`, then two).
     Matrices: inv det logdet trace diag sum outer kron.
     Calculus: grad(s, block), div(A, block), hessian(s, block), the block a `Symbol`.
     """
@@ -217,7 +217,7 @@ Formula = (
 # fmt: off
 ELEMENTWISE = frozenset((
     "exp", "log", "log1p", "expm1", "sqrt", "abs", "sign", "sin", "cos", "tan", "tanh", "atan", "cosh", "sinh",
-    "softplus", "sigmoid", "erf", "gamma", "loggamma",
+    "softplus", "sigmoid", "erf", "gamma", "loggamma", "digamma", "trigamma",
 ))
 # fmt: on
 """Scalar functions of one argument, applied entry by entry."""

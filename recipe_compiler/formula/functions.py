@@ -110,6 +110,16 @@ def loggamma(x: object) -> Expression:
     return _call("loggamma", x)
 
 
+def digamma(x: object) -> Expression:
+    """Return the derivative of loggamma, entry by entry."""
+    return _call("digamma", x)
+
+
+def trigamma(x: object) -> Expression:
+    """Return the second derivative of loggamma, entry by entry."""
+    return _call("trigamma", x)
+
+
 def minimum(x: object, y: object) -> Expression:
     """Return the smaller of two, entry by entry."""
     return _call("minimum", x, y)

@@ -14,6 +14,7 @@ _GREEK = frozenset({
 })  # fmt: skip
 _NAMED = {"exp": r"\exp", "log": r"\log", "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "tanh": r"\tanh"} | {
     "atan": r"\arctan", "cosh": r"\cosh", "sinh": r"\sinh", "gamma": r"\Gamma", "loggamma": r"\log\Gamma",
+    "digamma": r"\psi", "trigamma": r"\psi_1",
     "det": r"\det", "logdet": r"\log\det", "trace": r"\operatorname{tr}", "minimum": r"\min", "maximum": r"\max",
 }  # fmt: skip
 _RELATIONS = {">": ">", ">=": r"\ge", "<": "<", "<=": r"\le", "==": "="}

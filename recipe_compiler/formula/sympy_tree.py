@@ -20,6 +20,7 @@ _FUNCTIONS: dict[type[sympy.Basic], str] = {
     sympy.exp: "exp", sympy.log: "log", sympy.sin: "sin", sympy.cos: "cos", sympy.tan: "tan", sympy.tanh: "tanh",
     sympy.atan: "atan", sympy.cosh: "cosh", sympy.sinh: "sinh", sympy.Abs: "abs", sympy.sign: "sign",
     sympy.erf: "erf", sympy.gamma: "gamma", sympy.loggamma: "loggamma",
+    sympy.digamma: "digamma", sympy.trigamma: "trigamma",
     sympy.Trace: "trace", sympy.Determinant: "det", sympy.DiagMatrix: "diag",
 }  # fmt: skip
 _NARY: dict[type[sympy.Basic], str] = {sympy.Min: "minimum", sympy.Max: "maximum", sympy.KroneckerProduct: "kron"}
@@ -178,6 +179,8 @@ def _function(obj: Object, read: Read) -> Tree | None:
             return tree.Call(checked_name(kind.__name__), blocks)
         case sympy.Derivative():
             return _derivative(obj, read)
+        case sympy.polygamma() if obj.args[0] in (0, 1):
+            return _call("digamma" if obj.args[0] == 0 else "trigamma", read(obj.args[1]))
         case sympy.Piecewise():
             return _piecewise(obj, read)
         case _:

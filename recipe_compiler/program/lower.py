@@ -45,7 +45,9 @@ def lower(program: Program) -> Kernel:
     if gradient is not None:
         readable = _readable(program, prepare.outputs)
         read = (
-            frozenset(program.gradient.given) if program.gradient and program.gradient.code else names_in(gradient.body)
+            frozenset(program.gradient.given)
+            if program.gradient and program.gradient.code
+            else read_by(gradient.body, program)
         )
         gradient = replace(gradient, inputs=_used(readable, read))
         body = _with_call(body, gradient, program)
@@ -86,6 +88,13 @@ def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ..
 
 def _used(readable: tuple[Array, ...], used: frozenset[str]) -> tuple[Array, ...]:
     return tuple(array for array in readable if array.name in used)
+
+
+def read_by(body: tuple[Statement, ...], program: Program) -> frozenset[str]:
+    """Return the names that a gradient reads; one field of the data at least, off which their number is read."""
+    names = names_in(body)
+    fields = [datum.name for datum in program.data]
+    return names if not fields or not names.isdisjoint(fields) else names | {fields[0]}
 
 
 def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:

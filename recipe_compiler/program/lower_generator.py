@@ -7,7 +7,7 @@ from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import Contraction
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement, names_in
-from recipe_compiler.program.lower import block_array, prepared, started
+from recipe_compiler.program.lower import block_array, prepared, read_by, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
 from recipe_compiler.program.shorten import shorten
@@ -50,7 +50,7 @@ def lower_generator(program: Program) -> LoweredGenerator | None:
         says=("Return what `generator` and `full_gradient` take beside the state, parameters and data.",),
     )
     given = _given(program, prepare.outputs)
-    gradient = replace(gradient, name="full_gradient", inputs=_used(given, gradient.body))
+    gradient = replace(gradient, name="full_gradient", inputs=_used(given, read_by(gradient.body, program)))
     if any(gradient.outputs[0].name in names_of(moment.value) for moment in program.generator.moments):
         names = tuple(array.name for array in gradient.inputs)
         body = (Invoke(gradient.name, names, (gradient.outputs[0].name,)), *body)
@@ -74,8 +74,7 @@ def _given(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
     )
 
 
-def _used(given: tuple[Array, ...], body: tuple[Statement, ...]) -> tuple[Array, ...]:
-    used = names_in(body)
+def _used(given: tuple[Array, ...], used: frozenset[str]) -> tuple[Array, ...]:
     return tuple(array for array in given if array.name in used)
 
 

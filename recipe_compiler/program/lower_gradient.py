@@ -5,10 +5,10 @@ is one of vector instructions. The terms of the gradient are grouped by the fact
 the innermost loop adds `weight * vector`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.errors import CompilerError
+from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import Loops, nested, plus, times
 from recipe_compiler.program.contraction import Contraction, Factors
@@ -38,7 +38,17 @@ def lower_gradient(gradient: Gradient, contraction: Contraction, inputs: tuple[A
         gradient: the gradient's parts in index notation.
         contraction: the definitions of the module so far; constant ones go to `prepare`.
         inputs: every array and scalar the procedure may read, in the order of the module's arguments.
+
+    Raises:
+        ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
+    try:
+        return _lowered(gradient, contraction, inputs)
+    except ModelError as error:
+        raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
+
+
+def _lowered(gradient: Gradient, contraction: Contraction, inputs: tuple[Array, ...]) -> Procedure:
     outputs = (Array(gradient.name, gradient.block.shape.sizes or (1,)),)
     if gradient.code:
         return Procedure("gradient", (), outputs, inputs, (), ())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
@@ -132,11 +133,21 @@ def _entrywise(function: Callable[[float], float]) -> Callable[[Array], Array]:
     return applied
 
 
+def _digamma(x: float) -> float:
+    return float(flint.arb(x).digamma())
+
+
+def _trigamma(x: float) -> float:
+    """Return zeta(2, x), the second derivative of log gamma."""
+    return float(flint.arb(2).zeta(flint.arb(x)))
+
+
 _ONE: Mapping[str, Callable[..., Any]] = {
     "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt, "abs": np.abs,
     "sign": _sign, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "atan": np.arctan,
     "cosh": np.cosh, "sinh": np.sinh, "softplus": _softplus, "sigmoid": _sigmoid,
     "erf": _entrywise(math.erf), "gamma": _entrywise(math.gamma), "loggamma": _entrywise(math.lgamma),
+    "digamma": _entrywise(_digamma), "trigamma": _entrywise(_trigamma),
     "inv": np.linalg.inv, "det": np.linalg.det, "trace": np.trace, "sum": np.sum,
     "diag": _diagonal, "logdet": _logdet,
 }  # fmt: skip

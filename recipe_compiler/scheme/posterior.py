@@ -13,6 +13,7 @@ from recipe_compiler.program.program import Gradient, Part
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.update import fresh
 from recipe_compiler.spec.model import Code, Target
+from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
@@ -97,14 +98,16 @@ def _slopes(target: Target, own: Block, *, stated: bool) -> tuple[Tensor, Tensor
     slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
     coordinate = Coordinate(own.name, slots)
 
-    def slope(formula: Formula, sign: int, datum: Index | None) -> Tensor:
-        value = convert(formula, target.declarations, datum=datum, stated=stated)
-        return without_overflow(rules, rules.scale(rules.diff(value, coordinate), sign))
+    def slope(entry: str, formula: Formula, sign: int, datum: Index | None) -> Tensor:
+        with placed(target.source, entry):
+            value = convert(formula, target.declarations, datum=datum, stated=stated)
+            return without_overflow(rules, rules.scale(rules.diff(value, coordinate), sign))
 
     if target.potential is not None:
-        return slope(target.potential, 1, None), None
-    prior = slope(target.log_prior, -1, None) if target.log_prior is not None else Tensor(slots, ())
-    return prior, slope(target.log_likelihood, -1, n) if target.log_likelihood is not None else None
+        return slope("potential", target.potential, 1, None), None
+    prior = Tensor(slots, ()) if target.log_prior is None else slope("log_prior", target.log_prior, -1, None)
+    datum = None if target.log_likelihood is None else slope("log_likelihood", target.log_likelihood, -1, n)
+    return prior, datum
 
 
 def _renamed(tensor: Tensor, names: Mapping[str, str]) -> Tensor:

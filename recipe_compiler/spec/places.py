@@ -1,13 +1,34 @@
 """The documents' entries and where they stand; the canonical form a digest is made of."""
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
 
-from recipe_compiler.errors import Place
+from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Source
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
 _ORDERED = frozenset({"state", "parameters", "functions", "data"})
 """Sections whose order is meant: that of z, of arguments, of fields."""
+
+
+@contextmanager
+def placed(source: Source, entry: str) -> Generator[None]:
+    """Give faults that are raised meanwhile, and have no place, that of an entry of a document: their own, else this.
+
+    What a document means is found out after it was read, by what knows of no documents.
+    """
+    try:
+        yield
+    except ModelError as error:
+        places = dict(source.places)
+
+        def at(fault: Fault) -> Fault:
+            own = fault.entry if fault.entry in places else entry
+            return fault if fault.where.file else replace(fault, where=source.place(own), entry=own)
+
+        raise ModelError(map(at, error.faults)) from None
 
 
 def source_of(root: Mapping, file: str, more: tuple[tuple[str, Place], ...] = ()) -> Source:

@@ -52,7 +52,6 @@ _SYMPY: dict[str, Callable[..., Scalar]] = {
     "erf": sympy.erf,
     "gamma": sympy.gamma,
     "loggamma": sympy.loggamma,
-    "digamma": sympy.digamma,
     "minimum": sympy.Min,
     "maximum": sympy.Max,
 }
@@ -217,6 +216,8 @@ def function(fn: str, *args: Scalar) -> Scalar:
             return sympy.log(1 + sympy.exp(args[0]))
         case ["sigmoid"]:
             return 1 / (1 + sympy.exp(-args[0]))
+        case ["digamma"]:
+            return sympy.polygamma(0, args[0])
         case ["trigamma"]:
             return sympy.polygamma(1, args[0])
         case _:

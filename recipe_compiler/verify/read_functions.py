@@ -23,6 +23,14 @@ def _expm1(x: Scalar) -> Scalar:
     return sp.exp(x) - 1
 
 
+def _digamma(x: Scalar) -> Scalar:
+    return sp.polygamma(0, x)
+
+
+def _trigamma(x: Scalar) -> Scalar:
+    return sp.polygamma(1, x)
+
+
 def _same(x: Scalar) -> Scalar:
     return x
 
@@ -43,6 +51,8 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     "math.erf": sp.erf,
     "math.gamma": sp.gamma,
     "math.lgamma": sp.loggamma,
+    "_digamma": _digamma,
+    "_trigamma": _trigamma,
     "_sigmoid": _sigmoid,
     "_softplus": _softplus,
     "_sign": sp.sign,

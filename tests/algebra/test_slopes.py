@@ -26,6 +26,7 @@ SMOOTH = (
     sympy.tanh(X * Y) + sympy.atan(F) + sympy.erf(X),
     sympy.tan(X) + sympy.sinh(Y) * sympy.cosh(X * Y),
     sympy.gamma(P * X) + sympy.loggamma(1 + X**2),
+    sympy.polygamma(0, P * X) * sympy.polygamma(1, 1 + X**2),
     sympy.polygamma(1, 1 + X**2),
     2**X * sympy.pi,
 )

@@ -135,6 +135,12 @@ def measured(rng: Rng, **blocks: float) -> Point:
     return {name: np.array([value]) for name, value in blocks.items()}, data, {}
 
 
+def small(rng: Rng, **blocks: float) -> Point:
+    """Return counts y and numbers x between 0 and 9, and the given blocks."""
+    data = {"x": rng.uniform(0.5, 8.5, N), "y": rng.integers(1, 40, N).astype(float)}
+    return {name: np.array([value]) for name, value in blocks.items()}, data, {}
+
+
 def in_groups(rng: Rng) -> Point:
     blocks = {"m": np.array([1e9]), "s": np.array([0.2]), "t": np.array([-0.3]), "a": 1e9 + rng.standard_normal(3)}
     return blocks, {"y": 1e9 + rng.standard_normal(N), "z": np.eye(3)[rng.integers(0, 3, N)]}, {"J": 3}
@@ -165,6 +171,20 @@ VARIANTS = {
     "far_tails": Variant("m: {shape: scalar}", "y: {shape: N}", "-m**2/1e20",
                          "log(sigmoid(20*(y - m))) - tanh(9*(y - m))**2 - expm1((y - m)/1e6)**2 - (cos(y - m) - 1)**2",
                          lambda rng: (measured(rng, m=1e9)[0], {"y": 1e9 + rng.standard_normal(N)}, {})),
+    "negative_binomial": Variant("a: {shape: scalar}, b: {shape: scalar}, t: {shape: scalar}", XY, "-a**2 - b**2 - t",
+                                 "loggamma(y + exp(t)) - loggamma(exp(t)) + exp(t)*t + y*(a + b*x)"
+                                 " - (y + exp(t))*log(exp(t) + exp(a + b*x))",
+                                 lambda rng: small(rng, a=0.3, b=0.2, t=2.5)),
+    "beta": Variant("s: {shape: scalar}, t: {shape: scalar}", XY, "-exp(s) - exp(t)",
+                    "loggamma(exp(s) + exp(t)) - loggamma(exp(s)) - loggamma(exp(t)) + (exp(s) - 1)*log(x/9)"
+                    " + (exp(t) - 1)*log(1 - x/9)", lambda rng: small(rng, s=0.4, t=-3.0)),
+    "gamma": Variant("s: {shape: scalar}, t: {shape: scalar}", XY, "-exp(s) - exp(t)",
+                     "exp(s)*t - loggamma(exp(s)) + (exp(s) - 1)*log(y) - exp(t)*y",
+                     lambda rng: small(rng, s=0.37955, t=-1.0)),
+    "student_t_of_unknown_nu": Variant(LINE + ", t: {shape: scalar}", XY, FLAT,
+                                       "loggamma((exp(t) + 1)/2) - loggamma(exp(t)/2) - t/2 - s"
+                                       " - (exp(t) + 1)/2*log1p((y - b1 - b2*x)**2*exp(-2*s - t))",
+                                       lambda rng: scattered(rng, b1=1e9, b2=2.0, s=0.3, t=1.2)),
     "difference_of_squares": Variant("a: {shape: 2}", "", "", "",
                                      lambda rng: ({"a": 1e9 + rng.standard_normal(2)}, {}, {}),
                                      potential="((a[0] - a[1])*(a[0] - 1000000000))**2 + sin(a[0] - a[1])**2*a[1]"),

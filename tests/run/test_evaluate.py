@@ -35,6 +35,7 @@ v = Symbol("v", COLUMN, Role.BLOCK)
 A = Symbol("A", SQUARE, Role.PARAMETER)
 s = Symbol("s", SCALAR, Role.PARAMETER)
 V, M = np.array([[1.0], [2.0], [4.0]]), np.array([[2.0, 1, 0], [1, 3, 1], [0, 1, 5]])
+EULER, ZETA_2 = 0.5772156649015329, math.pi**2 / 6
 AT = Point({"v": V, "A": M, "s": np.asarray(0.5), "U": np.asarray(7.0)}, {"d": 3})
 
 
@@ -76,6 +77,8 @@ def value(formula: Formula) -> np.ndarray:
         (Apply("maximum", (v, Multiply(number(2), Filled(1, COLUMN), COLUMN)), COLUMN), np.maximum(V, 2)),
         (Apply("loggamma", (v,), COLUMN), [[0.0], [0.0], [math.log(6)]]),
         (Apply("erf", (s,), SCALAR), math.erf(0.5)),
+        (Apply("digamma", (v,), COLUMN), [[-EULER], [1 - EULER], [11 / 6 - EULER]]),
+        (Apply("trigamma", (v,), COLUMN), [[ZETA_2], [ZETA_2 - 1], [ZETA_2 - 49 / 36]]),
     ],
 )  # fmt: skip
 def test_values(formula: Formula, expected: object) -> None:

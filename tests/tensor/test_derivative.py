@@ -23,6 +23,7 @@ EXPRESSIONS = [
     "sum(softplus(A @ theta)*sigmoid(theta))",
     "erf(a*theta[0])/theta[1]",
     "gamma(c + theta[0]**2) + loggamma(c + theta[1]**2)",
+    "digamma(c + theta[0]**2)*theta[1]",
     "theta.T @ inv(S + theta @ theta.T) @ v",
     "logdet(M + theta @ theta.T) + det(A + diag(theta))",
     "v.T @ inv(diag(theta) + A) @ inv(S + theta @ v.T) @ theta",
