@@ -34,7 +34,7 @@ class NoNormalFormError(Exception):
 
 
 def argument(e: Expr, n: int = 0) -> Expr:
-    """Return the argument of a function of one scalar, or the n-th of more: the narrow door to SymPy's untyped `args`."""
+    """Return the argument of a function of one scalar, or the n-th of more: a narrow door to SymPy's untyped `args`."""
     return cast(Expr, e.args[n])
 
 
