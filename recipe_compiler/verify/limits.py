@@ -184,17 +184,24 @@ def _child(work: Work[T], first: int, sender: Any, seconds: float, left: float) 
 
 
 def _work(work: Work[T], first: int, sender: Any, seconds: float, left: float, parent: int) -> None:
-    """Do the jobs from `first` on and send every result."""
+    """Do the jobs from `first` on and send every result. Some run a user's code, which may do anything."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle: it ends the child
     end_with(parent)
     bound(MEMORY, left + SPARE_SECONDS)
     _set_timer(min(seconds, left))
     try:
+        _answer(work, first, sender, seconds, left)
+    except OSError:  # the way to the parent is closed: there is nobody to tell
+        os._exit(1)
+
+
+def _answer(work: Work[T], first: int, sender: Any, seconds: float, left: float) -> None:
+    try:
         todo = work.jobs()[first:]
     except DocumentError as error:
         sender.send(_Faulty(error.faults))
         return
-    except Exception as error:
+    except BaseException as error:  # an interrupt too: none but the work's own comes here
         sender.send(_Answer(Unfinished(_named(error)), time.process_time()))
         return
     sender.send(_Ready())
@@ -202,7 +209,7 @@ def _work(work: Work[T], first: int, sender: Any, seconds: float, left: float, p
         _set_timer(min(seconds, left - time.process_time()))
         try:
             sender.send(_Answer(job(), time.process_time()))
-        except Exception as error:
+        except BaseException as error:
             sender.send(_Answer(Unfinished(_named(error)), time.process_time()))
 
 
@@ -213,7 +220,7 @@ def _set_timer(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-6))
 
 
-def _named(error: Exception) -> str:
+def _named(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "something in it is nested too deeply, or holds itself"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -15,7 +15,16 @@ def test_every_hostile_input_behaves() -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("kind", ["cycle of 2 builds, check", "npy: objects", "a certificate at 'hard.json'"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "cycle of 2 builds, check",
+        "npy: objects",
+        "a certificate at 'hard.json'",
+        "Python: an interrupt",
+        "Python: closed streams",
+    ],
+)
 def test_some_behave(kind: str) -> None:
     done = subprocess.run([sys.executable, str(RUNNER), "--only", kind], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
