@@ -35,7 +35,7 @@ def test_draws_survive_ctrl_c(tmp_path: Path) -> None:
     begin = time.monotonic()
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130, err
-    assert time.monotonic() - begin < 20.0
+    assert time.monotonic() - begin < 60
     assert "interrupted" in out
     assert "Traceback" not in err
     with xarray.open_datatree(tmp_path / "sgld_gaussian.nc", engine="h5netcdf") as tree:

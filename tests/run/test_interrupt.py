@@ -61,7 +61,7 @@ def test_draws_survive_ctrl_c(full_module: Emitted, tmp_path: Path) -> None:
     begin = time.monotonic()
     said, errors = child.communicate(timeout=60)
     assert child.returncode == 130, errors
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 60
     assert said.startswith("interrupted after ")
     with xarray.open_datatree(out, engine="h5netcdf") as tree:
         theta = tree["posterior"]["theta"].to_numpy()
