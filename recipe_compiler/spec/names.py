@@ -7,6 +7,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
 NAME_PATTERN = "^[A-Za-z][A-Za-z0-9_]{0,62}$"
 
 _BOOLEANS = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
+_NO_NUMBERS = frozenset(["nan", "inf", "infinity"])
 
 
 def shown(text: str) -> str:
@@ -29,6 +30,8 @@ def name_problem(name: str) -> tuple[str, str] | None:
         return f"found the name `{shown(name)}`, {expected}", ""
     if keyword.iskeyword(name):
         return f"found the name `{name}`, a keyword of Python, expected another", f"write `{name}_`"
+    if name.lower() in _NO_NUMBERS:
+        return f"found `{name}`, which readers take for no number or an infinite one, expected a name", ""
     return None
 
 

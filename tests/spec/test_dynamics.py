@@ -201,3 +201,9 @@ def test_symbols_know_what_they_are(specs) -> None:
     D = load(specs / "dynamics/sghmc.yaml").D
     assert isinstance(D[1][1], Symbol)
     assert D[1][1].name == "C"
+
+
+@pytest.mark.parametrize("size", ["nan", "inf", "NaN", "Infinity"])
+def test_what_reads_as_no_number_is_no_size(refused, size: str) -> None:
+    (fault, *_) = refused("dynamics/sghmc", ("theta: {shape: d}", f"theta: {{shape: {size}}}"))
+    assert f"found `{size}`, which readers take for no number" in fault.problem
