@@ -58,7 +58,7 @@ class Through:
     @property
     def refuted(self) -> Refuted:
         """That a law has no such current."""
-        by = f"a current through infinity: {self.name} is a diffusion on a line, where a stationary law has none"
+        by = f"a current from end to end: {self.name} is a diffusion on a line, where a stationary law has none"
         return Refuted(by, self.witness, self.residual)
 
     @property
@@ -103,7 +103,8 @@ def _lines(of: Equation, sizes: Sizes) -> Iterator[tuple[Block, Expr, Expr, Expr
     H = written_out(of.derivation.H, sizes, leaf_of(declarations, sizes))[0]
     owners = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
     for k, (block, x) in enumerate(zip(owners, z, strict=True)):
-        if block.domain.name in {DomainName.CIRCLE, DomainName.SIMPLEX}:
+        joined = block.domain.name is DomainName.SIMPLEX and owners.count(block) > 1
+        if block.domain.name is DomainName.CIRCLE or joined:
             continue
         parts = [off_kinks(e) for e in (f[k], D[k][k], H)]
         if any(e.has(Cell, sympy.Abs, sympy.sign, sympy.Piecewise) for e in parts):

@@ -1,8 +1,9 @@
-"""What passes through infinity speaks against a stationary law: refuted on a line, left open elsewhere."""
+"""What passes from end to end of a line, or through infinity, is no stationary law: refuted there, left open here."""
 
 from dataclasses import replace
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.boundary_faces import bounded
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.explosion.at_infinity import steep
 from recipe_compiler.verify.explosion.equation import Equation
@@ -10,7 +11,8 @@ from recipe_compiler.verify.explosion.finite import by_lyapunov
 from recipe_compiler.verify.explosion.line import through
 from recipe_compiler.verify.normalisable import normalisable
 
-OPEN = "Fokker and Planck's equation holds, but not shown: no current goes through infinity"
+HOLDS = "Fokker and Planck's equation holds"
+OPEN = f"{HOLDS}, but not shown: no current goes through infinity"
 
 
 def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding:
@@ -18,7 +20,7 @@ def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding
     if of is None or not isinstance(found.decision, Proved):
         return found
     left = steep(of)
-    current = through(of) if left else None
+    current = through(of) if left or _has_faces(of) else None
     if current is not None:
         law = normalisable(case)
         if isinstance(law.decision, Proved):
@@ -26,7 +28,9 @@ def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding
             return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())
         if isinstance(law.decision, Refuted):
             return found
-        return _open(found, (f"{OPEN}: one goes along {current.name}",))
+        return _open(
+            found, (f"{HOLDS}, but a current goes along {current.name}, and exp(-H) is not shown to be a law",)
+        )
     if not left:
         return found
     kept = by_lyapunov(of).decision
@@ -34,6 +38,12 @@ def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding
         return _open(found, (OPEN, *left))
     given = tuple(sorted({*found.decision.given, *kept.given}))
     return replace(found, decision=replace(found.decision, given=given))
+
+
+def _has_faces(of: Equation) -> bool:
+    """Whether something moves where there are ends that it need not be steep at to go through."""
+    ends = bounded(of.case.dynamics.declarations)
+    return bool(ends) and not all(entry.is_zero for entry in of.current)
 
 
 def _open(found: Finding, tried: tuple[str, ...]) -> Finding:

@@ -120,6 +120,25 @@ def test_a_current_that_vanishes_at_infinity_does_no_harm(name: str) -> None:
     assert found(about).verdict is Verdict.PROVED
 
 
+ENDS = {
+    "interval": ("interval(0, 1)", "-log(x) - log(1 - x)", "x*(1 - x)", "2 - 4*x", "1/(x*(1 - x))"),
+    "half-line": ("positive", "3*log(1 + x) - log(x)", "x", "2 - 3*x/(1 + x)", "(1 + x)**3/x"),
+}
+"""Domains with ends: H, D, the drift of the recipe and exp(H), of which no power is steep."""
+
+
+@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize(("c", "verdict"), [(0, Verdict.PROVED), (1, Verdict.REFUTED), (-3, Verdict.REFUTED)])
+def test_a_current_from_end_to_end_is_none_of_a_law(tmp_path: Path, name: str, c: int, verdict: Verdict) -> None:
+    domain, H, D, drift, steep = ENDS[name]
+    path = tmp_path / "ends.yaml"
+    path.write_text(
+        f'name: ends\nstate: {{x: {{domain: "{domain}"}}}}\nH: "{H}"\nD: [["{D}"]]\n'
+        f'claims: {{drift: {{x: "{drift} + {c}*{steep}"}}}}\n'
+    )
+    assert claimed_stationary(case(path)).verdict is verdict
+
+
 def test_a_current_on_a_circle_goes_round(tmp_path: Path) -> None:
     path = tmp_path / "round.yaml"
     path.write_text("name: round\nstate: {a: {domain: circle}}\nH: 0*a\nD: [[1]]\nclaims: {drift: {a: 2}}\n")
