@@ -10,6 +10,7 @@
 - *builds* with matrix values (the rest): minors of rational matrices tell what is true of them, in either direction.
 """
 
+import json
 import os
 import sys
 import tempfile
@@ -211,11 +212,11 @@ def findings(text: str) -> dict[str, Finding]:
 
 def certainly_failing(document: Document, random: Random) -> Iterator[str]:
     """Yield the claims about the equation that fail at an exact point, by the other evaluator."""
-    parsed = recheck.json.loads(_read(document.text(update=False)).source.document)
+    parsed = recheck.Documents({"dynamics": json.loads(_read(document.text(update=False)).source.document)})
     for claim in ("claimed_drift", "claimed_stationary"):
         for sizes in SIZES:
-            page = recheck.Page(parsed, {}, point(document, sizes, random))
-            if any(map(recheck.sign, page.vanishing(claim))):
+            page = recheck.Page(parsed, point(document, sizes, random))
+            if any(recheck.sign(x.value) for x in recheck.residuals(page, claim)):
                 yield claim
                 break
 

@@ -1,0 +1,428 @@
+"""Forged certificates: structured edits, each of which makes a certificate say something that is certainly false.
+
+    python tests/recheck/forge.py [COUNT] [SEED]     10000 and seed 2015 where left out
+
+Every forger knows how seal, digest, verdict and assumptions are made, and makes them anew. That the result is false is
+known from how it was edited, never from the re-checker: what the compiler proved is refuted and the other way round, a
+document is changed so that it contradicts its claims, a witness is made inadmissible or states another value.
+"""
+
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from recipe_compiler import recheck
+from recipe_compiler.spec.load import load
+from recipe_compiler.verify.certificate import certificate
+from recipe_compiler.verify.report import check
+
+ROOT = Path(__file__).parents[2]
+BASES = (
+    "specs/dynamics/sghmc",
+    "specs/dynamics/sgrld",
+    "specs/dynamics/sgnht",
+    "specs/dynamics/cir",
+    "specs/dynamics/gsgrhmc",
+    "specs/dynamics/generalised_langevin",
+    "specs/builds/sghmc_double_well",
+    "tests/mutants/c_transposed",
+    "tests/mutants/d_negative",
+    "tests/mutants/d_not_symmetric",
+    "tests/mutants/gradient_sign",
+    "tests/mutants/q_symmetric",
+    "tests/mutants/sgrld_gamma_dropped",
+    "tests/mutants/sghmc_naive",
+    "tests/mutants/sgnht_energy",
+    "tests/mutants/temperature_squared",
+    "tests/mutants/marginal/twice_the_potential",
+    "tests/mutants/marginal/rhmc_without_log_det",
+)
+RECHECKED = (
+    "d_symmetric",
+    "d_psd",
+    "q_skew",
+    "stationary",
+    "claimed_drift",
+    "claimed_stationary",
+    "marginal",
+    "claimed_marginal",
+)
+"""Claims of which a verdict is turned round: the others are trusted, which the re-checker says of each."""
+
+Json = dict[str, Any]
+Edit = Callable[[Json, Random], bool]
+"""Changes a certificate; False where it does not apply to it."""
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def resealed(changed: Json) -> Json:
+    """Return a certificate with the digest, verdict, assumptions and seal of somebody who knows how they are made."""
+    changed["digest"] = sha256(canonical(changed["documents"]).encode()).hexdigest()
+    rest = {key: value for key, value in changed.items() if key != "seal"}
+    return {**rest, "seal": sha256(canonical(rest).encode()).hexdigest()}
+
+
+def settled(changed: Json) -> None:
+    """Derive what a certificate says of the whole from its claims."""
+    deciding = {claim["verdict"] for claim in changed["claims"] if claim["required"]}
+    changed["verdict"] = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
+    changed["assumptions"] = sorted({given for claim in changed["claims"] for given in claim["given"]})
+
+
+def bases() -> list[str]:
+    """Return the certificates that are forged, as texts."""
+    documents = [load(ROOT / f"{name}.yaml") for name in BASES]
+    return [json.dumps(certificate(document, check(document))) for document in documents]
+
+
+def of_verdict(changed: Json, verdict: str, random: Random) -> Json | None:
+    """Return a claim that is rechecked and has a verdict."""
+    found = [c for c in changed["claims"] if c["verdict"] == verdict and c["id"] in RECHECKED]
+    return random.choice(found) if found else None
+
+
+def number(random: Random) -> str:
+    return f"{random.choice((-1, 1)) * random.randint(1, 99)}/{random.choice((7, 11, 13))}"
+
+
+def drop_a_claim(changed: Json, random: Random) -> bool:
+    del changed["claims"][random.randrange(len(changed["claims"]))]
+    settled(changed)
+    return True
+
+
+def add_a_claim(changed: Json, random: Random) -> bool:
+    claim = deepcopy(random.choice(changed["claims"]))
+    claim["id"] = random.choice([claim["id"], "boundary", "exact", "units"])
+    changed["claims"].insert(random.randrange(len(changed["claims"]) + 1), claim)
+    settled(changed)
+    return True
+
+
+def swap_two_claims(changed: Json, random: Random) -> bool:
+    one, two = random.sample(changed["claims"], 2)
+    one["id"], two["id"] = two["id"], one["id"]
+    return one["id"] != two["id"]
+
+
+def rename_a_claim(changed: Json, random: Random) -> bool:
+    claim = random.choice(changed["claims"])
+    claim["id"] = random.choice([claim["id"].upper(), claim["id"] + "_", claim["id"][::-1]])
+    return True
+
+
+def call_it_proved(changed: Json, random: Random) -> bool:
+    claim = of_verdict(changed, "refuted", random)
+    if claim is None:
+        return False
+    by = random.choice(["index calculus for every size; second engine", "a current goes round the torus", "structure"])
+    claim |= {"verdict": "proved", "by": by, "witness": None, "residual": None, "for_d": "all", "data": {}}
+    if random.random() < 0.5:
+        trivial_points(changed, random)
+    settled(changed)
+    return True
+
+
+def trivial_points(changed: Json, random: Random) -> bool:
+    """Put test functions of no use, or none, into the points; false only with something else."""
+    for point in changed["points"]:
+        for name in point:
+            if "(" in name:
+                point[name] = random.choice(["0", "1", "exp(0)/10**70"])
+    if random.random() < 0.3:
+        changed["points"] = []
+    return False
+
+
+def call_it_refuted(changed: Json, random: Random) -> bool:
+    claim = of_verdict(changed, "proved", random)
+    if claim is None or not changed["points"]:
+        return False
+    point = deepcopy(random.choice(changed["points"]))
+    sizes = {name: int(x) for name, x in point.items() if name in ("d", "k", "n", "m")}
+    value = random.choice([number(random), "1", "0", "-1", "-1 (enclosed)"])
+    claim |= {"verdict": "refuted", "witness": {**point, "the residual": value}, "for_d": sizes or "all", "data": {}}
+    settled(changed)
+    return True
+
+
+def functions_of_the_wrong_block(changed: Json, random: Random) -> bool:
+    """Refute what is proved by a function that depends on another block, or a constant that is none."""
+    if not call_it_refuted(changed, random):
+        return False
+    state = [name for name, _ in changed["documents"]["dynamics"]["state"]]
+    claim = next(c for c in changed["claims"] if c["witness"] and "the residual" in c["witness"])
+    names = [name for name in claim["witness"] if name not in ("d", "k", "the residual")]
+    name = random.choice(names)
+    entries = "*".join(f"{block}[0]" for block in random.sample(state, min(2, len(state))))
+    claim["witness"][name] = random.choice([entries, f"[[{entries}]]", f"{claim['witness'][name]} + {entries}"])
+    return name in state or "(" not in name or len(state) > 1
+
+
+def shift_a_point(changed: Json, random: Random) -> bool:
+    """Make a witness inadmissible: a definite matrix that is none, a block outside its domain, a size that is not."""
+    claim = of_verdict(changed, "refuted", random)
+    if claim is None:
+        return False
+    kinds = {name: entry.get("is", "") for name, entry in changed["documents"]["dynamics"].get("parameters", [])}
+    domains = {name: entry.get("domain", "") for name, entry in changed["documents"]["dynamics"]["state"]}
+    strict = [n for n in claim["witness"] if "positive" in str(kinds.get(n, "")) or domains.get(n) == "positive"]
+    if not strict:
+        return False
+    name = random.choice(strict)
+    claim["witness"][name] = re.sub(
+        r"\d+", lambda found: f"-{int(found[0]) + random.randint(1, 5)}", claim["witness"][name]
+    )
+    return "-" in claim["witness"][name]
+
+
+def scale_the_value(changed: Json, random: Random) -> bool:
+    claim = of_verdict(changed, "refuted", random)
+    if claim is None or claim["id"] == "d_psd":
+        return False
+    label = list(claim["witness"])[-1]
+    claim["witness"][label] = f"{random.randint(1000, 9999)}*({claim['witness'][label]})/{random.randint(7, 99)}"
+    return "enclosed" not in claim["witness"][label]
+
+
+def swap_witnesses(changed: Json, random: Random) -> bool:
+    """Give a claim the witness of a claim about something else."""
+    found = [c for c in changed["claims"] if c["verdict"] == "refuted" and c["id"] in RECHECKED]
+    if len(found) < 2:
+        return False
+    one, two = random.sample(found, 2)
+    one["witness"], two["witness"] = two["witness"], one["witness"]
+    pairs = {one["id"], two["id"]}
+    return len(pairs & {"d_psd", "d_symmetric", "q_skew"}) == 1
+
+
+def rename_in_a_witness(changed: Json, random: Random) -> bool:
+    claim = of_verdict(changed, "refuted", random)
+    if claim is None:
+        return False
+    *names, _ = claim["witness"]
+    old = random.choice(names)
+    claim["witness"] = {(f"{name}_" if name == old else name): x for name, x in claim["witness"].items()}
+    return True
+
+
+def change_sizes(changed: Json, random: Random) -> bool:
+    claim = of_verdict(changed, "refuted", random)
+    if claim is None or claim["for_d"] == "all":
+        return False
+    claim["for_d"] = random.choice(["all", {name: n + random.randint(1, 5) for name, n in claim["for_d"].items()}])
+    return True
+
+
+def change_the_verdict(changed: Json, random: Random) -> bool:
+    changed["verdict"] = random.choice([v for v in ("proved", "refuted", "undecided") if v != changed["verdict"]])
+    return True
+
+
+def call_it_advisory(changed: Json, random: Random) -> bool:
+    required = [claim for claim in changed["claims"] if claim["required"] and claim["verdict"] != "undecided"]
+    random.choice(required)["required"] = False
+    settled(changed)
+    return True
+
+
+def drop_an_assumption(changed: Json, random: Random) -> bool:
+    """Leave one out of those used, in a list that no longer is that of the claims."""
+    if not changed["assumptions"]:
+        return False
+    changed["assumptions"].remove(random.choice(changed["assumptions"]))
+    return True
+
+
+def weaken_a_kind(changed: Json, random: Random) -> bool:
+    """Declare a parameter of D real: D is then not semidefinite."""
+    dynamics = changed["documents"]["dynamics"]
+    proved = any(c["id"] == "d_psd" and c["verdict"] == "proved" for c in changed["claims"])
+    linear = {"C", "D", "a*I", "A*I"} & {x for row in dynamics.get("D") or [] for x in row}
+    for name, entry in dynamics.get("parameters", []):
+        if proved and any(re.match(rf"{name}\b", x) for x in linear) and "positive" in str(entry.get("is", "")):
+            entry["is"] = random.choice(["real", "symmetric"]) if entry.get("shape") else "real"
+            return "build" not in changed["documents"]
+    return False
+
+
+def scale_an_entry(changed: Json, random: Random) -> bool:
+    """Multiply a part of the equation: the drift that is claimed, and proved, is no longer that of the recipe."""
+    dynamics = changed["documents"]["dynamics"]
+    if not any(c["id"] == "claimed_drift" and c["verdict"] == "proved" for c in changed["claims"]):
+        return False
+    factor = random.choice(["2*", "-1*", f"{random.randint(3, 99)}/2*", "(1 + 1/10**70)*"])
+    block = random.choice(list(dynamics["claims"]["drift"]))
+    if random.random() < 0.5:
+        dynamics["claims"]["drift"][block] = f"{factor}({dynamics['claims']['drift'][block]})"
+    else:
+        dynamics["H"] = f"{factor}({dynamics['H']})"
+    return True
+
+
+def add_noise_to_an_entry(changed: Json, random: Random) -> bool:
+    """Add to the claimed drift what is nearly nothing, or nothing at the points of the certificate only."""
+    dynamics = changed["documents"]["dynamics"]
+    if not any(c["id"] == "claimed_drift" and c["verdict"] == "proved" for c in changed["claims"]):
+        return False
+    block, _ = random.choice(dynamics["state"])
+    small = random.choice(
+        [
+            f"exp({block}[0])/10**{random.randint(70, 400)}",
+            f"{block}[0]**{random.randint(2, 9)}/10**{random.randint(9, 99)}",
+        ]
+    )
+    dynamics["claims"]["drift"][block] = f"{dynamics['claims']['drift'][block]} + {block}*{small}"
+    trivial_points(changed, random)
+    return True
+
+
+def flip_a_sign(changed: Json, random: Random) -> bool:
+    """Change the sign of a place of D or Q that is not zero: D is negative somewhere, or Q is not skew."""
+    dynamics, which = changed["documents"]["dynamics"], random.choice("DQ")
+    claims = {c["id"]: c["verdict"] for c in changed["claims"]}
+    wanted = {"D": "d_psd", "Q": "q_skew"}[which]
+    matrix = dynamics.get(which)
+    if claims.get(wanted) != "proved" or not matrix:
+        return False
+    filled = [
+        (i, j) for i, row in enumerate(matrix) for j, x in enumerate(row) if x != "0" and (which == "Q") == (i != j)
+    ]
+    if not filled:
+        return False
+    i, j = random.choice(filled)
+    matrix[i][j] = f"-{random.choice([1, 2, 3])}*({matrix[i][j]})"
+    if random.random() < 0.5:
+        trivial_points(changed, random)
+    return True
+
+
+def make_d_asymmetric(changed: Json, random: Random) -> bool:
+    dynamics = changed["documents"]["dynamics"]
+    D, state = dynamics.get("D"), dynamics["state"]
+    proved = any(c["id"] == "d_symmetric" and c["verdict"] == "proved" for c in changed["claims"])
+    same = [k for k, (_, entry) in enumerate(state) if entry.get("shape") == state[0][1].get("shape")]
+    if not proved or not D or len(same) < 2:
+        return False
+    i, j = random.sample(same, 2)
+    scalar = state[0][1].get("shape", "scalar") == "scalar"
+    D[i][j] = f"{D[i][j]} + {random.randint(1, 9)}/{10 ** random.randint(1, 90)}" + ("" if scalar else "*I")
+    return True
+
+
+def change_the_marginal(changed: Json, random: Random) -> bool:
+    marginal = changed["documents"]["dynamics"].get("claims", {}).get("marginal")
+    if not marginal or not any(c["id"] == "claimed_marginal" and c["verdict"] == "proved" for c in changed["claims"]):
+        return False
+    block = random.choice(list(marginal))
+    marginal[block] = random.choice(
+        [
+            f"{random.randint(2, 9)}*({marginal[block]})",
+            f"{marginal[block]} + {block}[0]**2/10**{random.randint(1, 99)}",
+        ]
+    )
+    return True
+
+
+def leave_the_seal(changed: Json, random: Random) -> bool:
+    """Change anything, and do not reseal."""
+    claim = random.choice(changed["claims"])
+    claim["by"] = f"{claim['by']}{random.randint(0, 9)}"
+    return True
+
+
+def swap_the_document(changed: Json, random: Random) -> bool:
+    """Certify another name, and a Q in place of D."""
+    dynamics = changed["documents"]["dynamics"]
+    if not dynamics.get("D") or not dynamics.get("Q") or len(dynamics["state"]) < 2:
+        return False
+    dynamics["D"], dynamics["Q"] = dynamics["Q"], dynamics["D"]
+    claims = {c["id"]: c["verdict"] for c in changed["claims"]}
+    return claims["q_skew"] == "proved" == claims["d_psd"]
+
+
+def drop_a_statement(changed: Json, random: Random) -> bool:
+    """Leave out what a claim is about, not the claim."""
+    dynamics = changed["documents"]["dynamics"]
+    key = random.choice(["D", "Q", "claims"])
+    return dynamics.pop(key, None) is not None
+
+
+UNSEALED = (leave_the_seal,)
+EDITS: tuple[Edit, ...] = (
+    drop_a_claim,
+    add_a_claim,
+    swap_two_claims,
+    rename_a_claim,
+    call_it_proved,
+    call_it_refuted,
+    functions_of_the_wrong_block,
+    shift_a_point,
+    scale_the_value,
+    swap_witnesses,
+    rename_in_a_witness,
+    change_sizes,
+    change_the_verdict,
+    call_it_advisory,
+    drop_an_assumption,
+    weaken_a_kind,
+    scale_an_entry,
+    add_noise_to_an_entry,
+    flip_a_sign,
+    make_d_asymmetric,
+    change_the_marginal,
+    leave_the_seal,
+    swap_the_document,
+    drop_a_statement,
+)
+
+
+def forgeries(texts: list[str], count: int, seed: int) -> Iterator[tuple[str, Json]]:
+    """Yield forged certificates with the names of what was done to them."""
+    random = Random(seed)
+    while count:
+        edit, changed = random.choice(EDITS), json.loads(random.choice(texts))
+        before = canonical(changed)
+        if edit(changed, random) and canonical(changed) != before:
+            count -= 1
+            yield edit.__name__, changed if edit in UNSEALED else resealed(changed)
+
+
+def passes(changed: Json) -> bool:
+    """Whether the re-checker ends with 0."""
+    try:
+        recheck.recheck(changed)
+    except Exception:  # whatever is said of it, it is not accepted
+        return False
+    return True
+
+
+def main(count: int = 10_000, seed: int = 2015) -> None:
+    """Forge, and print what came of it by kind."""
+    texts, made, passed, started = bases(), Counter[str](), list[tuple[str, Json]](), time.process_time()
+    for name, changed in forgeries(texts, count, seed):
+        made[name] += 1
+        if passes(changed):
+            passed.append((name, changed))
+    wrong = Counter(name for name, _ in passed)
+    for name, n in sorted(made.items()):
+        print(f"{name:30s} {n:6d} forged {wrong[name]:6d} passed")
+    print(f"{count} forged, {len(passed)} passed, {time.process_time() - started:.0f} s")
+    for name, changed in passed[:5]:
+        print(name, canonical(changed)[:2000])
+    sys.exit(bool(passed))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
