@@ -14,6 +14,7 @@ from recipe_compiler.program.loops import (
     ForBatch,
     ForBlocks,
     Increment,
+    Inside,
     Invert,
     Invoke,
     Pack,
@@ -24,8 +25,8 @@ from recipe_compiler.program.loops import (
     Take,
     Unpack,
     View,
-    reads_variable,
 )
+from recipe_compiler.program.traverse import reads_variable
 
 WIDTH = 120
 
@@ -46,15 +47,14 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case For(index, count, body, beyond):
             yield f"{pad}for {index} in range({_turns(count, beyond)}):"
             yield from print_body(body, indent + 4)
-        case ForBlocks(start, count, block, body, along):
-            whole = str(count) if block == 1 else f"{count} - {count} % {block}"
-            whole = str(count - count % block) if isinstance(count, int) else whole
-            whole = whole if along is None else f"{along}.shape[0]"
-            turns = f"np.uint64({whole})" if block == 1 else f"np.uint64(0), np.uint64({whole}), np.uint64({block})"
-            yield f"{pad}for {start} in range({turns}):"
+        case ForBlocks(start, _, _, body):
+            yield f"{pad}for {start} in range({_whole_blocks(statement)}):"
             yield from print_body(body, indent + 4)
+        case Inside(target, position, count):
+            yield f"{pad}{target} = np.float64({position} < np.uint64({count}))"
         case Take(target, source, places, count):
             place = " + ".join(f"np.uint64({one})" if isinstance(one, int) else one for one in places if one != 0)
+            place = place or "0"
             place = place if count is None else f"min({place}, np.uint64({count} - 1))"
             yield f"{pad}{target} = " + (place if source is None else f"{source}[{place}]")
         case ForBatch(index, position, body, beyond):
@@ -94,6 +94,22 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
 
 def _turns(count: Size, beyond: int) -> str:
     return f"{count} - {count} % {beyond}, {count}" if beyond else str(count)
+
+
+def _whole_blocks(loop: ForBlocks) -> str:
+    """Return what the starts of whole blocks are counted by."""
+    count, block = loop.count, loop.block
+    if loop.along is not None:
+        end = f"{loop.along}.shape[0]"
+    elif isinstance(count, int):
+        end = str(count - count % block)
+    elif loop.whole > 1:
+        end = f"{count} + {loop.whole - 1} - ({count} + {loop.whole - 1}) % {loop.whole}"
+    else:
+        end = str(count) if block == 1 else f"{count} - {count} % {block}"
+    if block == 1 and loop.first == 0:
+        return f"np.uint64({end})"
+    return f"np.uint64({loop.first}), np.uint64({end})" + (f", np.uint64({block})" if block > 1 else "")
 
 
 def _columns(position: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

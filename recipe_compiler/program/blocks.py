@@ -27,9 +27,8 @@ from recipe_compiler.program.loops import (
     Statement,
     Take,
     names_in,
-    reads_variable,
 )
-from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
+from recipe_compiler.program.traverse import reads_variable, refs, targets, value_with_refs, with_refs
 
 BLOCK = 8
 """Rows of a block: enough for vector instructions, and 100 features of them fill a seventh of the fastest cache, which

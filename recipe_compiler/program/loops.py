@@ -108,9 +108,10 @@ class ForBatch:
 
 @dataclass(frozen=True, slots=True)
 class ForBlocks:
-    """`for start in range(0, count - count % block, block): body`, the starts of whole blocks, counted unsigned.
+    """`for start in range(first, count - count % block, block): body`, the starts of whole blocks, counted unsigned.
 
-    With `along`, an array of length `count` of whole blocks, its length is counted to in the place of the number.
+    With `along`, an array of length `count` of whole blocks, its length is counted to in the place of the number. With
+    `whole`, the count is rounded up to the next multiple of it, and `block` is 1.
     """
 
     start: str
@@ -118,6 +119,8 @@ class ForBlocks:
     block: int
     body: tuple["Statement", ...]
     along: str | None = None
+    first: Size = 0
+    whole: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,15 @@ class Unpack:
     array: str
     position: str
     targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """`target` is 1 where `position`, counted unsigned, is one of the first `count`, else 0."""
+
+    target: str
+    position: str
+    count: Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +233,7 @@ class Invoke:
 
 
 Loop = For | ForBatch | ForBlocks
-Copy = Take | Pack | Unpack | View
+Copy = Take | Pack | Unpack | Inside | View
 Statement = Assign | Increment | Loop | Copy | Comment | Invert | Factor | Scale | Clip | Invoke
 
 
@@ -231,23 +243,6 @@ class Array:
 
     name: str
     sizes: tuple[Size, ...] = ()
-
-
-def reads_variable(value: object, variable: str) -> bool:
-    """Whether statements or scalars refer to an element at a loop variable."""
-    match value:
-        case Ref(_, at):
-            return variable in at
-        case Plus(parts) | Times(parts) | Call(_, parts):
-            return any(reads_variable(part, variable) for part in parts)
-        case Raise(base, _):
-            return reads_variable(base, variable)
-        case Assign(target, inner) | Increment(target, inner):
-            return reads_variable(target, variable) or reads_variable(inner, variable)
-        case For(_, _, body) | ForBatch(_, _, body) | ForBlocks(_, _, _, body):
-            return any(reads_variable(statement, variable) for statement in body)
-        case _:
-            return False
 
 
 def names_in(body: Iterable[Statement]) -> frozenset[str]:
@@ -269,6 +264,8 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from names_in(body)
         case Pack(array, _, scalars) | Unpack(array, _, scalars):
             yield from (array, *scalars)
+        case Inside(target):
+            yield target
         case View(target, source) | Invert(target, source):
             yield from (target, source)
         case Factor(targets, _, two_D, B_hat):

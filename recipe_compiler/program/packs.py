@@ -6,6 +6,10 @@ vector of places. Of four columns in one flat array (two or one of what is left 
 and transpose them in registers; arrays of more columns, or of columns that no one reads, they gather again. All
 entries of a row are read before the first is written, so that they are copied as vectors. Every entry is the one it
 was, so what is computed does not change.
+
+What is left over after whole vectors of rows is taken row by row, at several times the cost. So the copies of rows that
+are not very short are filled up to whole vectors with the first row of the minibatch, and what these rows would add is
+multiplied by zero.
 """
 
 from collections.abc import Iterator
@@ -19,10 +23,13 @@ from recipe_compiler.program.loops import (
     Assign,
     ForBatch,
     ForBlocks,
+    Increment,
+    Inside,
     Pack,
     Ref,
     Statement,
     Take,
+    Times,
     Unpack,
     names_in,
 )
@@ -30,6 +37,11 @@ from recipe_compiler.program.traverse import refs, with_refs
 
 WIDTHS = (4, 2, 1)
 """Columns of an array that are read together."""
+
+WHOLE = 8
+"""Rows of a whole vector, where vectors are widest."""
+FILLED = 8
+"""The fewest numbers of a row at which filling up whole vectors takes less time than it saves."""
 
 Place = tuple[int, ...]
 
@@ -50,23 +62,39 @@ def packs(procedure: Procedure) -> Procedure:
     (place, loop), data = loops[0], _entries(loops[0][1])
     if not data:
         return procedure
-    groups = tuple(_groups(data, {*procedure.names, *names_in(procedure.body), loop.position, loop.index}))
+    taken = {*procedure.names, *names_in(procedure.body), loop.position, loop.index}
+    filled = sum(map(len, data.values())) >= FILLED
+    groups = tuple(_groups(data, taken, filled=filled))
     scalars = {ref: name for group in groups for ref, name in group.scalars.items()}
     reads = tuple(Assign(Ref(name), ref) for ref, name in scalars.items())
     writes = tuple(Pack(group.array.name, loop.position, tuple(group.scalars.values())) for group in groups)
     again = tuple(Unpack(group.array.name, loop.position, tuple(group.scalars.values())) for group in groups)
     body = tuple(with_refs(inner, lambda ref: Ref(scalars[ref]) if ref in scalars else ref) for inner in loop.body)
-    copied = _unsigned(loop, (Take(loop.index, "batch", (loop.position,)), *reads, *writes))
-    summed = _unsigned(loop, (*again, *body))
+    copied, first = ((Take(loop.index, "batch", (at,)), *reads, *writes) for at in (loop.position, 0))
+    summed = (*again, *body)
+    loops = (ForBlocks(loop.position, "batch_size", 1, copied), ForBlocks(loop.position, "batch_size", 1, summed))
+    if filled:
+        inside = free_name("inside", taken)
+        summed = (*again, Inside(inside, loop.position, "batch_size"), *_times(inside, body))
+        fill = ForBlocks(loop.position, "batch_size", 1, first, first="batch_size", whole=WHOLE)
+        loops = (loops[0], fill, ForBlocks(loop.position, "batch_size", 1, summed, whole=WHOLE))
     return replace(
         procedure,
-        body=(*procedure.body[:place], copied, summed, *procedure.body[place + 1 :]),
+        body=(*procedure.body[:place], *loops, *procedure.body[place + 1 :]),
         work=(*procedure.work, *(group.array for group in groups)),
     )
 
 
-def _unsigned(loop: ForBatch, body: tuple[Statement, ...]) -> ForBlocks:
-    return ForBlocks(loop.position, "batch_size", 1, body)
+def _times(inside: str, body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yield a body in which what is added to sums over the rows is multiplied by a scalar; sums within a row stay."""
+    within = {statement.target for statement in body if isinstance(statement, Assign)}
+    for statement in body:
+        match statement:
+            case Increment(target, value) if target not in within:
+                factors = value.factors if isinstance(value, Times) else (value,)
+                yield Increment(target, Times((Ref(inside), *factors)))
+            case _:
+                yield statement
 
 
 def _entries(loop: ForBatch) -> dict[str, list[Place]]:
@@ -83,7 +111,7 @@ def _entries(loop: ForBatch) -> dict[str, list[Place]]:
     return {name: sorted(places) for name, places in found.items()}
 
 
-def _groups(data: dict[str, list[Place]], taken: set[str]) -> Iterator[_Group]:
+def _groups(data: dict[str, list[Place]], taken: set[str], *, filled: bool) -> Iterator[_Group]:
     for name, places in data.items():
         for some in _cut(places):
             scalars = {
@@ -92,7 +120,8 @@ def _groups(data: dict[str, list[Place]], taken: set[str]) -> Iterator[_Group]:
             }
             ends = dict.fromkeys("_".join(map(str, place)) for place in (some[0], some[-1]) if place)
             array = free_name("_".join((name, "batch", *ends)), taken)
-            yield _Group(Array(array, ("+".join(["batch_size"] * len(some)),)), scalars)
+            size = ["batch_size"] * len(some) + ([str((WHOLE - 1) * len(some))] if filled else [])
+            yield _Group(Array(array, ("+".join(size),)), scalars)
 
 
 def _cut(places: list[Place]) -> Iterator[list[Place]]:

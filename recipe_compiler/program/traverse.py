@@ -120,3 +120,20 @@ def stored_in(body: Iterable[Statement]) -> frozenset[str]:
             case _:
                 pass
     return frozenset(found)
+
+
+def reads_variable(value: object, variable: str) -> bool:
+    """Whether statements or scalars refer to an element at a loop variable."""
+    match value:
+        case Ref(_, at):
+            return variable in at
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            return any(reads_variable(part, variable) for part in parts)
+        case Raise(base, _):
+            return reads_variable(base, variable)
+        case Assign(target, inner) | Increment(target, inner):
+            return reads_variable(target, variable) or reads_variable(inner, variable)
+        case For(_, _, body) | ForBatch(_, _, body) | ForBlocks(_, _, _, body):
+            return any(reads_variable(statement, variable) for statement in body)
+        case _:
+            return False

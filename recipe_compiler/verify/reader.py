@@ -18,7 +18,7 @@ from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.verify.parsed import functions_of
 from recipe_compiler.verify.read_cuts import Cuts
 from recipe_compiler.verify.read_factors import NoiseFactor, constant_factor, state_factor, symbolic
-from recipe_compiler.verify.read_functions import SCALAR_CALLS
+from recipe_compiler.verify.read_functions import SCALAR_CALLS, below
 from recipe_compiler.verify.read_inverse import exact_inverse
 from recipe_compiler.verify.read_views import part_of, reshaped
 
@@ -151,6 +151,8 @@ class Reader:
             case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), body=yes, orelse=no):
                 same = self._value(left, scope) == self._value(right, scope)
                 return self._value(yes if same else no, scope)
+            case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
+                return below(self._value(left, scope), self._value(right, scope), node)
             case ast.Attribute() | ast.Subscript():
                 return self._place(node, scope)
             case ast.Slice(lower=lower, upper=ast.expr() as upper, step=None):
