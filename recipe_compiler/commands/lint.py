@@ -32,8 +32,10 @@ def lint_step(
         return ExitCode.FAULTY
     if as_json:
         reports = [] if found.report is None else [found.report]
-        say(json.dumps(to_json(reports) | {"step": _json(found.equation)}, allow_nan=False))
+        say(json.dumps(to_json(reports) | {"step": _json(found.equation, found.followed)}, allow_nan=False))
     else:
+        for sentence in found.followed:
+            say(f"  {sentence}")
         _show(found.equation)
         if found.report is not None:
             show_report(found.report)
@@ -71,7 +73,7 @@ def _show(read: Equation) -> None:
         say(f"      {name}: {text}")
 
 
-def _json(read: Equation) -> dict[str, object]:
+def _json(read: Equation, followed: Sequence[str]) -> dict[str, object]:
     return {
         "sizes": dict(read.sizes),
         "drift": dict(read.drift),
@@ -79,4 +81,5 @@ def _json(read: Equation) -> dict[str, object]:
         "finite_steps": read.bias or None,
         "step_size": read.step_size or None,
         "reason": read.reason or None,
+        "followed": list(followed),
     }

@@ -24,6 +24,7 @@ BY_LINE = {
     "scipy_call": "made a plain number",
     "eigenvalues": "np.linalg.eigh",
     "random_choice": "the random draw `choice`",
+    "clock": "it asks time.perf_counter_ns",
     "coin": "the random draw `random`",
     "uniform": "the random draw `uniform`",
     "swallowed": "a value that depends on the state",
@@ -39,10 +40,9 @@ BY_LINE = {
 """What is said, with the line marked `# here` in the function."""
 
 WITHOUT_LINE = {
-    "counted": "a second call did something else",
+    "counted": "call 2 did something else than call 1",
     "kept_noise": "drawn when the file was loaded",
-    "cached_noise": "a second call did something else",
-    "clock": "a second call did something else",
+    "cached_noise": "a value of an earlier call",
     "too_many": "2 values returned, expected 1: theta",
     "transposed": "the new theta has shape (1, 1), expected (1,)",
     "recursive": "RecursionError",
@@ -140,7 +140,7 @@ def test_an_answer_of_another_form_is_refused(data: object) -> None:
 
 
 GOOD = {"nodes": [["leaf", "theta", 0]], "outputs": [[0]], "draws": 0, "groups": [], "partial": [], "given": [],
-        "rounded": []}  # fmt: skip
+        "rounded": [], "order": [0], "calls": 50, "left": []}  # fmt: skip
 
 
 @pytest.mark.parametrize(

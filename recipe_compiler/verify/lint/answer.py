@@ -52,6 +52,12 @@ class Trace:
     partial: tuple[Partial, ...]
     given: tuple[str, ...]
     rounded: tuple[tuple[str, int], ...]
+    order: tuple[int, ...]
+    """For every output, in the order of the document, which of the values returned it was."""
+    calls: int
+    """How often the step was called."""
+    left: tuple[int, ...]
+    """Lines of the functions it entered that no call ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,16 @@ def _trace(data: Any) -> Trace:
         tuple(Partial(_text(what), _whole(k, last), _whole(line, 10**9)) for what, k, line in data["partial"]),
         tuple(_text(line) for line in data["given"]),
         tuple((_text(text), _whole(line, 10**9)) for text, line in data["rounded"]),
+        _order(data["order"], len(data["outputs"])),
+        _whole(data["calls"], 10**9),
+        tuple(_whole(line, 10**9) for line in data["left"]),
     )
+
+
+def _order(places: Any, count: int) -> tuple[int, ...]:
+    if sorted(places) != list(range(count)):
+        raise ValueError
+    return _places(places, count)
 
 
 def _operation(line: Any, k: int, draws: int) -> Operation:

@@ -7,15 +7,19 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 
 from recipe_compiler.verify.lint import nodes
 from recipe_compiler.verify.lint.arrays import Traced, TracedFunction, traced
-from recipe_compiler.verify.lint.door import run_file, watched
+from recipe_compiler.verify.lint.calls import CALLS, called_often
+from recipe_compiler.verify.lint.door import run_file, watch_files, watched
 from recipe_compiler.verify.lint.draws import NormalGenerator, normals
 from recipe_compiler.verify.lint.nodes import Node, UntraceableError, tape
+from recipe_compiler.verify.lint.order import order_of
 from recipe_compiler.verify.lint.values import Symbolic, SymbolicFunction, made, node_of
 from recipe_compiler.verify.processes import bound
 
@@ -55,25 +59,21 @@ def _answer(request: Json) -> Json:
     step = names.get(request["step"])
     if not callable(step):
         return {"file": {"line": 0, "reason": f"`{request['step']}` is {type(step).__name__}, not a function"}}
+    watch_files()
     cases: list[Json] = []
     for case in request["cases"]:
         try:
             with _timer(request["seconds"]):
-                cases.append(_traced_twice(names, step, request, case))
+                call = partial(_traced, names, step, request, case)
+                tape.lines.clear()
+                tape.codes.clear()
+                found = called_often(call, names, frozenset(request["globals"]))
+                cases.append(found | {"calls": CALLS, "left": _lines_left()})
         except BaseException as error:
             cases.append({"failed": _failure(error)})
             if tape.failed is not None and tape.failed[1].startswith(OVER):
                 return {"cases": cases + cases[-1:] * (len(request["cases"]) - len(cases))}
     return {"cases": cases}
-
-
-def _traced_twice(names: Json, step: Callable[..., Any], request: Json, case: Json) -> Json:
-    """Return what a step computed; it must compute the same once more."""
-    found = _traced(names, step, request, case)
-    if _traced(names, step, request, case) != found:
-        reason = "a second call did something else: it depends on more than its arguments and the draws that are known"
-        raise UntraceableError(reason)
-    return found
 
 
 def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json) -> Json:
@@ -83,7 +83,8 @@ def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json) ->
     positional = [stand_ins[name] for name in request["positional"]]
     keywords = {name: stand_ins[name] for name in request["keywords"]}
     result = watched(lambda: step(*positional, **keywords))
-    values = _outputs(result, case["outputs"], stand_ins)
+    step_size = next((item["name"] for item in case["stand_ins"] if item["is"] == "step size"), "")
+    values, order = _outputs(result, case["outputs"], stand_ins, step_size)
     roots = [node for flat in values for node in flat]
     partial = list(tape.partial)
     groups = [[node for row in covariance for node in row] for _, covariance in tape.groups]
@@ -100,7 +101,14 @@ def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json) ->
         "partial": [[what, place[node.serial], line] for what, node, line in partial],
         "given": list(tape.given),
         "rounded": [list(item) for item in written.rounded],
+        "order": list(order),
     }
+
+
+def _lines_left() -> list[int]:
+    """Return the lines of the functions that calls entered, that none of them ran."""
+    every = {line for code in tape.codes for _, _, line in code.co_lines() if line and line != code.co_firstlineno}
+    return sorted(every - tape.lines)
 
 
 def _stand_in(item: Json) -> Any:
@@ -157,11 +165,14 @@ def _entries(value: object, shape: tuple[int, ...], what: str) -> list[Node]:
     return [node for x in array.reshape(-1) if (node := node_of(x)) is not None]
 
 
-def _outputs(result: object, outputs: Json, stand_ins: Mapping[str, Any]) -> list[list[Node]]:
-    """Return the new entries of the state, argument by argument in the order of the document."""
+def _outputs(
+    result: object, outputs: Json, stand_ins: Mapping[str, Any], step_size: str
+) -> tuple[list[list[Node]], tuple[int, ...]]:
+    """Return the new entries of the state, argument by argument in the order of the document, and where each stood."""
     names: list[str] = outputs["names"]
     shapes = [tuple(shape) for shape in outputs["shapes"]]
     called: list[str] = outputs["called"]
+    order = tuple(range(len(names)))
     if result is None:
         values: list[object] = [stand_ins[name] for name in names]
     elif isinstance(result, Mapping):
@@ -173,12 +184,21 @@ def _outputs(result: object, outputs: Json, stand_ins: Mapping[str, Any]) -> lis
     elif isinstance(result, tuple) or (isinstance(result, list) and len(names) > 1):
         if len(result) != len(names):
             raise UntraceableError(f"{len(result)} values returned, expected {len(names)}: {', '.join(names)}")
-        values = list(result)
+        old = [[nodes.leaf(name, k) for k in range(prod(shape))] for name, shape in zip(names, shapes, strict=True)]
+        order = order_of([_flat(value) for value in result], old, step_size)
+        values = [result[k] for k in order]
     else:
         if len(names) > 1:
             raise UntraceableError(f"one value returned, expected {len(names)}: {', '.join(names)}")
         values = [result]
-    return [_entries(v, shape, f"the new {name}") for v, shape, name in zip(values, shapes, names, strict=True)]
+    entries = [_entries(v, shape, f"the new {name}") for v, shape, name in zip(values, shapes, names, strict=True)]
+    return entries, order
+
+
+def _flat(value: object) -> list[Node]:
+    """Return the entries of a value that was returned, whatever its shape."""
+    array = np.asarray(traced(value) if not isinstance(value, Symbolic) else value, dtype=object)
+    return [node for x in array.reshape(-1) if (node := node_of(x)) is not None]
 
 
 def _failure(error: BaseException) -> Json:

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -87,27 +88,77 @@ def watched(call: Callable[[], Any]) -> Any:
         UntraceableError: it could not be followed, also where the file caught what was raised for that; or an exception
             was caught, which numbers might not have raised.
     """
-    before = sys.gettrace()
+    before = sys.gettrace(), sys.getprofile()
     sys.settrace(_trace)
+    sys.setprofile(_profile)
     try:
         found = call()
     finally:
-        sys.settrace(before)
-    if tape.failed is not None:
-        raise UntraceableError(tape.failed[1])
-    if tape.caught is not None:
-        tape.failed = tape.caught
-        raise UntraceableError(tape.caught[1])
+        sys.settrace(before[0])
+        sys.setprofile(before[1])
+    for what in (tape.failed, tape.caught, tape.asked):
+        if what is not None:
+            tape.failed = what
+            raise UntraceableError(what[1])
     return found
 
 
 def _trace(frame: FrameType, event: str, argument: Any) -> Any:
-    """Note exceptions that pass through a line of the file, or of others in its folder."""
+    """Note lines that run, and exceptions that pass through a line of the file, or of others in its folder."""
     name = frame.f_code.co_filename
     if not name.startswith((_folder(), "<")) or "site-packages" in name:
         return None
-    frame.f_trace_lines = False
+    if name == tape.file:
+        tape.codes.add(frame.f_code)
+        tape.lines.add(frame.f_lineno)
     if event == "exception" and not issubclass(argument[0], (StopIteration, GeneratorExit)) and tape.caught is None:
         line = frame.f_lineno if name == tape.file else tape.line()
         tape.caught = (line, f"{argument[0].__name__} was caught: numbers might not have raised it")
     return _trace
+
+
+_FILES = {"stat", "lstat", "listdir", "scandir"}
+_CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
+SYSTEM = {
+    "time": {*_CLOCKS, *(f"{clock}_ns" for clock in _CLOCKS), "localtime", "gmtime", "ctime", "asctime", "strftime"},
+    "posix": {"urandom", "getpid", "getppid", "times", "getloadavg", "getrandom", *_FILES},
+    "nt": {"urandom", "getpid", "getppid", "times", *_FILES},
+    "gc": {"get_objects", "get_count", "get_stats", "get_referrers"},
+    "sys": {"getrefcount", "_getframe", "_current_frames"},
+    "builtins": {"input", "id"},
+    "datetime": {"now", "utcnow", "today"},
+}
+"""Functions whose answers change, by their modules; of `datetime`, methods of its classes."""
+
+
+def _profile(frame: FrameType, event: str, argument: Any) -> None:
+    """Note what a step asks the system."""
+    if event != "c_call" or tape.asked is not None or not frame.f_code.co_filename.startswith((_folder(), "<")):
+        return
+    owner = getattr(argument, "__module__", None) or getattr(getattr(argument, "__self__", None), "__module__", "")
+    if argument.__name__ in SYSTEM.get(str(owner), ()) and not _importing(frame):
+        tape.asked = (tape.line(), f"it asks {owner}.{argument.__name__}, whose answer may change from call to call")
+
+
+def _importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def watch_files() -> None:
+    """Note files that a step reads from now on: what they hold may change from call to call."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event != "open" or not tape.running or tape.asked is not None:
+            return
+        path, mode, flags = (*arguments, None, None)[:3]
+        reads = any(letter in mode for letter in "r+") if isinstance(mode, str) else not (flags or 0) & os.O_WRONLY
+        if reads and not _importing(inspect.currentframe()):
+            name = Path(os.fsdecode(path)).name if isinstance(path, str | bytes) else "a file"
+            tape.asked = (tape.line(), f"it reads {name}, which may change from call to call")
+
+    sys.addaudithook(hook)

@@ -14,6 +14,7 @@ from recipe_compiler.verify.limits import CLAIM_SECONDS, Unfinished, Work, run_a
 from recipe_compiler.verify.lint.answer import Answer, Trace, Untraced
 from recipe_compiler.verify.lint.ask import Ask
 from recipe_compiler.verify.lint.equation import Equation, equation, finite_steps, same_equation
+from recipe_compiler.verify.lint.followed import followed, orders, unrun
 from recipe_compiler.verify.lint.judge import stationary
 from recipe_compiler.verify.lint.process import LIMITS, run_step
 from recipe_compiler.verify.lint.read import NORMAL, Problem, Read, Seen
@@ -31,6 +32,8 @@ class Lint:
 
     equation: Equation
     report: Report | None
+    followed: tuple[str, ...] = ()
+    """What was followed of the step, in sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +75,17 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
     read = read or Equation(_key(_shown(sizes)), reason=failures[0] if failures else "")
     bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
     read = replace(read, bias=bias)
+    said = followed(ask, answer, sizes)
     if not judged:
-        return Lint(read, None)
+        return Lint(read, None, said)
     findings = [_finding(STEP, True, _looked("step", found, failures), answer, ask, case)]
     if _has_recipe(ask.dynamics):
         findings.append(_finding(EQUATION, False, _looked("same", found, failures), answer, ask, case))
     name = f"{ask.source.shown}:{ask.source.step}"
-    report = Report(ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), _caveats(ask, read))
-    return Lint(read, report)
+    report = Report(
+        ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), (*unrun(answer), *_caveats(ask, read))
+    )
+    return Lint(read, report, said)
 
 
 def _timed(job: Callable[[Read], object], read: Read) -> tuple[object, float]:
@@ -159,6 +165,7 @@ def _finding(words: tuple[str, str], required: bool, looked: _Looked, answer: An
         (ask.dynamics.H, *(g.formula for g in ask.given if g.formula is not None)), case.dynamics.declarations
     )
     says = {given.says for given in ask.given if given.says}
+    says |= set(orders(ask, answer))
     given = tuple(sorted(premises.given.union(says, *(seen.given for seen in looked.seen))))
     where = ask.source.place(ask.source.line)
     tried = [*looked.unread]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
+from types import CodeType
 
 MOST_OPERATIONS = 100_000
 LONGEST_NUMBER = 4096
@@ -59,7 +60,15 @@ class Tape:
     given: dict[str, None] = field(default_factory=dict[str, None])
     failed: tuple[int, str] | None = None
     caught: tuple[int, str] | None = None
+    asked: tuple[int, str] | None = None
+    """What was asked of the system, whose answer may change, and the line."""
+    lines: set[int] = field(default_factory=set[int])
+    """Lines of the file that calls ran."""
+    codes: set[CodeType] = field(default_factory=set[CodeType])
+    """Functions of the file that calls entered."""
     serial: "count[int]" = field(default_factory=count)
+    start: int = 0
+    """The first number of a node of this call."""
     left: int = MOST_OPERATIONS
 
     def next(self) -> int:
@@ -81,9 +90,10 @@ class Tape:
         """Forget the last call, and be ready for one."""
         self.running = True
         self.draws, self.left = 0, MOST_OPERATIONS
-        self.failed = self.caught = None
+        self.failed = self.caught = self.asked = None
         for record in (self.groups, self.partial, self.given):
             record.clear()
+        self.start = next(self.serial)
 
 
 tape = Tape()
@@ -201,6 +211,10 @@ def call(function: str, x: Node) -> Node:
     return Node("call", (function, x))
 
 
+OF_A_CALL = frozenset({"leaf", "draw", "field"})
+"""What a call is given: of another call, it has another value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """Nodes as lists, oldest first; the place of each by its serial number; the rounded numbers among them."""
@@ -228,6 +242,8 @@ def written(roots: Sequence[Node]) -> Written:
             raise UntraceableError(
                 "a random number that was drawn when the file was loaded: it is the same in every step"
             )
+        if node.op in OF_A_CALL and serial < tape.start:
+            raise UntraceableError("a value of an earlier call: it is kept from one to the next")
         parts = [place[part.serial] if isinstance(part, Node) else part for part in node.args]
         lines.append([node.op, str(node.number)] if node.number is not None else [node.op, *parts])
     rounded = dict.fromkeys(node.rounded for node in found.values() if node.rounded is not None)

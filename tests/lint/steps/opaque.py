@@ -106,7 +106,7 @@ def seeded_globally(theta, grad_U, eps):
 
 
 def clock(theta, grad_U, eps, rng):
-    return theta - time.perf_counter_ns() * eps * grad_U(theta)
+    return theta - time.perf_counter_ns() * eps * grad_U(theta)  # here
 
 
 def typed_root(theta, grad_U, eps, rng):
