@@ -7,50 +7,63 @@ more call: if that does the same, and decides nothing by them, their values do n
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from recipe_compiler.verify.lint import nodes
 from recipe_compiler.verify.lint.nodes import UntraceableError
 from recipe_compiler.verify.lint.state import changed, is_filled, is_pythons, kept, unseen
 from recipe_compiler.verify.lint.values import made
 
-CALLS = 50
-"""Times that a step is called."""
+CALLS, FEWEST = 50, 3
+"""Times that a step is called, and those that one of many operations is called at least."""
+OPERATIONS = 200_000
+"""Operations in all calls together beyond which there are fewer: a count, not a time, is the same on every machine."""
 MOST_SLOTS = 10_000
 """Places of numbers that are looked through."""
 
 Json = dict[str, Any]
+
+
+class Call(Protocol):
+    """One call of the step, followed."""
+
+    def __call__(self, *, closely: bool) -> Json:
+        """Return what it computed."""
+        ...
+
+
 Slot = tuple[str, Any, Callable[[Any], None]]
 """Where a number stands, the number, and what puts another there."""
 
 
-def called_often(call: Callable[[], Json], names: Mapping[str, Any], replaced: frozenset[str]) -> Json:
-    """Return what a step computed, in every one of many calls.
+def called_often(call: Call, names: Mapping[str, Any], replaced: frozenset[str]) -> tuple[Json, int]:
+    """Return what a step computed, in every one of many calls, and how many.
 
     Raises:
         UntraceableError: a call did something else, or a later one may.
     """
     before = kept(names, replaced)
-    first = call()
+    first = call(closely=True)
     now = kept(names, replaced)
     numbers = _numbers(names, replaced)
     still: tuple[str, ...] = changed(before, now)
-    for k in range(2, CALLS + 1):
-        found = call()
+    calls = max(FEWEST, min(CALLS, OPERATIONS // (1 + nodes.tape.used)))
+    for k in range(2, calls + 1):
+        found = call(closely=k == calls)
         if found != first:
             why = "it depends on more than its arguments and the draws that are known"
             raise UntraceableError(f"call {k} did something else than call 1: {why}{_keeps(still)}")
         last, now = now, kept(names, replaced)
         still = changed(last, now)
-        if still and k < CALLS:
+        if still and k < calls:
             numbers = _numbers(names, replaced)
     hidden = unseen(now)
     if hidden:
         raise UntraceableError(f"{', '.join(hidden)} may keep something between calls that cannot be looked at")
     if still and not _does_not_matter(call, first, names, replaced, numbers):
         what = f"{', '.join(still)} still changes from call to call: a later one may do something else"
-        raise UntraceableError(f"{CALLS} calls did the same, but {what}")
-    return first
+        raise UntraceableError(f"{calls} calls did the same, but {what}")
+    return first, calls
 
 
 def _keeps(names: tuple[str, ...]) -> str:
@@ -58,7 +71,7 @@ def _keeps(names: tuple[str, ...]) -> str:
 
 
 def _does_not_matter(
-    call: Callable[[], Json], first: Json, names: Mapping[str, Any], replaced: frozenset[str], before: dict[str, Any]
+    call: Call, first: Json, names: Mapping[str, Any], replaced: frozenset[str], before: dict[str, Any]
 ) -> bool:
     """Whether only numbers change, and a call at symbols in their place does what the first one did."""
     slots = [slot for slot in _slots(names, replaced) if slot[0] in before and before[slot[0]] != slot[1]]
@@ -75,7 +88,7 @@ def _does_not_matter(
     without = kept(names, replaced)
     put([made(nodes.leaf("(kept)", k)) for k in range(len(slots))])
     try:
-        found = call()
+        found = call(closely=True)
         put(blank)
         return found == first and not changed(without, kept(names, replaced))
     except UntraceableError:

@@ -15,7 +15,7 @@ import numpy as np
 
 from recipe_compiler.verify.lint import nodes
 from recipe_compiler.verify.lint.arrays import Traced, TracedFunction, traced
-from recipe_compiler.verify.lint.calls import CALLS, called_often
+from recipe_compiler.verify.lint.calls import called_often
 from recipe_compiler.verify.lint.door import run_file, watch_files, watched
 from recipe_compiler.verify.lint.draws import NormalGenerator, normals
 from recipe_compiler.verify.lint.nodes import Node, UntraceableError, tape
@@ -63,12 +63,11 @@ def _answer(request: Json) -> Json:
     cases: list[Json] = []
     for case in request["cases"]:
         try:
-            with _timer(request["seconds"]):
-                call = partial(_traced, names, step, request, case)
-                tape.lines.clear()
-                tape.codes.clear()
-                found = called_often(call, names, frozenset(request["globals"]))
-                cases.append(found | {"calls": CALLS, "left": _lines_left()})
+            call = partial(_traced, names, step, request, case)
+            tape.lines.clear()
+            tape.codes.clear()
+            found, calls = called_often(call, names, frozenset(request["globals"]))
+            cases.append(found | {"calls": calls, "left": _lines_left()})
         except BaseException as error:
             cases.append({"failed": _failure(error)})
             if tape.failed is not None and tape.failed[1].startswith(OVER):
@@ -76,13 +75,14 @@ def _answer(request: Json) -> Json:
     return {"cases": cases}
 
 
-def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json) -> Json:
+def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json, *, closely: bool) -> Json:
     tape.begin()
     stand_ins = {item["name"]: _stand_in(item) for item in case["stand_ins"]}
     names.update({name: stand_ins[name] for name in request["globals"]})
     positional = [stand_ins[name] for name in request["positional"]]
     keywords = {name: stand_ins[name] for name in request["keywords"]}
-    result = watched(lambda: step(*positional, **keywords))
+    with _timer(request["seconds"]):
+        result = watched(lambda: step(*positional, **keywords), closely=closely)
     step_size = next((item["name"] for item in case["stand_ins"] if item["is"] == "step size"), "")
     values, order = _outputs(result, case["outputs"], stand_ins, step_size)
     roots = [node for flat in values for node in flat]

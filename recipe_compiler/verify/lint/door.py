@@ -81,8 +81,8 @@ def _exact(value: float) -> Any:
     return made(of_float(value))
 
 
-def watched(call: Callable[[], Any]) -> Any:
-    """Return what a call returns.
+def watched(call: Callable[[], Any], *, closely: bool) -> Any:
+    """Return what a call returns; looked at `closely`, also what it asks the system is noted, which takes time.
 
     Raises:
         UntraceableError: it could not be followed, also where the file caught what was raised for that; or an exception
@@ -90,7 +90,8 @@ def watched(call: Callable[[], Any]) -> Any:
     """
     before = sys.gettrace(), sys.getprofile()
     sys.settrace(_trace)
-    sys.setprofile(_profile)
+    if closely:
+        sys.setprofile(_profile)
     try:
         found = call()
     finally:

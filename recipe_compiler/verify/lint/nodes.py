@@ -79,6 +79,11 @@ class Tape:
             raise UntraceableError(f"more than {MOST_OPERATIONS} operations in one step")
         return next(self.serial)
 
+    @property
+    def used(self) -> int:
+        """How many operations the call has taken."""
+        return MOST_OPERATIONS - self.left
+
     def line(self) -> int:
         """Return the line of the file that is being run."""
         frame = inspect.currentframe()
