@@ -62,7 +62,7 @@ class Root:
         c, b, a = (sympy.Integer(k) for k in self.polynomial)
         low, high = self.enclosed()
         middle = (low + high) / 2
-        both = [(-b + way * sympy.sqrt(b**2 - 4 * a * c)) / (2 * a) for way in (1, -1)]
+        both: list[sympy.Expr] = [(-b + way * sympy.sqrt(b**2 - 4 * a * c)) / (2 * a) for way in (1, -1)]
         target = sympy.Rational(middle.numerator, middle.denominator)
         return str(min(both, key=lambda root: sympy.Abs((root - target).evalf(40))))
 
