@@ -23,6 +23,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from recipe_compiler.run.write import write_whole
+
 Array = NDArray[np.float64]
 
 ROOT = Path(__file__).parents[1]
@@ -202,7 +204,7 @@ def main() -> None:
         "covariance": np.cov(draws.reshape(-1, len(names)).T).tolist(),
         "euler_bias_per_step_size": euler_bias(draws, x, y),
     }  # fmt: skip
-    given.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_whole(given.out, (json.dumps(record, indent=1) + "\n").encode())
     print(f"wrote {given.out}")
 
 

@@ -4,11 +4,12 @@ Run as a program it writes the page and the plot again from docs/performance.jso
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from recipe_compiler.run import write
 
 DOCS = Path(__file__).parent.parent / "docs"
 RECORD = DOCS / "performance.json"
@@ -96,11 +97,9 @@ def merge(file: Path, name: str, row: Row, machine: Mapping[str, Any]) -> None:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a file beside its place, then move it there."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    """Write a file whole or not at all, and nothing that is no file; its folder is made where it is not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(file)
+    write.write_whole(file, text.encode())
 
 
 def _judged(name: str, row: Row) -> Iterator[dict[str, Any]]:

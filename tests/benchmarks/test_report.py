@@ -57,3 +57,12 @@ def test_the_table_stands_between_its_marks(tmp_path: Path, monkeypatch: pytest.
     assert text.endswith("after\n")
     assert "old" not in text
     assert "C ≤ 1.1: 1.11 **missed**; JAX `lax.scan` ≥ 5: 6.00; BlackJAX ≥ 50: 10.00 **missed**" in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_results_go_into_files_alone(tmp_path: Path):
+    (tmp_path / "results.json").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="a pipe or a device, expected a file"):
+        report.write_whole(tmp_path / "results.json", "{}")
+    report.write_whole(tmp_path / "new" / "results.json", "{}")
+    assert (tmp_path / "new" / "results.json").read_text(encoding="utf-8") == "{}"

@@ -1,6 +1,7 @@
 """`recipe new` and `recipe schema`."""
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def test_a_new_spec_leaves_alone_what_is_there(recipe, tmp_path: Path) -> None:
     assert outcome.code == 2
     assert "mine.yaml" in outcome.err
     assert (tmp_path / "mine.yaml").read_text() == "precious"
+
+
+def test_a_new_spec_is_whole_or_not_there(recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    outcome = recipe("new", "mine", folder=tmp_path)
+    assert outcome.code == 2
+    assert outcome.err == "mine.yaml: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "lambda", "a b", "-x", "a" * 100, "mine.yaml"])
