@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import Row, Standing, finite_draws
+from recipe_compiler.run.numbers import LEAST_DRAWS, Row, Standing, finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.spec.transform import DOMAINS
@@ -53,7 +53,7 @@ def doubts(
     if not over.whole and rows:
         yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
     yield from _outside(draws)
-    yield from _apart(rows)
+    yield from _apart(rows, enough=min(draws.kept) - draws.warmup >= LEAST_DRAWS)
     if departures is not None and (doubt := departures.doubt) is not None:
         yield doubt
     if forecast is not None:
@@ -99,7 +99,7 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
             chains = int(np.any(bad, axis=1).sum())
             share = bad.sum() / max(1, sum(max(0, kept - draws.warmup) for kept in draws.kept))
             yield (
-                f"{name} is not finite in {bad.sum()} draws ({100.0 * share:.2g} %) of {chains} chains: they ran off "
+                f"{name} is not finite in {bad.sum()} draws ({100.0 * share:.3g} %) of {chains} chains: they ran off "
                 "to where its value overflows. Try a smaller step size, or a prior that keeps it where it can be."
             )
 
@@ -118,7 +118,10 @@ def _outside(draws: Draws) -> Iterator[str]:
         )
 
 
-def _apart(rows: tuple[Row, ...]) -> Iterator[str]:
+def _apart(rows: tuple[Row, ...], *, enough: bool) -> Iterator[str]:
+    if not rows and enough:
+        yield "no chain has finite draws from which a summary could be made."
+        return
     if not rows:
         yield "there are too few draws for a summary: 4 of a chain, after warmup, are the least. Try more --draws."
         return

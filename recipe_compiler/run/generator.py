@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.gradients import beside_state
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
@@ -155,10 +156,7 @@ def _by_stretches(values: Array) -> Array:
 def _values(module: Emitted, inputs: Inputs, states: list[Array]) -> tuple[list[str], Array]:
     """Return the polynomials, and L phi for each at every state: `[chain, draw, polynomial]`."""
     generator = cast("Any", module.generator)
-    constants = (
-        () if module.prepare_generator is None else module.prepare_generator(*inputs.parameters, *inputs.numbers)
-    )
-    given = (*inputs.parameters, *(_argument(constant) for constant in constants), *inputs.data)
+    given = beside_state(module, inputs)
     names: list[str] = []
     chains, length = states[0].shape[:2]
     columns: list[Array] = []
@@ -170,10 +168,6 @@ def _values(module: Emitted, inputs: Inputs, states: list[Array]) -> tuple[list[
                 names = [name for says, one in zip(module.moments, families, strict=True) for name in _named(says, one)]
             columns.append(np.concatenate([part for one in families for part in _parts(one)]))
     return names, np.array(columns).reshape(chains, length, -1)
-
-
-def _argument(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else np.ascontiguousarray(value)
 
 
 def _parts(family: Array) -> Iterator[Array]:

@@ -89,11 +89,8 @@ def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] |
     call = module.full_gradient
     if call is None or module.generator is None:
         return None
-    made = () if module.prepare_generator is None else module.prepare_generator(*inputs.parameters, *inputs.numbers)
-    constants = tuple(float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
-    given = (*inputs.parameters, *constants, *inputs.data)
     names = _arguments(module.generator)[len(module.blocks) :]
-    known: dict[str, Any] = dict(zip(names, given, strict=True))
+    known: dict[str, Any] = dict(zip(names, beside_state(module, inputs), strict=True))
     wanted = _arguments(call)
 
     def at(theta: Array) -> Array:
@@ -101,6 +98,13 @@ def full_gradient(module: Emitted, inputs: Inputs) -> Callable[[Array], Array] |
         return np.asarray(call(*(values[name] for name in wanted)), dtype=np.float64).reshape(-1)
 
     return at
+
+
+def beside_state(module: Emitted, inputs: Inputs) -> tuple[Any, ...]:
+    """Return what a module's `generator` takes beside the state: parameters, constants made of them, data."""
+    made = () if module.prepare_generator is None else module.prepare_generator(*inputs.parameters, *inputs.numbers)
+    constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
+    return (*inputs.parameters, *constants, *inputs.data)
 
 
 def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:

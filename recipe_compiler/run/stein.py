@@ -76,7 +76,7 @@ class Departures:
         """The result in a sentence."""
         known = f"{self.known:.1g}" if self.known < MOST_ERROR else "nothing"
         return (
-            f"target: by Stein's identity the draws miss {self.largest.says} at most (|z| = {abs(self.largest.z):.1f}; "
+            f"target: by Stein's identity the draws miss {self.largest.says} at most (|z| = {abs(self.largest.z):.2g}; "
             f"{self.count} errors over {self.draws} draws, each known within {known})"
         )
 
@@ -87,7 +87,7 @@ class Departures:
             return None
         return (
             f"the draws are not those of the target: by Stein's identity they miss {self.largest.says} "
-            f"(z = {self.largest.z:.1f}), which R-hat and ESS cannot see. The step size, the noise of the minibatch, "
+            f"(z = {self.largest.z:.2g}), which R-hat and ESS cannot see. The step size, the noise of the minibatch, "
             "too short a warmup or too few steps may be at fault: try a smaller step size, a larger batch or more "
             "thinning."
         )
