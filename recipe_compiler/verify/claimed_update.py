@@ -30,6 +30,8 @@ from recipe_compiler.verify.asked_update import SECOND, Asked, asked_update, dis
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.covariances import laws
 from recipe_compiler.verify.discrete import at_zero
+from recipe_compiler.verify.explosion.at_infinity import steep
+from recipe_compiler.verify.explosion.open_current import OPEN
 from recipe_compiler.verify.finite_step import departure, read_as, remarks
 from recipe_compiler.verify.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.refresh import NotAffineError, refresh_identity
@@ -92,6 +94,8 @@ def _limit(case: Case, asked: Asked, premises: Obligations) -> Answer:
         case Proved(_, given) if slow:
             reason = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
             return Answer(Undecided((reason,), given=given))
+        case Proved(_, given) if passing := _through_infinity(asked, unit):
+            return Answer(Undecided((OPEN, *passing), given=given))
         case Proved(by, given, data):
             beside = remarks(asked, case.derivation)
             return replace(answer, decision=Proved(by, given, (*data, *beside.data), beside.said))
@@ -247,6 +251,12 @@ def _stationary(asked: Asked, power: Fraction, says: str) -> Identity:
         return [asked.residual_at(sizes, power)]
 
     return Identity(says, asked.where, left, guarded(entries))
+
+
+def _through_infinity(asked: Asked, power: Fraction) -> tuple[str, ...]:
+    """Return terms of the limiting equation's current that may go through infinity, which its residual does not see."""
+    D = halved(asked, asked.update.covariance_at(power))
+    return steep(replace(asked.energy, drift=asked.update.mean_at(power), D=D))
 
 
 def _spread_at(asked: Asked) -> Scalars:

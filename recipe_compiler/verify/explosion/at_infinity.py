@@ -13,7 +13,8 @@ Chapter 5). A current that is not integrable may go through infinity.
 from collections.abc import Iterable
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.derive.recipe import Derivation, row_slots
+from recipe_compiler.derive.stationarity import current
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative
@@ -37,21 +38,20 @@ def lost(of: Equation) -> tuple[str, ...]:
     )
 
 
-def steep(of: Equation) -> tuple[str, ...]:
+def steep(of: Derivation) -> tuple[str, ...]:
     """Return terms of the current that may go through infinity: as steep as exp(H), as far as is known.
 
     Those are exponentials, and powers where H grows like a logarithm, that are not shown to be integrable. Abstract
     functions are not looked at: that of what they make of a current is the matter of what is assumed of them.
     """
-    terms = Terms.of(of.case.dynamics.declarations)
-    H = of.derivation.H
-    slow = _grows_slowly(terms, H)
+    terms = Terms.of(of.dynamics.declarations)
+    slow = _grows_slowly(terms, of.H)
     return tuple(
         f"{text(terms.c.collect([term], entry.free))}, a term of the current, may go through infinity"
-        for entry in of.current
+        for entry in current(of, of.drift, of.D)
         for term in entry.terms
         if (_exponentials(terms, term.factors) or (slow and not terms.is_abstract(term.factors)))
-        and not is_integrable(terms, H, term, 1)
+        and not is_integrable(terms, of.H, term, 1)
     )
 
 

@@ -19,7 +19,7 @@ def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding
     """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at."""
     if of is None or not isinstance(found.decision, Proved):
         return found
-    left = steep(of)
+    left = steep(of.derivation)
     current = through(of) if left or _has_faces(of) else None
     if current is not None:
         law = normalisable(case)

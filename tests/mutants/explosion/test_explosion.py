@@ -9,6 +9,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.case import Case, case_of, find
 from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.claimed_update import claimed_update
 from recipe_compiler.verify.explosion.claim import explosion
 from recipe_compiler.verify.report import check
 from recipe_compiler.verify.stationary import stationary
@@ -145,6 +146,14 @@ def test_a_current_on_a_circle_goes_round(tmp_path: Path) -> None:
     about = case(path)
     assert claimed_stationary(about).verdict is Verdict.PROVED
     assert explosion(about).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(("force", "verdict"), [("0", Verdict.PROVED), ("exp(x**2/2)", Verdict.UNDECIDED)])
+def test_the_limit_of_an_update_has_no_current_through_infinity(tmp_path: Path, force: str, verdict: Verdict) -> None:
+    path = tmp_path / "update.yaml"
+    step = f"x + eps*(-x + {force}) + N(0, 2*eps)"
+    path.write_text(f'name: update\nstate: {{x: {{}}}}\nH: x**2/2\nclaims: {{update: {{x: "{step}"}}}}\n')
+    assert claimed_update(case(path)).verdict is verdict
 
 
 def test_a_document_that_explodes_is_refuted_though_its_residual_vanishes() -> None:
