@@ -37,7 +37,8 @@ def bindings(build: Build, bound: Dynamics) -> Finding:
         refuted = _of_kinds(_Spoken(name, formula, kinds), build, bound, valued, tried)
         if refuted is not None:
             return Finding(*BINDINGS, True, refuted, where=build.source.place(f"bind.{name}"))
-    refuted = _values(build) or _defaults(build, bound, valued, tried)
+    refuted = _values(build)
+    refuted = _defaults(build, bound, valued, tried) if refuted is None else refuted
     if refuted is not None:
         return Finding(*BINDINGS, True, refuted, where=build.source.place("parameters"))
     reasons = tuple(sorted(given))
