@@ -88,12 +88,13 @@ def witness(
     Raises:
         instances.NoInstanceError: kinds of which no instance is known.
     """
+    setting = Setting(declarations, sizes)
     for at in points(declarations, sizes):
         try:
             value = evaluate(e, at.leaf)
         except NoValueError:
             continue
-        if is_certainly(value, 0) and recheck(e, at, value) and is_defined_at(reads, Setting(declarations, sizes), at):
+        if is_certainly(value, 0) and recheck(e, at, value) and is_defined_at(reads, setting, at.leaf):
             return Witness(at, value)
     return None
 

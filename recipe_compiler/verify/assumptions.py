@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from sympy import Expr
 
+from recipe_compiler.algebra.defined_at import is_defined_at
+from recipe_compiler.algebra.definedness import definedness
 from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.matrices import Rows, TooLargeError
@@ -82,13 +84,18 @@ def _by_structure(condition: Compare, declarations: Declarations) -> bool:
     if op in {"<", "<="}:
         op, left, right = op.replace("<", ">"), right, left
     difference = Add((left, Multiply(Number(Fraction(-1)), right, SCALAR)), SCALAR)
-    structural = sign(difference, replace(declarations, assume=()))
+    bare = replace(declarations, assume=())
+    if definedness((left, right), bare).open:
+        return False
+    structural = sign(difference, bare)
     return (op == ">" and structural.positive) or (op == ">=" and structural.nonnegative)
 
 
 def _compared(condition: Compare, declarations: Declarations, sizes: Sizes) -> bool | None:
     """Return whether an assumption holds at exact values, entry by entry; None where that is not certain."""
     setting = Setting(declarations, sizes)
+    if not is_defined_at((condition.left, condition.right), setting, _unknown):
+        return None
     left, right = (_flat(rows(side, setting)) for side in (condition.left, condition.right))
     n = max(len(left), len(right))
     left, right = (side * n if len(side) == 1 else side for side in (left, right))

@@ -51,7 +51,7 @@ def counterexample(
             setting = Setting(declarations, size)
             a = rows(formula, setting)
             for at in points(declarations, size, POINTS):
-                if _violates(a, kind, at) and is_defined_at((formula,), setting, at):
+                if _violates(a, kind, at) and is_defined_at((formula,), setting, at.leaf):
                     return at.text
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue

@@ -46,7 +46,7 @@ def find_negative(matrix: Matrix, case: Case, sizes: Sizes, *, short: bool) -> N
     attempts = (MANY if len(a) <= SMALL else SOME) if not short else FEW if len(a) <= LARGE else 1
     for at in points(declarations, sizes, attempts):
         numbers = _rational(a, at)
-        if numbers is None or not is_defined_at(chain(*matrix), case.setting(sizes), at):
+        if numbers is None or not is_defined_at(chain(*matrix), case.setting(sizes), at.leaf):
             continue
         v = negative_direction(numbers)
         if v is not None and form(numbers, v) < 0:
@@ -71,7 +71,7 @@ def search_negative(matrix: Matrix, case: Case, sizes: Sizes) -> Negative | None
     region = spoken_of(entries, declarations, sizes)
     found = falsified(a, region, names_in(entries, region))
     at = None if found is None else completed(found.at, declarations, sizes)
-    if found is None or at is None or not is_defined_at(chain(*matrix), case.setting(sizes), at):
+    if found is None or at is None or not is_defined_at(chain(*matrix), case.setting(sizes), at.leaf):
         return None
     return Negative(sizes, _relevant(matrix, at.text, case), found.direction, found.value)
 

@@ -21,7 +21,7 @@ from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Undecided, Verdict
 from recipe_compiler.verify.exact_budget import Budget, Matrix, budget_at
 from recipe_compiler.verify.exact_values import at_values, formula_at, from_files
-from recipe_compiler.verify.premises import facts
+from recipe_compiler.verify.premises import values
 
 NOISE_BUDGET = ("noise_budget", "2D - eps B_hat is positive semidefinite")
 
@@ -83,7 +83,10 @@ def _with_double(budget: Budget, build: Build) -> Decision:
 def _decided(budget: Budget, build: Build) -> Decision:
     """Return the decision: at exact values first, then by structure for every state and size."""
     formulas = [*(x for row in budget.D for x in row), *budget.W, budget.V]
-    given = tuple(sorted(facts(formulas, budget.declarations)))
+    needed = values(formulas, budget.declarations)
+    given = tuple(sorted(needed.given))
+    if needed.open:
+        return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=given)
     exact = budget_at(budget)
     if not isinstance(exact, str):
         return exact

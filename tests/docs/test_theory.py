@@ -1,8 +1,13 @@
 """Numbers that the theory states, computed."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_lyapunov
+
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS
 
 
 @pytest.mark.parametrize(("sequential", "stated"), [(True, 1.003), (False, 1.114)])
@@ -15,3 +20,27 @@ def test_the_stationary_variance_of_both_euler_rules(sequential: bool, stated: f
     step = move @ kick if sequential else kick + np.array([[0.0, eps], [0.0, 0.0]])
     added = move @ noise @ move.T if sequential else noise
     assert round(float(solve_discrete_lyapunov(step, added)[0, 0]), 3) == stated
+
+
+ROOT = Path(__file__).parents[2]
+OBLIGATIONS = (ROOT / "docs/theory.md").read_text(encoding="utf-8").partition("## What each claim asks for")[2]
+TABLE = [
+    [cell.strip() for cell in line.strip().strip("|").split("|")]
+    for line in OBLIGATIONS.partition("\n## ")[0].splitlines()
+    if line.startswith("| `")
+]
+
+
+def test_every_test_that_the_table_of_obligations_names_is_there() -> None:
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    there = {name for text in texts for name in re.findall(r"^def (test_\w+)\(", text, re.MULTILINE)}
+    named = set(re.findall(r"`(test_\w+)`", OBLIGATIONS.partition("\n## ")[0]))
+    assert named
+    assert not named - there
+
+
+def test_the_table_of_obligations_has_every_claim_and_no_empty_cell() -> None:
+    rows = {name: row[1:] for row in TABLE for name in re.findall(r"`(\w+)`", row[0])}
+    assert rows.keys() == {claim.id for table in (DYNAMICS, TARGETS, BUILDS) for claim in table}
+    assert {len(row) for row in rows.values()} == {6}
+    assert all(cell for row in rows.values() for cell in row)

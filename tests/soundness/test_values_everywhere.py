@@ -47,6 +47,7 @@ DOCUMENTS = {
     "D: [[0, 0], [0, 1]]\nQ: [[0, -1], [1, 0]]\n",
     "claimed_marginal": "state: {x: {}, r: {}}\nH: x**2/2 + r**2/2\nD: [[0, 0], [0, 1]]\nQ: [[0, -1], [1, 0]]\n"
     "claims: {marginal: {x: '(%s)*x**2/2'}}\n",
+    "explosion": "state: {x: {}}\nH: '(%s)*x**2/2'\nD: [[1]]\nQ: [[0]]\n",
     "regular": "state: {x: {}, y: {}}\nH: x**2/2 + y**2/2\nD: [[1 + x**2, 0], [0, '%s']]\nQ: [[0, 0], [0, 0]]\n",
     "boundary": "state: {x: {domain: positive}}\nH: '(%s)*x - 2*log(x)'\nD: [[x]]\nQ: [[0]]\n",
     "unique": "state: {x: {}}\nH: x**2/2\nD: [['%s']]\nQ: [[0]]\n",
@@ -74,9 +75,17 @@ def test_where_it_has_a_value_it_is_proved(said: Said, claim: str, one: str) -> 
     assert said(claim, text) == "proved"
 
 
-@pytest.mark.parametrize("one", ["(d - 5)/(d - 5)", "(d - 1)/(d - 1)", "sqrt(d - 2)**2 - d + 3", "1 + 0*log(3 - d)"])
+SIZES = ["(d - 5)/(d - 5)", "(d - 1)/(d - 1)", "sqrt(d - 2)**2 - d + 3", "1 + 0*log(3 - d)"]
+
+
+@pytest.mark.parametrize(("claim", "one"), [(c, one) for k, c in enumerate(DOCUMENTS) for one in SIZES[k % 2 :: 2]])
+def test_what_has_no_value_at_some_size_is_not_proved(said: Said, claim: str, one: str) -> None:
+    assert said(claim, "parameters: {v: {shape: d}}\n" + DOCUMENTS[claim].replace("%s", one)) != "proved"
+
+
+@pytest.mark.parametrize("one", SIZES)
 @pytest.mark.parametrize("claim", ["d_psd", "d_symmetric", "q_skew", "stationary", "normalisable", "regular"])
-def test_nor_is_what_has_none_at_some_size(said: Said, claim: str, one: str) -> None:
+def test_nor_is_it_in_blocks_of_every_size(said: Said, claim: str, one: str) -> None:
     text = f"""
 state: {{x: {{shape: d}}, y: {{shape: d}}}}
 H: "({one})*x.T @ x / 2 + y.T @ y / 2"
@@ -84,6 +93,51 @@ D: [["({one})*diag(ones + x**2)", 0], [0, I]]
 Q: [[0, "({one})*I"], [-I, 0]]
 """
     assert said(claim, text) != "proved"
+
+
+WRONG = {
+    "d_symmetric": "2",
+    "d_psd": "-1",
+    "q_skew": "2",
+    "claimed_drift": "2",
+    "claimed_stationary": "2",
+    "claimed_update": "-1",
+    "normalisable": "-1",
+    "marginal": "-1",
+    "claimed_marginal": "2",
+    "unique": "0",
+}
+"""For claims that hold with 1 but not with any number in its place: a number with which they do not."""
+
+KINKED = [
+    "where(a == 0, %w, 1)",
+    "1 + (%w - 1)*(1 - sign(a)**2)",
+    "1 + (%w - 1)*(1 - abs(sign(a)))",
+    "where(abs(a) - a == 0, %w, 1)",
+    "where(a > b, 1, where(a < b, 1, %w))",
+    "where(sin(a)**2 + cos(a)**2 == 1, %w, 1)",
+    "1 + (%w - 1)*(1 - sign(abs(a) - a)**2)",
+    "where(sign(a)**2 < 1, %w, 1)",
+]
+"""1 for some or almost all parameters, the wrong number for the others."""
+
+
+@pytest.mark.parametrize("kinked", KINKED)
+@pytest.mark.parametrize("claim", WRONG)
+def test_what_is_wrong_at_one_value_of_a_parameter_is_not_proved(said: Said, claim: str, kinked: str) -> None:
+    one = kinked.replace("%w", WRONG[claim])
+    assert said(claim, "parameters: {a: {}, b: {}}\n" + DOCUMENTS[claim].replace("%s", one)) != "proved"
+
+
+RIGHT = ["2 - where(sin(a)**2 + cos(a)**2 == 1, 1, 0)", "sign(n)**2", "where(n == 0, 7, 1)", "where(a >= a, 1, 2)"]
+"""1 for all parameters that are declared, n being nonzero."""
+
+
+@pytest.mark.parametrize("one", RIGHT)
+@pytest.mark.parametrize("claim", DOCUMENTS)
+def test_what_is_right_at_all_of_them_is_not_refuted(said: Said, claim: str, one: str) -> None:
+    text = "parameters: {a: {}, n: {is: nonzero}}\n" + DOCUMENTS[claim].replace("%s", one)
+    assert said(claim, text) != "refuted"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,8 @@ def checked(of: Equation, shown: Shown) -> Answer:
     needed = smoothness(shown.smooth, declarations) | almost_everywhere(of.formulas, declarations).premises
     if shown.semidefinite and not isinstance(d_psd(case).decision, Proved):
         needed = needed | Obligations(open=("D is positive semidefinite",))
-    answer = decide(Question(shown.identities, declarations, case.sizes, needed, case.contradiction))
+    reads = tuple(of.formulas)
+    answer = decide(Question(shown.identities, declarations, case.sizes, needed, case.contradiction, reads=reads))
     if not isinstance(answer.decision, Proved):
         return answer
     given = tuple(sorted({*answer.decision.given, *shown.premises}))
