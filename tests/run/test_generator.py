@@ -157,7 +157,11 @@ FAULTS = [
     ("sghmc_gaussian", "L_r[i] = -C_inv_M_r[i] - grad_U[i]", "L_r[i] = C_inv_M_r[i] - grad_U[i]"),
     ("sghmc_gaussian", "L_r_r[i, j] = (\n                2.0 * C[i, j]", "L_r_r[i, j] = (\n                C[i, j]"),
     ("sghmc_gaussian", "L_theta_theta[i, j] = theta[i] * inv_M_r[j]", "L_theta_theta[i, j] = theta[j] * inv_M_r[j]"),
-    ("sghmc_gaussian", "- inv_Sigma_mu[i]\n    return grad_U", "\n    return grad_U"),
+    (
+        "sghmc_gaussian",
+        "grad_U[i] = -inv_Sigma_difference[i]\n    return",
+        "grad_U[i] = inv_Sigma_difference[i]\n    return",
+    ),
     ("sgnht_gaussian", "L_xi[0] = r_r / 3.0 - 1.0", "L_xi[0] = r_r / 3.0"),
 ]
 

@@ -116,7 +116,7 @@ def test_it_is_an_assumption_of_the_build_and_never_run(coded: Path) -> None:
     report = check(build)
     assert report.verdict is Verdict.PROVED
     resting = {finding.id for finding in report.findings if ASSUMED in finding.decision.given}
-    assert resting == {"gradient", "normalisable", "unique"}
+    assert resting == {"explosion", "gradient", "normalisable", "unique"}
     text = compile_build(build, report).text
     assert 'GRADIENT = "my_gradient.py:grad_U"' in text
     assert "import my_gradient" not in text
