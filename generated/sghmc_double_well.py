@@ -1,7 +1,7 @@
 """sghmc_double_well: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and double_well.
-Spec digest (SHA-256): e103464c48def38fafe6d613f062ea63db0552532cf2ff04cd6075aca094277d
+Spec digest (SHA-256): 3281a5b5c0a441a6841f578a78dc69691da2d9041183f8c41af41204e78a1591
 
 State:
     theta: column [1], real
@@ -46,9 +46,6 @@ Claims:
         size; second engine; given U is smooth; m is positive)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth; m
         is positive)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
-        d b_theta/d r = I/m, invertible at every state; given U is smooth; c is nonnegative; c is positive; m is
-        positive; chains do not explode in finite time)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness)
     proved: what is bound is of the kind declared (by structure, exact values; given c is nonnegative; m is
@@ -56,9 +53,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -67,13 +64,14 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "e103464c48def38fafe6d613f062ea63db0552532cf2ff04cd6075aca094277d"
+SPEC_DIGEST = "3281a5b5c0a441a6841f578a78dc69691da2d9041183f8c41af41204e78a1591"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 1), ("r", 1))
@@ -134,8 +132,9 @@ def run(theta, r, m, c, scale_r, eps, thin, noise_state, theta_draws, r_draws):
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, and as long as BLOCKS says or the draws asked
-    for; random states are rows of what `seed_streams` returns.
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
+    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
+    wide as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 2 coordinates, so the state and all of a step are scalars.
     """
@@ -165,6 +164,28 @@ def run(theta, r, m, c, scale_r, eps, thin, noise_state, theta_draws, r_draws):
     noise_state[2] = s2
     noise_state[3] = s3
     return done
+
+
+def checked_run(theta, r, m, c, eps, thin, noise_state, theta_draws, r_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (1,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("r", r, (1,), sizes, written=True)
+    _check_finite("r", r)
+    _check_number("m", m, above=0)
+    _check_number("c", c, least=0)
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("theta_draws", theta_draws, ("draws", 1), sizes, written=True)
+    _check_array("r_draws", r_draws, ("draws", 1), sizes, written=True)
+    _check_apart(theta=theta, r=r, theta_draws=theta_draws, r_draws=r_draws)
+    (scale_r,) = prepare(m, c, eps)
+    return run(theta, r, m, c, scale_r, eps, thin, noise_state, theta_draws, r_draws)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
@@ -462,8 +483,8 @@ def _noise_scale(two_D, B_hat, eps, block):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -477,3 +498,68 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

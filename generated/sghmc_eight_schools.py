@@ -1,7 +1,7 @@
 """sghmc_eight_schools: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and eight_schools.
-Spec digest (SHA-256): 5a86df27a714a8a0ab2697ddf2859816dcdc38581542675698d65271096686e0
+Spec digest (SHA-256): 6da14ce12a482efcf70f36a4b855f9b1e2f008dee39a7782b65e64701fa3760f
 
 State:
     theta: column [10], real
@@ -51,9 +51,6 @@ Claims:
         size; second engine; given U is smooth; m is positive)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth; m
         is positive)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
-        d b_theta/d r = I/m, invertible at every state; given U is smooth; c is nonnegative; c is positive; m is
-        positive; chains do not explode in finite time; mu_scale is positive; tau_scale is positive)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given mu_scale
         is positive; tau_scale is positive)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -63,9 +60,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -74,13 +71,14 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "5a86df27a714a8a0ab2697ddf2859816dcdc38581542675698d65271096686e0"
+SPEC_DIGEST = "6da14ce12a482efcf70f36a4b855f9b1e2f008dee39a7782b65e64701fa3760f"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 10), ("r", 10))
@@ -115,13 +113,11 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z):
     """Write grad_U_mu = mu/mu_scale**2
-    + sum over the data of -w[n]**2 y[n] + sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] + mu w[n]**2
+    + sum over the data of -w[n]**2 (y[n] - sum_i exp(log_tau) z[n,i] eta[i] - mu)
     grad_U_log_tau = exp(2 log_tau)/tau_scale**2 - 1
-    + sum over the data of -sum_i exp(log_tau) w[n]**2 y[n] z[n,i] eta[i] + sum_ij exp(2 log_tau) w[n]**2 z[n,i]
-    eta[i] eta[j] z[n,j] + sum_i mu exp(log_tau) w[n]**2 z[n,i] eta[i]
+    + sum over the data of -sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] (y[n] - sum_j exp(log_tau) z[n,j] eta[j] - mu)
     grad_U_eta[i] = eta[i]
-    + sum over the data of -exp(log_tau) w[n]**2 y[n] z[n,i] + sum_j exp(2 log_tau) w[n]**2 z[n,j] eta[j] z[n,i] +
-    mu exp(log_tau) w[n]**2 z[n,i].
+    + sum over the data of -exp(log_tau) w[n]**2 z[n,i] (y[n] - sum_j exp(log_tau) z[n,j] eta[j] - mu).
     """
     N = y.shape[0]
     exp_log_tau = _exp(theta[1])
@@ -157,12 +153,12 @@ def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z):
             + z_7 * theta[9]
         )
         part = w[row] * w[row]
-        weight = part * (theta[0] - y[row] + exp_log_tau * z_eta)
+        part_2 = y[row] - theta[0] - exp_log_tau * z_eta
+        weight = -part * part_2
         grad_U_0 += weight
-        part_2 = exp_log_tau * (theta[0] - y[row]) + exp_of_state * z_eta
-        weight_2 = part * (z_eta * part_2)
+        weight_2 = -exp_log_tau * part * z_eta * part_2
         grad_U_1 += weight_2
-        weight_3 = part * part_2
+        weight_3 = -exp_log_tau * part * part_2
         grad_U_2 += z_0 * weight_3
         grad_U_3 += z_1 * weight_3
         grad_U_4 += z_2 * weight_3
@@ -218,8 +214,9 @@ def run(theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, eps, thin, noise_
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, the data of float64 or float32, and as long as
-    BLOCKS says or the draws asked for; random states are rows of what `seed_streams` returns.
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64, the data of
+    float64 or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a
+    row for each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
 
     Small rows: one loop over the rows of the data, their features in scalars.
     """
@@ -246,6 +243,37 @@ def run(theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, eps, thin, noise_
     return theta_draws.shape[0]
 
 
+def checked_run(theta, r, m, c, mu_scale, tau_scale, y, w, z, eps, thin, noise_state, theta_draws, r_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (10,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("r", r, (10,), sizes, written=True)
+    _check_finite("r", r)
+    _check_array("y", y, ("N",), sizes, ("float64", "float32"))
+    _check_finite("y", y)
+    _check_array("w", w, ("N",), sizes, ("float64", "float32"))
+    _check_finite("w", w)
+    _check_array("z", z, ("N", 8), sizes, ("float64", "float32"))
+    _check_finite("z", z)
+    _check_values("z", z, [0, 1])
+    _check_number("m", m, above=0)
+    _check_number("c", c, least=0)
+    _check_number("mu_scale", mu_scale, above=0)
+    _check_number("tau_scale", tau_scale, above=0)
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("theta_draws", theta_draws, ("draws", 10), sizes, written=True)
+    _check_array("r_draws", r_draws, ("draws", 10), sizes, written=True)
+    _check_apart(theta=theta, r=r, theta_draws=theta_draws, r_draws=r_draws)
+    (scale_r,) = prepare(m, c, mu_scale, tau_scale, eps)
+    return run(theta, r, m, c, mu_scale, tau_scale, scale_r, y, w, z, eps, thin, noise_state, theta_draws, r_draws)
+
+
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
@@ -254,13 +282,11 @@ def seed_streams(seed, chains):
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
 def full_gradient(theta, mu_scale, tau_scale, y, w, z):
     """Return grad_U_mu = mu/mu_scale**2
-    + sum over the data of -w[n]**2 y[n] + sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] + mu w[n]**2
+    + sum over the data of -w[n]**2 (y[n] - sum_i exp(log_tau) z[n,i] eta[i] - mu)
     grad_U_log_tau = exp(2 log_tau)/tau_scale**2 - 1
-    + sum over the data of -sum_i exp(log_tau) w[n]**2 y[n] z[n,i] eta[i] + sum_ij exp(2 log_tau) w[n]**2 z[n,i]
-    eta[i] eta[j] z[n,j] + sum_i mu exp(log_tau) w[n]**2 z[n,i] eta[i]
+    + sum over the data of -sum_i exp(log_tau) w[n]**2 z[n,i] eta[i] (y[n] - sum_j exp(log_tau) z[n,j] eta[j] - mu)
     grad_U_eta[i] = eta[i]
-    + sum over the data of -exp(log_tau) w[n]**2 y[n] z[n,i] + sum_j exp(2 log_tau) w[n]**2 z[n,j] eta[j] z[n,i] +
-    mu exp(log_tau) w[n]**2 z[n,i].
+    + sum over the data of -exp(log_tau) w[n]**2 z[n,i] (y[n] - sum_j exp(log_tau) z[n,j] eta[j] - mu).
     """
     N = y.shape[0]
     grad_U = np.empty(10)
@@ -280,24 +306,19 @@ def full_gradient(theta, mu_scale, tau_scale, y, w, z):
     exp_of_state = _exp(2.0 * log_tau[0])
     grad_U_mu[0] = 0.0
     for row in range(N):
-        weight = w[row] ** 2 * exp_log_tau * z_eta[row] - w[row] ** 2 * y[row] + w[row] ** 2 * mu[0]
+        part = y[row] - exp_log_tau * z_eta[row] - mu[0]
+        weight = -(w[row] ** 2) * part
         grad_U_mu[0] += weight
     grad_U_log_tau[0] = 0.0
     for row in range(N):
-        weight_2 = (
-            w[row] ** 2 * exp_of_state * z_eta[row] * z_eta[row]
-            - w[row] ** 2 * y[row] * exp_log_tau * z_eta[row]
-            + w[row] ** 2 * mu[0] * exp_log_tau * z_eta[row]
-        )
+        part_2 = y[row] - exp_log_tau * z_eta[row] - mu[0]
+        weight_2 = -(w[row] ** 2) * exp_log_tau * part_2 * z_eta[row]
         grad_U_log_tau[0] += weight_2
     for i in range(8):
         grad_U_eta[i] = 0.0
     for row in range(N):
-        weight_3 = (
-            w[row] ** 2 * exp_of_state * z_eta[row]
-            - w[row] ** 2 * y[row] * exp_log_tau
-            + w[row] ** 2 * mu[0] * exp_log_tau
-        )
+        part_3 = y[row] - exp_log_tau * z_eta[row] - mu[0]
+        weight_3 = -(w[row] ** 2) * exp_log_tau * part_3
         for i in range(8):
             grad_U_eta[i] += weight_3 * z[row, i]
     grad_U_mu[0] = mu[0] / mu_scale**2 + grad_U_mu[0]
@@ -484,8 +505,8 @@ def _noise_scale(two_D, B_hat, eps, block):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -499,3 +520,76 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_values(name, array, values):
+    """Check that an array holds some values only. Raises ValueError."""
+    bad = np.argwhere(~np.isin(array, values))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected one of {values}")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

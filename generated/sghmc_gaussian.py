@@ -1,7 +1,7 @@
 """sghmc_gaussian: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and gaussian.
-Spec digest (SHA-256): 24d9cc71f56d8dd97c75033c58cf93ab75fb8334504f97239844e491a37e82d4
+Spec digest (SHA-256): de85dcea31b830406d3516147ee61b3edb40fe5f86ee173340f269b164e5953b
 
 State:
     theta: column [3], real
@@ -45,9 +45,6 @@ Claims:
         size; second engine; given M is positive definite; U is smooth)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given M is positive
         definite; U is smooth)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
-        d b_theta/d r = inv(M), invertible at every state; given C is positive definite; C is positive semidefinite;
-        M is positive definite; U is smooth; chains do not explode in finite time; Sigma is positive definite)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
         positive definite)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -56,9 +53,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -67,19 +64,20 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "24d9cc71f56d8dd97c75033c58cf93ab75fb8334504f97239844e491a37e82d4"
+SPEC_DIGEST = "de85dcea31b830406d3516147ee61b3edb40fe5f86ee173340f269b164e5953b"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 3), ("r", 3))
 SIZES = ()
 PARAMETERS = ("M", "C", "mu", "Sigma")
-CONSTANTS = ("L_r", "inv_Sigma", "inv_Sigma_mu", "inv_M")
+CONSTANTS = ("L_r", "inv_Sigma", "inv_M")
 DATA = ()
 ARGUMENTS = (
     "theta",
@@ -90,7 +88,6 @@ ARGUMENTS = (
     "Sigma",
     "L_r",
     "inv_Sigma",
-    "inv_Sigma_mu",
     "inv_M",
     "eps",
     "thin",
@@ -98,19 +95,7 @@ ARGUMENTS = (
     "theta_draws",
     "r_draws",
 )
-LANES_ARGUMENTS = (
-    "lanes",
-    "C",
-    "L_r",
-    "inv_Sigma",
-    "inv_Sigma_mu",
-    "inv_M",
-    "eps",
-    "thin",
-    "noise_state",
-    "kept",
-    "lanes_draws",
-)
+LANES_ARGUMENTS = ("lanes", "C", "mu", "L_r", "inv_Sigma", "inv_M", "eps", "thin", "noise_state", "kept", "lanes_draws")
 MOMENTS = ("theta[i]", "r[i]", "theta[i]*theta[j]", "theta[i]*r[j]", "r[i]*r[j]")
 POTENTIAL_BLOCK = "theta"
 
@@ -119,40 +104,27 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
-    inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2
-    inv_Sigma_theta_1 = inv_Sigma[1, 0] * theta_0 + inv_Sigma[1, 1] * theta_1 + inv_Sigma[1, 2] * theta_2
-    inv_Sigma_theta_2 = inv_Sigma[2, 0] * theta_0 + inv_Sigma[2, 1] * theta_1 + inv_Sigma[2, 2] * theta_2
-    grad_U_0 = -inv_Sigma_mu[0] + inv_Sigma_theta_0
-    grad_U_1 = -inv_Sigma_mu[1] + inv_Sigma_theta_1
-    grad_U_2 = -inv_Sigma_mu[2] + inv_Sigma_theta_2
+def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
+    part = mu[0] - theta_0
+    part_2 = mu[1] - theta_1
+    part_3 = mu[2] - theta_2
+    inv_Sigma_difference_0 = inv_Sigma[0, 0] * part + inv_Sigma[0, 1] * part_2 + inv_Sigma[0, 2] * part_3
+    inv_Sigma_difference_1 = inv_Sigma[1, 0] * part + inv_Sigma[1, 1] * part_2 + inv_Sigma[1, 2] * part_3
+    inv_Sigma_difference_2 = inv_Sigma[2, 0] * part + inv_Sigma[2, 1] * part_2 + inv_Sigma[2, 2] * part_3
+    grad_U_0 = -inv_Sigma_difference_0
+    grad_U_1 = -inv_Sigma_difference_1
+    grad_U_2 = -inv_Sigma_difference_2
     return grad_U_0, grad_U_1, grad_U_2
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(
-    theta_0,
-    theta_1,
-    theta_2,
-    r_0,
-    r_1,
-    r_2,
-    C,
-    L_r,
-    inv_Sigma,
-    inv_Sigma_mu,
-    inv_M,
-    noise_r_0,
-    noise_r_1,
-    noise_r_2,
-    eps,
-):
+def step(theta_0, theta_1, theta_2, r_0, r_1, r_2, C, mu, L_r, inv_Sigma, inv_M, noise_r_0, noise_r_1, noise_r_2, eps):
     """Return one step (sequential euler): theta_new, r_new; draw nothing."""
     L_r_noise_r_0 = L_r[0, 0] * noise_r_0 + L_r[0, 1] * noise_r_1 + L_r[0, 2] * noise_r_2
     L_r_noise_r_1 = L_r[1, 0] * noise_r_0 + L_r[1, 1] * noise_r_1 + L_r[1, 2] * noise_r_2
     L_r_noise_r_2 = L_r[2, 0] * noise_r_0 + L_r[2, 1] * noise_r_1 + L_r[2, 2] * noise_r_2
-    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu)
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
     inv_M_r_0 = inv_M[0, 0] * r_0 + inv_M[0, 1] * r_1 + inv_M[0, 2] * r_2
     inv_M_r_1 = inv_M[1, 0] * r_0 + inv_M[1, 1] * r_1 + inv_M[1, 2] * r_2
     inv_M_r_2 = inv_M[2, 0] * r_0 + inv_M[2, 1] * r_1 + inv_M[2, 2] * r_2
@@ -174,7 +146,7 @@ def step(
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step_lanes(lanes, C, L_r, inv_Sigma, inv_Sigma_mu, inv_M, lanes_noise, eps):
+def step_lanes(lanes, C, mu, L_r, inv_Sigma, inv_M, lanes_noise, eps):
     """Advance 64 chains by one step, in place; draw nothing."""
     for lane in range(np.uint64(64)):
         theta_0 = lanes[lane]
@@ -187,21 +159,7 @@ def step_lanes(lanes, C, L_r, inv_Sigma, inv_Sigma_mu, inv_M, lanes_noise, eps):
         noise_r_1 = lanes_noise[np.uint64(64) + lane]
         noise_r_2 = lanes_noise[np.uint64(128) + lane]
         theta_0, theta_1, theta_2, r_0, r_1, r_2 = step(
-            theta_0,
-            theta_1,
-            theta_2,
-            r_0,
-            r_1,
-            r_2,
-            C,
-            L_r,
-            inv_Sigma,
-            inv_Sigma_mu,
-            inv_M,
-            noise_r_0,
-            noise_r_1,
-            noise_r_2,
-            eps,
+            theta_0, theta_1, theta_2, r_0, r_1, r_2, C, mu, L_r, inv_Sigma, inv_M, noise_r_0, noise_r_1, noise_r_2, eps
         )
         lanes[lane] = theta_0
         lanes[np.uint64(64) + lane] = theta_1
@@ -213,31 +171,26 @@ def step_lanes(lanes, C, L_r, inv_Sigma, inv_Sigma_mu, inv_M, lanes_noise, eps):
 
 def prepare(M, C, mu, Sigma, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    inv_Sigma_mu = np.empty(3)
     two_D_r = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
             two_D_r[i, j] = 2.0 * C[i, j]
     (L_r,) = _noise_factor([[two_D_r]], None, eps, ["r"])
     inv_Sigma = np.linalg.inv(Sigma)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * mu[j]
-        inv_Sigma_mu[i] = total
     inv_M = np.linalg.inv(M)
-    return (L_r, inv_Sigma, inv_Sigma_mu, inv_M)
+    return (L_r, inv_Sigma, inv_M)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, r, M, C, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, inv_M, eps, thin, noise_state, theta_draws, r_draws):
+def run(theta, r, M, C, mu, Sigma, L_r, inv_Sigma, inv_M, eps, thin, noise_state, theta_draws, r_draws):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, and as long as BLOCKS says or the draws asked
-    for; random states are rows of what `seed_streams` returns.
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
+    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
+    wide as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 6 coordinates, so the state and all of a step are scalars.
     """
@@ -265,9 +218,9 @@ def run(theta, r, M, C, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, inv_M, eps, thi
                 r_1,
                 r_2,
                 C,
+                mu,
                 L_r,
                 inv_Sigma,
-                inv_Sigma_mu,
                 inv_M,
                 noise_r_0,
                 noise_r_1,
@@ -303,8 +256,39 @@ def run(theta, r, M, C, mu, Sigma, L_r, inv_Sigma, inv_Sigma_mu, inv_M, eps, thi
     return done
 
 
+def checked_run(theta, r, M, C, mu, Sigma, eps, thin, noise_state, theta_draws, r_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (3,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("r", r, (3,), sizes, written=True)
+    _check_finite("r", r)
+    _check_array("M", M, (3, 3), sizes)
+    _check_finite("M", M)
+    _check_symmetric("M", M, "positive definite")
+    _check_array("C", C, (3, 3), sizes)
+    _check_finite("C", C)
+    _check_symmetric("C", C, "positive semidefinite")
+    _check_array("mu", mu, (3,), sizes)
+    _check_finite("mu", mu)
+    _check_array("Sigma", Sigma, (3, 3), sizes)
+    _check_finite("Sigma", Sigma)
+    _check_symmetric("Sigma", Sigma, "positive definite")
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("theta_draws", theta_draws, ("draws", 3), sizes, written=True)
+    _check_array("r_draws", r_draws, ("draws", 3), sizes, written=True)
+    _check_apart(theta=theta, r=r, theta_draws=theta_draws, r_draws=r_draws)
+    L_r, inv_Sigma, inv_M = prepare(M, C, mu, Sigma, eps)
+    return run(theta, r, M, C, mu, Sigma, L_r, inv_Sigma, inv_M, eps, thin, noise_state, theta_draws, r_draws)
+
+
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run_lanes(lanes, C, L_r, inv_Sigma, inv_Sigma_mu, inv_M, eps, thin, noise_state, kept, lanes_draws):
+def run_lanes(lanes, C, mu, L_r, inv_Sigma, inv_M, eps, thin, noise_state, kept, lanes_draws):
     """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
 
     Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
@@ -318,7 +302,7 @@ def run_lanes(lanes, C, L_r, inv_Sigma, inv_Sigma_mu, inv_M, eps, thin, noise_st
         for turn in range(thin):
             if turn % 2 == 0:
                 _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
-            step_lanes(lanes, C, L_r, inv_Sigma, inv_Sigma_mu, inv_M, lanes_noise[192 * (turn % 2) :], eps)
+            step_lanes(lanes, C, mu, L_r, inv_Sigma, inv_M, lanes_noise[192 * (turn % 2) :], eps)
         for lane in range(np.uint64(64)):
             finite = kept[lane] == draw
             finite &= abs(lanes[lane]) <= 1.7976931348623157e308
@@ -339,34 +323,28 @@ def seed_streams(seed, chains):
 
 def prepare_generator(M, C, mu, Sigma):
     """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
-    inv_Sigma_mu = np.empty(3)
     inv_Sigma = np.linalg.inv(Sigma)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * mu[j]
-        inv_Sigma_mu[i] = total
     inv_M = np.linalg.inv(M)
-    return (inv_Sigma, inv_Sigma_mu, inv_M)
+    return (inv_Sigma, inv_M)
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def full_gradient(theta, inv_Sigma, inv_Sigma_mu):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+def full_gradient(theta, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
     grad_U = np.empty(3)
-    inv_Sigma_theta = np.empty(3)
+    inv_Sigma_difference = np.empty(3)
     for i in range(3):
         total = 0.0
         for j in range(3):
-            total += inv_Sigma[i, j] * theta[j]
-        inv_Sigma_theta[i] = total
+            total += inv_Sigma[i, j] * (mu[j] - theta[j])
+        inv_Sigma_difference[i] = total
     for i in range(3):
-        grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
+        grad_U[i] = -inv_Sigma_difference[i]
     return grad_U
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, M, C, mu, Sigma, inv_Sigma, inv_Sigma_mu, inv_M):
+def generator(theta, r, M, C, mu, Sigma, inv_Sigma, inv_M):
     """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[j], theta[i]*r[j], r[i]*r[j].
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
     """
@@ -377,7 +355,7 @@ def generator(theta, r, M, C, mu, Sigma, inv_Sigma, inv_Sigma_mu, inv_M):
     L_r_r = np.empty((3, 3))
     inv_M_r = np.empty(3)
     C_inv_M_r = np.empty(3)
-    grad_U = full_gradient(theta, inv_Sigma, inv_Sigma_mu)
+    grad_U = full_gradient(theta, mu, inv_Sigma)
     for i in range(3):
         total = 0.0
         for j in range(3):
@@ -652,8 +630,8 @@ def _largest_step(doubled, excess):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -667,3 +645,82 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_symmetric(name, matrix, kind):
+    """Check that a matrix is symmetric up to rounding, and positive definite or semidefinite where `kind` says so.
+
+    Raises ValueError.
+    """
+    slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > slack:
+        raise ValueError(f"{name}: found a matrix that is not symmetric, expected a {kind} one")
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    low = smallest <= 0.0 if kind == "positive definite" else smallest < -slack
+    if kind != "symmetric" and low:
+        raise ValueError(f"{name}: found the eigenvalue {smallest}, expected a {kind} matrix")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

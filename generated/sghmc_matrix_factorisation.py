@@ -1,7 +1,7 @@
 """sghmc_matrix_factorisation: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and matrix_factorisation.
-Spec digest (SHA-256): 17b77663f3df838e0ce47c08d2d31a8108cd5a46f2071edc56791d0ea141b6e4
+Spec digest (SHA-256): 178e28153784d48285317bfc62b0043c5d1037cc5e888e539a7f4152621817d1
 
 State:
     theta: column [28], real
@@ -53,9 +53,6 @@ Claims:
         size; second engine; given U is smooth; m is positive)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth; m
         is positive)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
-        d b_theta/d r = I/m, invertible at every state; given U is smooth; c is nonnegative; c is positive; m is
-        positive; chains do not explode in finite time; noise_variance is positive; prior_variance is positive)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
         noise_variance is positive; prior_variance is positive)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -65,9 +62,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by V = 0: no gradient noise is subtracted)
     proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -76,13 +73,14 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "17b77663f3df838e0ce47c08d2d31a8108cd5a46f2071edc56791d0ea141b6e4"
+SPEC_DIGEST = "178e28153784d48285317bfc62b0043c5d1037cc5e888e539a7f4152621817d1"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 28), ("r", 28))
@@ -127,18 +125,18 @@ def gradient(
     v,
     y,
     batch,
-    u_batch_0_3,
-    u_batch_4_7,
     v_batch_0_3,
     v_batch_4_5,
+    u_batch_0_3,
+    u_batch_4_7,
     y_batch,
 ):
     """Write grad_U_tilde_F[i,j] = F[i,j]/prior_variance
-    + (N/batch_size) * sum over the batch of sum_klmp u[n,k] F[k,l] G[m,l] v[n,m] u[n,i] v[n,p]
-    G[p,j]/noise_variance - sum_k u[n,i] v[n,k] G[k,j] y[n]/noise_variance
+    + (N/batch_size) * sum over the batch of sum_k u[n,i] v[n,k] G[k,j] (sum_lmp u[n,l] F[l,m] G[p,m] v[n,p] -
+    y[n])/noise_variance
     grad_U_tilde_G[i,j] = G[i,j]/prior_variance
-    + (N/batch_size) * sum over the batch of sum_klmp u[n,k] F[k,j] u[n,l] v[n,m] G[m,p] F[l,p]
-    v[n,i]/noise_variance - sum_k u[n,k] F[k,j] y[n] v[n,i]/noise_variance.
+    + (N/batch_size) * sum over the batch of sum_k u[n,k] F[k,j] (sum_lmp u[n,l] F[l,m] G[p,m] v[n,p] - y[n])
+    v[n,i]/noise_variance.
     """
     N = u.shape[0]
     batch_size = batch.shape[0]
@@ -172,6 +170,12 @@ def gradient(
     grad_U_tilde_27 = 0.0
     for b in range(np.uint64(batch_size)):
         row = batch[b]
+        v_0 = v[row, 0]
+        v_1 = v[row, 1]
+        v_2 = v[row, 2]
+        v_3 = v[row, 3]
+        v_4 = v[row, 4]
+        v_5 = v[row, 5]
         u_0 = u[row, 0]
         u_1 = u[row, 1]
         u_2 = u[row, 2]
@@ -180,13 +184,13 @@ def gradient(
         u_5 = u[row, 5]
         u_6 = u[row, 6]
         u_7 = u[row, 7]
-        v_0 = v[row, 0]
-        v_1 = v[row, 1]
-        v_2 = v[row, 2]
-        v_3 = v[row, 3]
-        v_4 = v[row, 4]
-        v_5 = v[row, 5]
         y_row = y[row]
+        v_batch_0_3[np.uint64(4) * b] = v_0
+        v_batch_0_3[np.uint64(4) * b + np.uint64(1)] = v_1
+        v_batch_0_3[np.uint64(4) * b + np.uint64(2)] = v_2
+        v_batch_0_3[np.uint64(4) * b + np.uint64(3)] = v_3
+        v_batch_4_5[np.uint64(2) * b] = v_4
+        v_batch_4_5[np.uint64(2) * b + np.uint64(1)] = v_5
         u_batch_0_3[np.uint64(4) * b] = u_0
         u_batch_0_3[np.uint64(4) * b + np.uint64(1)] = u_1
         u_batch_0_3[np.uint64(4) * b + np.uint64(2)] = u_2
@@ -195,14 +199,46 @@ def gradient(
         u_batch_4_7[np.uint64(4) * b + np.uint64(1)] = u_5
         u_batch_4_7[np.uint64(4) * b + np.uint64(2)] = u_6
         u_batch_4_7[np.uint64(4) * b + np.uint64(3)] = u_7
+        y_batch[b] = y_row
+    for b in range(np.uint64(batch_size), np.uint64(batch_size + 7 - (batch_size + 7) % 8)):
+        row = batch[0]
+        v_0 = v[row, 0]
+        v_1 = v[row, 1]
+        v_2 = v[row, 2]
+        v_3 = v[row, 3]
+        v_4 = v[row, 4]
+        v_5 = v[row, 5]
+        u_0 = u[row, 0]
+        u_1 = u[row, 1]
+        u_2 = u[row, 2]
+        u_3 = u[row, 3]
+        u_4 = u[row, 4]
+        u_5 = u[row, 5]
+        u_6 = u[row, 6]
+        u_7 = u[row, 7]
+        y_row = y[row]
         v_batch_0_3[np.uint64(4) * b] = v_0
         v_batch_0_3[np.uint64(4) * b + np.uint64(1)] = v_1
         v_batch_0_3[np.uint64(4) * b + np.uint64(2)] = v_2
         v_batch_0_3[np.uint64(4) * b + np.uint64(3)] = v_3
         v_batch_4_5[np.uint64(2) * b] = v_4
         v_batch_4_5[np.uint64(2) * b + np.uint64(1)] = v_5
+        u_batch_0_3[np.uint64(4) * b] = u_0
+        u_batch_0_3[np.uint64(4) * b + np.uint64(1)] = u_1
+        u_batch_0_3[np.uint64(4) * b + np.uint64(2)] = u_2
+        u_batch_0_3[np.uint64(4) * b + np.uint64(3)] = u_3
+        u_batch_4_7[np.uint64(4) * b] = u_4
+        u_batch_4_7[np.uint64(4) * b + np.uint64(1)] = u_5
+        u_batch_4_7[np.uint64(4) * b + np.uint64(2)] = u_6
+        u_batch_4_7[np.uint64(4) * b + np.uint64(3)] = u_7
         y_batch[b] = y_row
-    for b in range(np.uint64(batch_size)):
+    for b in range(np.uint64(batch_size + 7 - (batch_size + 7) % 8)):
+        v_0 = v_batch_0_3[np.uint64(4) * b]
+        v_1 = v_batch_0_3[np.uint64(4) * b + np.uint64(1)]
+        v_2 = v_batch_0_3[np.uint64(4) * b + np.uint64(2)]
+        v_3 = v_batch_0_3[np.uint64(4) * b + np.uint64(3)]
+        v_4 = v_batch_4_5[np.uint64(2) * b]
+        v_5 = v_batch_4_5[np.uint64(2) * b + np.uint64(1)]
         u_0 = u_batch_0_3[np.uint64(4) * b]
         u_1 = u_batch_0_3[np.uint64(4) * b + np.uint64(1)]
         u_2 = u_batch_0_3[np.uint64(4) * b + np.uint64(2)]
@@ -211,13 +247,14 @@ def gradient(
         u_5 = u_batch_4_7[np.uint64(4) * b + np.uint64(1)]
         u_6 = u_batch_4_7[np.uint64(4) * b + np.uint64(2)]
         u_7 = u_batch_4_7[np.uint64(4) * b + np.uint64(3)]
-        v_0 = v_batch_0_3[np.uint64(4) * b]
-        v_1 = v_batch_0_3[np.uint64(4) * b + np.uint64(1)]
-        v_2 = v_batch_0_3[np.uint64(4) * b + np.uint64(2)]
-        v_3 = v_batch_0_3[np.uint64(4) * b + np.uint64(3)]
-        v_4 = v_batch_4_5[np.uint64(2) * b]
-        v_5 = v_batch_4_5[np.uint64(2) * b + np.uint64(1)]
         y_row = y_batch[b]
+        inside = np.float64(b < np.uint64(batch_size))
+        v_G_0 = (
+            v_0 * theta[16] + v_1 * theta[18] + v_2 * theta[20] + v_3 * theta[22] + v_4 * theta[24] + v_5 * theta[26]
+        )
+        v_G_1 = (
+            v_0 * theta[17] + v_1 * theta[19] + v_2 * theta[21] + v_3 * theta[23] + v_4 * theta[25] + v_5 * theta[27]
+        )
         u_F_0 = (
             u_0 * theta[0]
             + u_1 * theta[2]
@@ -238,57 +275,51 @@ def gradient(
             + u_6 * theta[13]
             + u_7 * theta[15]
         )
-        v_G_0 = (
-            v_0 * theta[16] + v_1 * theta[18] + v_2 * theta[20] + v_3 * theta[22] + v_4 * theta[24] + v_5 * theta[26]
-        )
-        v_G_1 = (
-            v_0 * theta[17] + v_1 * theta[19] + v_2 * theta[21] + v_3 * theta[23] + v_4 * theta[25] + v_5 * theta[27]
-        )
         u_F_v_G = u_F_0 * v_G_0 + u_F_1 * v_G_1
         reciprocal = 1.0 / noise_variance
         part = -y_row + u_F_v_G
-        weight = reciprocal * (u_0 * part)
-        grad_U_tilde_0 += v_G_0 * weight
-        grad_U_tilde_1 += v_G_1 * weight
-        weight = reciprocal * (u_1 * part)
-        grad_U_tilde_2 += v_G_0 * weight
-        grad_U_tilde_3 += v_G_1 * weight
-        weight = reciprocal * (u_2 * part)
-        grad_U_tilde_4 += v_G_0 * weight
-        grad_U_tilde_5 += v_G_1 * weight
-        weight = reciprocal * (u_3 * part)
-        grad_U_tilde_6 += v_G_0 * weight
-        grad_U_tilde_7 += v_G_1 * weight
-        weight = reciprocal * (u_4 * part)
-        grad_U_tilde_8 += v_G_0 * weight
-        grad_U_tilde_9 += v_G_1 * weight
-        weight = reciprocal * (u_5 * part)
-        grad_U_tilde_10 += v_G_0 * weight
-        grad_U_tilde_11 += v_G_1 * weight
-        weight = reciprocal * (u_6 * part)
-        grad_U_tilde_12 += v_G_0 * weight
-        grad_U_tilde_13 += v_G_1 * weight
-        weight = reciprocal * (u_7 * part)
-        grad_U_tilde_14 += v_G_0 * weight
-        grad_U_tilde_15 += v_G_1 * weight
-        weight_2 = reciprocal * (v_0 * part)
-        grad_U_tilde_16 += u_F_0 * weight_2
-        grad_U_tilde_17 += u_F_1 * weight_2
-        weight_2 = reciprocal * (v_1 * part)
-        grad_U_tilde_18 += u_F_0 * weight_2
-        grad_U_tilde_19 += u_F_1 * weight_2
-        weight_2 = reciprocal * (v_2 * part)
-        grad_U_tilde_20 += u_F_0 * weight_2
-        grad_U_tilde_21 += u_F_1 * weight_2
-        weight_2 = reciprocal * (v_3 * part)
-        grad_U_tilde_22 += u_F_0 * weight_2
-        grad_U_tilde_23 += u_F_1 * weight_2
-        weight_2 = reciprocal * (v_4 * part)
-        grad_U_tilde_24 += u_F_0 * weight_2
-        grad_U_tilde_25 += u_F_1 * weight_2
-        weight_2 = reciprocal * (v_5 * part)
-        grad_U_tilde_26 += u_F_0 * weight_2
-        grad_U_tilde_27 += u_F_1 * weight_2
+        weight = u_0 * reciprocal * part
+        grad_U_tilde_0 += inside * v_G_0 * weight
+        grad_U_tilde_1 += inside * v_G_1 * weight
+        weight = u_1 * reciprocal * part
+        grad_U_tilde_2 += inside * v_G_0 * weight
+        grad_U_tilde_3 += inside * v_G_1 * weight
+        weight = u_2 * reciprocal * part
+        grad_U_tilde_4 += inside * v_G_0 * weight
+        grad_U_tilde_5 += inside * v_G_1 * weight
+        weight = u_3 * reciprocal * part
+        grad_U_tilde_6 += inside * v_G_0 * weight
+        grad_U_tilde_7 += inside * v_G_1 * weight
+        weight = u_4 * reciprocal * part
+        grad_U_tilde_8 += inside * v_G_0 * weight
+        grad_U_tilde_9 += inside * v_G_1 * weight
+        weight = u_5 * reciprocal * part
+        grad_U_tilde_10 += inside * v_G_0 * weight
+        grad_U_tilde_11 += inside * v_G_1 * weight
+        weight = u_6 * reciprocal * part
+        grad_U_tilde_12 += inside * v_G_0 * weight
+        grad_U_tilde_13 += inside * v_G_1 * weight
+        weight = u_7 * reciprocal * part
+        grad_U_tilde_14 += inside * v_G_0 * weight
+        grad_U_tilde_15 += inside * v_G_1 * weight
+        weight_2 = v_0 * reciprocal * part
+        grad_U_tilde_16 += inside * u_F_0 * weight_2
+        grad_U_tilde_17 += inside * u_F_1 * weight_2
+        weight_2 = v_1 * reciprocal * part
+        grad_U_tilde_18 += inside * u_F_0 * weight_2
+        grad_U_tilde_19 += inside * u_F_1 * weight_2
+        weight_2 = v_2 * reciprocal * part
+        grad_U_tilde_20 += inside * u_F_0 * weight_2
+        grad_U_tilde_21 += inside * u_F_1 * weight_2
+        weight_2 = v_3 * reciprocal * part
+        grad_U_tilde_22 += inside * u_F_0 * weight_2
+        grad_U_tilde_23 += inside * u_F_1 * weight_2
+        weight_2 = v_4 * reciprocal * part
+        grad_U_tilde_24 += inside * u_F_0 * weight_2
+        grad_U_tilde_25 += inside * u_F_1 * weight_2
+        weight_2 = v_5 * reciprocal * part
+        grad_U_tilde_26 += inside * u_F_0 * weight_2
+        grad_U_tilde_27 += inside * u_F_1 * weight_2
     reciprocal_2 = 1.0 / prior_variance
     reciprocal_3 = 1.0 / batch_size
     grad_U_tilde_0 = theta[0] * reciprocal_2 + N * grad_U_tilde_0 * reciprocal_3
@@ -367,10 +398,10 @@ def step(
     noise_r,
     eps,
     grad_U_tilde,
-    u_batch_0_3,
-    u_batch_4_7,
     v_batch_0_3,
     v_batch_4_5,
+    u_batch_0_3,
+    u_batch_4_7,
     y_batch,
 ):
     """Write one step (sequential euler): theta_new, r_new; draw nothing."""
@@ -383,10 +414,10 @@ def step(
         v,
         y,
         batch,
-        u_batch_0_3,
-        u_batch_4_7,
         v_batch_0_3,
         v_batch_4_5,
+        u_batch_0_3,
+        u_batch_4_7,
         y_batch,
     )
     # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - c r[i]/m) + noise
@@ -429,9 +460,10 @@ def run(
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, the data of float64 or float32, and as long as
-    BLOCKS says or the draws asked for; random states are rows of what `seed_streams` returns. batch_size is from 1 to
-    N, permutation begins as np.arange(N, dtype=np.uint64).
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64, the data of
+    float64 or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a
+    row for each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
+    batch_size is from 1 to N, permutation begins as np.arange(N, dtype=np.uint64).
 
     Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
     their features in scalars takes several rows at once.
@@ -440,11 +472,11 @@ def run(
     theta_new = np.empty(28)
     r_new = np.empty(28)
     grad_U_tilde = np.empty(28)
-    u_batch_0_3 = np.empty(4 * batch_size)
-    u_batch_4_7 = np.empty(4 * batch_size)
-    v_batch_0_3 = np.empty(4 * batch_size)
-    v_batch_4_5 = np.empty(2 * batch_size)
-    y_batch = np.empty(batch_size)
+    v_batch_0_3 = np.empty(4 * batch_size + 28)
+    v_batch_4_5 = np.empty(2 * batch_size + 14)
+    u_batch_0_3 = np.empty(4 * batch_size + 28)
+    u_batch_4_7 = np.empty(4 * batch_size + 28)
+    y_batch = np.empty(batch_size + 7)
     noise_r = np.empty(28)
     batch = np.empty(batch_size, np.uint64)
     for kept in range(theta_draws.shape[0]):
@@ -468,10 +500,10 @@ def run(
                 noise_r,
                 eps,
                 grad_U_tilde,
-                u_batch_0_3,
-                u_batch_4_7,
                 v_batch_0_3,
                 v_batch_4_5,
+                u_batch_0_3,
+                u_batch_4_7,
                 y_batch,
             )
             for entry in range(28):
@@ -488,6 +520,78 @@ def run(
     return theta_draws.shape[0]
 
 
+def checked_run(
+    theta,
+    r,
+    m,
+    c,
+    prior_variance,
+    noise_variance,
+    u,
+    v,
+    y,
+    batch_size,
+    eps,
+    thin,
+    noise_state,
+    batch_state,
+    permutation,
+    theta_draws,
+    r_draws,
+):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (28,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("r", r, (28,), sizes, written=True)
+    _check_finite("r", r)
+    _check_array("u", u, ("N", 8), sizes, ("float64", "float32"))
+    _check_finite("u", u)
+    _check_values("u", u, [0, 1])
+    _check_array("v", v, ("N", 6), sizes, ("float64", "float32"))
+    _check_finite("v", v)
+    _check_values("v", v, [0, 1])
+    _check_array("y", y, ("N",), sizes, ("float64", "float32"))
+    _check_finite("y", y)
+    _check_number("m", m, above=0)
+    _check_number("c", c, least=0)
+    _check_number("prior_variance", prior_variance, above=0)
+    _check_number("noise_variance", noise_variance, above=0)
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_number("batch_size", batch_size, whole=True, least=1, most=u.shape[0])
+    _check_words("batch_state", batch_state, 4)
+    _check_places("permutation", permutation, u.shape[0])
+    _check_array("theta_draws", theta_draws, ("draws", 28), sizes, written=True)
+    _check_array("r_draws", r_draws, ("draws", 28), sizes, written=True)
+    _check_apart(theta=theta, r=r, theta_draws=theta_draws, r_draws=r_draws, permutation=permutation)
+    (scale_r,) = prepare(m, c, prior_variance, noise_variance, eps)
+    return run(
+        theta,
+        r,
+        m,
+        c,
+        prior_variance,
+        noise_variance,
+        scale_r,
+        u,
+        v,
+        y,
+        batch_size,
+        eps,
+        thin,
+        noise_state,
+        batch_state,
+        permutation,
+        theta_draws,
+        r_draws,
+    )
+
+
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
@@ -496,16 +600,14 @@ def seed_streams(seed, chains):
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
 def full_gradient(theta, prior_variance, noise_variance, u, v, y):
     """Return grad_U_F[i,j] = F[i,j]/prior_variance
-    + sum over the data of sum_klmp u[n,k] F[k,l] G[m,l] v[n,m] u[n,i] v[n,p] G[p,j]/noise_variance - sum_k u[n,i]
-    v[n,k] G[k,j] y[n]/noise_variance
+    + sum over the data of sum_k u[n,i] v[n,k] G[k,j] (sum_lmp u[n,l] F[l,m] G[p,m] v[n,p] - y[n])/noise_variance
     grad_U_G[i,j] = G[i,j]/prior_variance
-    + sum over the data of sum_klmp u[n,k] F[k,j] u[n,l] v[n,m] G[m,p] F[l,p] v[n,i]/noise_variance - sum_k u[n,k]
-    F[k,j] y[n] v[n,i]/noise_variance.
+    + sum over the data of sum_k u[n,k] F[k,j] (sum_lmp u[n,l] F[l,m] G[p,m] v[n,p] - y[n]) v[n,i]/noise_variance.
     """
     N = u.shape[0]
     grad_U = np.empty(28)
-    u_F = np.empty((N, 2))
     v_G = np.empty((N, 2))
+    u_F = np.empty((N, 2))
     u_F_v_G = np.empty(N)
     F = theta[0:16].reshape((8, 2))
     grad_U_F = grad_U[0:16].reshape((8, 2))
@@ -514,15 +616,15 @@ def full_gradient(theta, prior_variance, noise_variance, u, v, y):
     for row in range(N):
         for i in range(2):
             total = 0.0
-            for j in range(8):
-                total += u[row, j] * F[j, i]
-            u_F[row, i] = total
-    for row in range(N):
-        for i in range(2):
-            total = 0.0
             for j in range(6):
                 total += v[row, j] * G[j, i]
             v_G[row, i] = total
+    for row in range(N):
+        for i in range(2):
+            total = 0.0
+            for j in range(8):
+                total += u[row, j] * F[j, i]
+            u_F[row, i] = total
     for row in range(N):
         total = 0.0
         for i in range(2):
@@ -533,7 +635,7 @@ def full_gradient(theta, prior_variance, noise_variance, u, v, y):
             grad_U_F[i, j] = 0.0
     for row in range(N):
         for i in range(8):
-            weight = u[row, i] * u_F_v_G[row] / noise_variance - u[row, i] * y[row] / noise_variance
+            weight = u[row, i] * (u_F_v_G[row] - y[row]) / noise_variance
             for j in range(2):
                 grad_U_F[i, j] += weight * v_G[row, j]
     for i in range(6):
@@ -541,7 +643,7 @@ def full_gradient(theta, prior_variance, noise_variance, u, v, y):
             grad_U_G[i, j] = 0.0
     for row in range(N):
         for i in range(6):
-            weight_2 = v[row, i] * u_F_v_G[row] / noise_variance - v[row, i] * y[row] / noise_variance
+            weight_2 = v[row, i] * (u_F_v_G[row] - y[row]) / noise_variance
             for j in range(2):
                 grad_U_G[i, j] += weight_2 * u_F[row, j]
     for i in range(8):
@@ -588,11 +690,11 @@ def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, u, v, y, b
     theta_new = np.zeros(28)
     r_new = np.zeros(28)
     grad_U_tilde = np.zeros(28)
-    u_batch_0_3 = np.zeros(4 * batch_size)
-    u_batch_4_7 = np.zeros(4 * batch_size)
-    v_batch_0_3 = np.zeros(4 * batch_size)
-    v_batch_4_5 = np.zeros(2 * batch_size)
-    y_batch = np.zeros(batch_size)
+    v_batch_0_3 = np.zeros(4 * batch_size + 28)
+    v_batch_4_5 = np.zeros(2 * batch_size + 14)
+    u_batch_0_3 = np.zeros(4 * batch_size + 28)
+    u_batch_4_7 = np.zeros(4 * batch_size + 28)
+    y_batch = np.zeros(batch_size + 7)
     step(
         theta_new,
         r_new,
@@ -610,10 +712,10 @@ def one_step(theta, r, m, c, prior_variance, noise_variance, scale_r, u, v, y, b
         noise_r,
         eps,
         grad_U_tilde,
-        u_batch_0_3,
-        u_batch_4_7,
         v_batch_0_3,
         v_batch_4_5,
+        u_batch_0_3,
+        u_batch_4_7,
         y_batch,
     )
     return np.concatenate((theta_new, r_new))
@@ -790,8 +892,8 @@ def _noise_scale(two_D, B_hat, eps, block):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -807,26 +909,126 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_values(name, array, values):
+    """Check that an array holds some values only. Raises ValueError."""
+    bad = np.argwhere(~np.isin(array, values))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected one of {values}")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_places(name, permutation, count):
+    """Check that an array holds every number below `count` once. Raises TypeError, ValueError."""
+    _check_array(name, permutation, (count,), {}, ("uint64",), written=True)
+    if permutation.max(initial=0) >= count or (np.bincount(permutation.astype(np.int64)) != 1).any():
+        raise ValueError(f"{name}: expected every number from 0 to {count - 1} once, as np.arange({count}) has them")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
+
+
 _FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
 
 
-def _jacobian(function, z):
+def _jacobian(function, z, widths=None):
     """Return d function/dz by central differences."""
-    widths = 1e-5 * (1.0 + np.abs(z))
+    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
     columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
     return np.array(columns).T
 
 
-def _standstill(change, z):
+def _widths(slope, z, block):
+    """Return widths of differences at z: of theta 1e-4 of 1/sqrt(d^2 U/d theta_i^2), as far as U curves upwards."""
+    widths = 1e-5 * (1.0 + np.abs(z))
+    for _ in range(5):  # a difference over a poor width gives a better one
+        old = widths[block].copy()
+        with np.errstate(all="ignore"):
+            bent = np.diag(_jacobian(slope, z[block], old))
+            better = np.where(bent > 0.0, 1e-4 / np.sqrt(bent), old)
+        widths[block] = np.where(np.isnan(bent), 1e-3 * old, np.clip(better, 1e-3 * old, 1e3 * old))
+        if (np.abs(widths[block] - old) <= 0.1 * old).all():
+            break
+    return widths
+
+
+def _standstill(change, z, widths=None):
     """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
+    reason = "its limit of 100 turns"
+    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
     with np.errstate(all="ignore"):
         for _ in range(100):
-            slopes = _jacobian(change, z)
+            slopes = _jacobian(change, z, widths)
+            if not np.isfinite(slopes).all():
+                reason = "values that are not finite"
+                break
             try:
                 move = -np.linalg.solve(slopes, change(z))
             except np.linalg.LinAlgError:
+                reason = "a singular matrix"
                 break
-            if np.abs(move).max() <= 1e-7 * (1.0 + np.abs(z).max()):
+            if (np.abs(move) <= 1e-3 * widths).all():
                 return z + move, slopes
             share = 1.0
             while share > 1e-6:
@@ -835,9 +1037,14 @@ def _standstill(change, z):
                     break
                 share *= 0.5
             if not share > 1e-6:
+                reason = "a state from which no shorter step leads on"
                 break
             z = z + share * move
-    raise ValueError("there is no state where the step stands still on average")
+        left = np.linalg.norm(change(z))
+    raise ValueError(
+        f"no state was found where the step stands still on average: Newton's method met {reason} (a step moves by "
+        f"{left:.2g} there)"
+    )
 
 
 def _stationary(M, N):
@@ -849,13 +1056,25 @@ def _stationary(M, N):
     return found
 
 
-def _curvature(slope, theta):
+def _curvature(slope, theta, widths):
     """Return the Hessian of U, which is positive definite around a mode."""
-    slopes = _jacobian(slope, theta)
+    slopes = _jacobian(slope, theta, widths)
     curvature = (slopes + slopes.T) / 2.0
-    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
-        raise ValueError("the posterior has no mode where the step stands still on average")
+    units = np.sqrt(np.abs(np.diag(curvature))) + 1e-300
+    least = np.linalg.eigvalsh(curvature / np.outer(units, units))[0]
+    if not least > 1e-7:
+        kind = "U is flat in a direction" if least > -1e-7 else "U curves downwards in a direction"
+        raise ValueError(f"{kind} where the step stands still on average (smallest curvature {least:.1g} in its units)")
     return curvature
+
+
+def _demand_return(M):
+    """Raise ValueError where a chain z+ = M z does not come back to 0."""
+    slowest = np.abs(np.linalg.eigvals(M)).max()
+    if not slowest < 1.0 + 1e-8:
+        raise ValueError("the chain is unstable: the step size is too large")
+    if not slowest < 1.0 - 1e-9:
+        raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
 
 
 def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
@@ -870,11 +1089,11 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     def change(at):
         return take(at, every, quiet) - at
 
-    z, slopes = _standstill(change, z)
-    curvature = _curvature(slope, z[block])
+    widths = _widths(slope, z, block)
+    z, slopes = _standstill(change, z, widths)
+    curvature = _curvature(slope, z[block], widths[block])
     M = np.eye(z.size) + slopes
-    if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
-        raise ValueError("the chain is unstable: the step size is too large")
+    _demand_return(M)
     order = np.random.default_rng(0).permutation(rows)
     drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
 

@@ -1,7 +1,7 @@
 """sghmc_softmax_regression: Stochastic gradient Hamiltonian Monte Carlo.
 
 Emitted by recipe_compiler (format 1) from sghmc and softmax_regression.
-Spec digest (SHA-256): 10822f5ede1c766aa0617a6421036272cf140879909698443fa4325339334343
+Spec digest (SHA-256): c811d579ebd23503ea9fbba55a149c19574d40acb78b36678ab0ff6cb6ebc77e
 
 State:
     theta: column [9], real
@@ -53,9 +53,6 @@ Claims:
         size; second engine; given U is smooth; m is positive)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth; m
         is positive)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by Hoermander: noise in r reaches theta by
-        d b_theta/d r = I/m, invertible at every state; given U is smooth; c is nonnegative; c is positive; m is
-        positive; chains do not explode in finite time; prior_variance is positive)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
         prior_variance is positive)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -66,9 +63,9 @@ Claims:
     proved: 2D - eps B_hat is positive semidefinite (by the emitted module's own check, before its first step; given
         eps <= eps_max of the V_hat that is estimated: the emitted module refuses any other before its first step)
     proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -77,13 +74,14 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "10822f5ede1c766aa0617a6421036272cf140879909698443fa4325339334343"
+SPEC_DIGEST = "c811d579ebd23503ea9fbba55a149c19574d40acb78b36678ab0ff6cb6ebc77e"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 9), ("r", 9))
@@ -271,9 +269,10 @@ def run(
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, the data of float64 or float32, and as long as
-    BLOCKS says or the draws asked for; random states are rows of what `seed_streams` returns. batch_size is from 1 to
-    N, permutation begins as np.arange(N, dtype=np.uint64).
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64, the data of
+    float64 or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a
+    row for each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
+    batch_size is from 1 to N, permutation begins as np.arange(N, dtype=np.uint64).
 
     Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
     their features in scalars takes several rows at once.
@@ -326,6 +325,75 @@ def run(
         if not finite:
             return kept
     return theta_draws.shape[0]
+
+
+def checked_run(
+    theta,
+    r,
+    m,
+    c,
+    V_hat,
+    prior_variance,
+    x,
+    y,
+    batch_size,
+    eps,
+    thin,
+    noise_state,
+    batch_state,
+    permutation,
+    theta_draws,
+    r_draws,
+):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (9,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("r", r, (9,), sizes, written=True)
+    _check_finite("r", r)
+    _check_array("x", x, ("N", 3), sizes, ("float64", "float32"))
+    _check_finite("x", x)
+    _check_array("y", y, ("N", 3), sizes, ("float64", "float32"))
+    _check_finite("y", y)
+    _check_values("y", y, [0, 1])
+    _check_number("m", m, above=0)
+    _check_number("c", c, least=0)
+    _check_array("V_hat", V_hat, (9, 9), sizes)
+    _check_finite("V_hat", V_hat)
+    _check_symmetric("V_hat", V_hat, "positive semidefinite")
+    _check_number("prior_variance", prior_variance, above=0)
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
+    _check_words("batch_state", batch_state, 4)
+    _check_places("permutation", permutation, x.shape[0])
+    _check_array("theta_draws", theta_draws, ("draws", 9), sizes, written=True)
+    _check_array("r_draws", r_draws, ("draws", 9), sizes, written=True)
+    _check_apart(theta=theta, r=r, theta_draws=theta_draws, r_draws=r_draws, permutation=permutation)
+    (L_r,) = prepare(m, c, V_hat, prior_variance, eps)
+    return run(
+        theta,
+        r,
+        m,
+        c,
+        V_hat,
+        prior_variance,
+        L_r,
+        x,
+        y,
+        batch_size,
+        eps,
+        thin,
+        noise_state,
+        batch_state,
+        permutation,
+        theta_draws,
+        r_draws,
+    )
 
 
 def seed_streams(seed, chains):
@@ -649,8 +717,8 @@ def _largest_step(doubled, excess):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -666,26 +734,140 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_values(name, array, values):
+    """Check that an array holds some values only. Raises ValueError."""
+    bad = np.argwhere(~np.isin(array, values))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected one of {values}")
+
+
+def _check_symmetric(name, matrix, kind):
+    """Check that a matrix is symmetric up to rounding, and positive definite or semidefinite where `kind` says so.
+
+    Raises ValueError.
+    """
+    slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > slack:
+        raise ValueError(f"{name}: found a matrix that is not symmetric, expected a {kind} one")
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    low = smallest <= 0.0 if kind == "positive definite" else smallest < -slack
+    if kind != "symmetric" and low:
+        raise ValueError(f"{name}: found the eigenvalue {smallest}, expected a {kind} matrix")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_places(name, permutation, count):
+    """Check that an array holds every number below `count` once. Raises TypeError, ValueError."""
+    _check_array(name, permutation, (count,), {}, ("uint64",), written=True)
+    if permutation.max(initial=0) >= count or (np.bincount(permutation.astype(np.int64)) != 1).any():
+        raise ValueError(f"{name}: expected every number from 0 to {count - 1} once, as np.arange({count}) has them")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
+
+
 _FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
 
 
-def _jacobian(function, z):
+def _jacobian(function, z, widths=None):
     """Return d function/dz by central differences."""
-    widths = 1e-5 * (1.0 + np.abs(z))
+    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
     columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
     return np.array(columns).T
 
 
-def _standstill(change, z):
+def _widths(slope, z, block):
+    """Return widths of differences at z: of theta 1e-4 of 1/sqrt(d^2 U/d theta_i^2), as far as U curves upwards."""
+    widths = 1e-5 * (1.0 + np.abs(z))
+    for _ in range(5):  # a difference over a poor width gives a better one
+        old = widths[block].copy()
+        with np.errstate(all="ignore"):
+            bent = np.diag(_jacobian(slope, z[block], old))
+            better = np.where(bent > 0.0, 1e-4 / np.sqrt(bent), old)
+        widths[block] = np.where(np.isnan(bent), 1e-3 * old, np.clip(better, 1e-3 * old, 1e3 * old))
+        if (np.abs(widths[block] - old) <= 0.1 * old).all():
+            break
+    return widths
+
+
+def _standstill(change, z, widths=None):
     """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
+    reason = "its limit of 100 turns"
+    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
     with np.errstate(all="ignore"):
         for _ in range(100):
-            slopes = _jacobian(change, z)
+            slopes = _jacobian(change, z, widths)
+            if not np.isfinite(slopes).all():
+                reason = "values that are not finite"
+                break
             try:
                 move = -np.linalg.solve(slopes, change(z))
             except np.linalg.LinAlgError:
+                reason = "a singular matrix"
                 break
-            if np.abs(move).max() <= 1e-7 * (1.0 + np.abs(z).max()):
+            if (np.abs(move) <= 1e-3 * widths).all():
                 return z + move, slopes
             share = 1.0
             while share > 1e-6:
@@ -694,9 +876,14 @@ def _standstill(change, z):
                     break
                 share *= 0.5
             if not share > 1e-6:
+                reason = "a state from which no shorter step leads on"
                 break
             z = z + share * move
-    raise ValueError("there is no state where the step stands still on average")
+        left = np.linalg.norm(change(z))
+    raise ValueError(
+        f"no state was found where the step stands still on average: Newton's method met {reason} (a step moves by "
+        f"{left:.2g} there)"
+    )
 
 
 def _stationary(M, N):
@@ -708,13 +895,25 @@ def _stationary(M, N):
     return found
 
 
-def _curvature(slope, theta):
+def _curvature(slope, theta, widths):
     """Return the Hessian of U, which is positive definite around a mode."""
-    slopes = _jacobian(slope, theta)
+    slopes = _jacobian(slope, theta, widths)
     curvature = (slopes + slopes.T) / 2.0
-    if not np.linalg.eigvalsh(curvature)[0] > 0.0:
-        raise ValueError("the posterior has no mode where the step stands still on average")
+    units = np.sqrt(np.abs(np.diag(curvature))) + 1e-300
+    least = np.linalg.eigvalsh(curvature / np.outer(units, units))[0]
+    if not least > 1e-7:
+        kind = "U is flat in a direction" if least > -1e-7 else "U curves downwards in a direction"
+        raise ValueError(f"{kind} where the step stands still on average (smallest curvature {least:.1g} in its units)")
     return curvature
+
+
+def _demand_return(M):
+    """Raise ValueError where a chain z+ = M z does not come back to 0."""
+    slowest = np.abs(np.linalg.eigvals(M)).max()
+    if not slowest < 1.0 + 1e-8:
+        raise ValueError("the chain is unstable: the step size is too large")
+    if not slowest < 1.0 - 1e-9:
+        raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
 
 
 def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
@@ -729,11 +928,11 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     def change(at):
         return take(at, every, quiet) - at
 
-    z, slopes = _standstill(change, z)
-    curvature = _curvature(slope, z[block])
+    widths = _widths(slope, z, block)
+    z, slopes = _standstill(change, z, widths)
+    curvature = _curvature(slope, z[block], widths[block])
     M = np.eye(z.size) + slopes
-    if not np.abs(np.linalg.eigvals(M)).max() < 1.0:
-        raise ValueError("the chain is unstable: the step size is too large")
+    _demand_return(M)
     order = np.random.default_rng(0).permutation(rows)
     drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
 

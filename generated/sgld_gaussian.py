@@ -1,7 +1,7 @@
 """sgld_gaussian: Stochastic gradient Langevin dynamics.
 
 Emitted by recipe_compiler (format 1) from sgld and gaussian.
-Spec digest (SHA-256): aef73a33a101df07c2e5ae201d05f473b236c8fca6c9aea47d8bd8cef835644a
+Spec digest (SHA-256): 69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898
 
 State:
     theta: column [3], real
@@ -38,9 +38,6 @@ Claims:
     proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given Sigma is
         positive definite; U is smooth)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by D is positive definite everywhere; given
-        D is positive definite; D is positive semidefinite; U is smooth; chains do not explode in finite time; Sigma
-        is positive definite)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
         positive definite)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -49,9 +46,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -60,45 +57,23 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "aef73a33a101df07c2e5ae201d05f473b236c8fca6c9aea47d8bd8cef835644a"
+SPEC_DIGEST = "69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 3),)
 SIZES = ()
 PARAMETERS = ("D", "mu", "Sigma")
-CONSTANTS = ("L_theta", "inv_Sigma", "inv_Sigma_mu")
+CONSTANTS = ("L_theta", "inv_Sigma")
 DATA = ()
-ARGUMENTS = (
-    "theta",
-    "D",
-    "mu",
-    "Sigma",
-    "L_theta",
-    "inv_Sigma",
-    "inv_Sigma_mu",
-    "eps",
-    "thin",
-    "noise_state",
-    "theta_draws",
-)
-LANES_ARGUMENTS = (
-    "lanes",
-    "D",
-    "L_theta",
-    "inv_Sigma",
-    "inv_Sigma_mu",
-    "eps",
-    "thin",
-    "noise_state",
-    "kept",
-    "lanes_draws",
-)
+ARGUMENTS = ("theta", "D", "mu", "Sigma", "L_theta", "inv_Sigma", "eps", "thin", "noise_state", "theta_draws")
+LANES_ARGUMENTS = ("lanes", "D", "mu", "L_theta", "inv_Sigma", "eps", "thin", "noise_state", "kept", "lanes_draws")
 MOMENTS = ("theta[i]", "theta[i]*theta[j]")
 POTENTIAL_BLOCK = "theta"
 
@@ -107,21 +82,22 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
-    inv_Sigma_theta_0 = inv_Sigma[0, 0] * theta_0 + inv_Sigma[0, 1] * theta_1 + inv_Sigma[0, 2] * theta_2
-    inv_Sigma_theta_1 = inv_Sigma[1, 0] * theta_0 + inv_Sigma[1, 1] * theta_1 + inv_Sigma[1, 2] * theta_2
-    inv_Sigma_theta_2 = inv_Sigma[2, 0] * theta_0 + inv_Sigma[2, 1] * theta_1 + inv_Sigma[2, 2] * theta_2
-    grad_U_0 = -inv_Sigma_mu[0] + inv_Sigma_theta_0
-    grad_U_1 = -inv_Sigma_mu[1] + inv_Sigma_theta_1
-    grad_U_2 = -inv_Sigma_mu[2] + inv_Sigma_theta_2
+def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
+    part = mu[0] - theta_0
+    part_2 = mu[1] - theta_1
+    part_3 = mu[2] - theta_2
+    inv_Sigma_difference_0 = inv_Sigma[0, 0] * part + inv_Sigma[0, 1] * part_2 + inv_Sigma[0, 2] * part_3
+    inv_Sigma_difference_1 = inv_Sigma[1, 0] * part + inv_Sigma[1, 1] * part_2 + inv_Sigma[1, 2] * part_3
+    inv_Sigma_difference_2 = inv_Sigma[2, 0] * part + inv_Sigma[2, 1] * part_2 + inv_Sigma[2, 2] * part_3
+    grad_U_0 = -inv_Sigma_difference_0
+    grad_U_1 = -inv_Sigma_difference_1
+    grad_U_2 = -inv_Sigma_difference_2
     return grad_U_0, grad_U_1, grad_U_2
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(
-    theta_0, theta_1, theta_2, D, L_theta, inv_Sigma, inv_Sigma_mu, noise_theta_0, noise_theta_1, noise_theta_2, eps
-):
+def step(theta_0, theta_1, theta_2, D, mu, L_theta, inv_Sigma, noise_theta_0, noise_theta_1, noise_theta_2, eps):
     """Return one step (euler): theta_new; draw nothing."""
     L_theta_noise_theta_0 = (
         L_theta[0, 0] * noise_theta_0 + L_theta[0, 1] * noise_theta_1 + L_theta[0, 2] * noise_theta_2
@@ -132,7 +108,7 @@ def step(
     L_theta_noise_theta_2 = (
         L_theta[2, 0] * noise_theta_0 + L_theta[2, 1] * noise_theta_1 + L_theta[2, 2] * noise_theta_2
     )
-    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, inv_Sigma, inv_Sigma_mu)
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
     D_grad_U_0 = D[0, 0] * grad_U_0 + D[0, 1] * grad_U_1 + D[0, 2] * grad_U_2
     D_grad_U_1 = D[1, 0] * grad_U_0 + D[1, 1] * grad_U_1 + D[1, 2] * grad_U_2
     D_grad_U_2 = D[2, 0] * grad_U_0 + D[2, 1] * grad_U_1 + D[2, 2] * grad_U_2
@@ -144,7 +120,7 @@ def step(
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step_lanes(lanes, D, L_theta, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
+def step_lanes(lanes, D, mu, L_theta, inv_Sigma, lanes_noise, eps):
     """Advance 64 chains by one step, in place; draw nothing."""
     for lane in range(np.uint64(64)):
         theta_0 = lanes[lane]
@@ -154,17 +130,7 @@ def step_lanes(lanes, D, L_theta, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
         noise_theta_1 = lanes_noise[np.uint64(64) + lane]
         noise_theta_2 = lanes_noise[np.uint64(128) + lane]
         theta_0, theta_1, theta_2 = step(
-            theta_0,
-            theta_1,
-            theta_2,
-            D,
-            L_theta,
-            inv_Sigma,
-            inv_Sigma_mu,
-            noise_theta_0,
-            noise_theta_1,
-            noise_theta_2,
-            eps,
+            theta_0, theta_1, theta_2, D, mu, L_theta, inv_Sigma, noise_theta_0, noise_theta_1, noise_theta_2, eps
         )
         lanes[lane] = theta_0
         lanes[np.uint64(64) + lane] = theta_1
@@ -173,30 +139,25 @@ def step_lanes(lanes, D, L_theta, inv_Sigma, inv_Sigma_mu, lanes_noise, eps):
 
 def prepare(D, mu, Sigma, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    inv_Sigma_mu = np.empty(3)
     two_D_theta = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
             two_D_theta[i, j] = 2.0 * D[i, j]
     (L_theta,) = _noise_factor([[two_D_theta]], None, eps, ["theta"])
     inv_Sigma = np.linalg.inv(Sigma)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * mu[j]
-        inv_Sigma_mu[i] = total
-    return (L_theta, inv_Sigma, inv_Sigma_mu)
+    return (L_theta, inv_Sigma)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, D, mu, Sigma, L_theta, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state, theta_draws):
+def run(theta, D, mu, Sigma, L_theta, inv_Sigma, eps, thin, noise_state, theta_draws):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, and as long as BLOCKS says or the draws asked
-    for; random states are rows of what `seed_streams` returns.
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
+    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
+    wide as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 3 coordinates, so the state and all of a step are scalars.
     """
@@ -214,17 +175,7 @@ def run(theta, D, mu, Sigma, L_theta, inv_Sigma, inv_Sigma_mu, eps, thin, noise_
             noise_theta_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_theta_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             theta_0, theta_1, theta_2 = step(
-                theta_0,
-                theta_1,
-                theta_2,
-                D,
-                L_theta,
-                inv_Sigma,
-                inv_Sigma_mu,
-                noise_theta_0,
-                noise_theta_1,
-                noise_theta_2,
-                eps,
+                theta_0, theta_1, theta_2, D, mu, L_theta, inv_Sigma, noise_theta_0, noise_theta_1, noise_theta_2, eps
             )
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
@@ -246,8 +197,33 @@ def run(theta, D, mu, Sigma, L_theta, inv_Sigma, inv_Sigma_mu, eps, thin, noise_
     return done
 
 
+def checked_run(theta, D, mu, Sigma, eps, thin, noise_state, theta_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (3,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("D", D, (3, 3), sizes)
+    _check_finite("D", D)
+    _check_symmetric("D", D, "positive semidefinite")
+    _check_array("mu", mu, (3,), sizes)
+    _check_finite("mu", mu)
+    _check_array("Sigma", Sigma, (3, 3), sizes)
+    _check_finite("Sigma", Sigma)
+    _check_symmetric("Sigma", Sigma, "positive definite")
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("theta_draws", theta_draws, ("draws", 3), sizes, written=True)
+    _check_apart(theta=theta, theta_draws=theta_draws)
+    L_theta, inv_Sigma = prepare(D, mu, Sigma, eps)
+    return run(theta, D, mu, Sigma, L_theta, inv_Sigma, eps, thin, noise_state, theta_draws)
+
+
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run_lanes(lanes, D, L_theta, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state, kept, lanes_draws):
+def run_lanes(lanes, D, mu, L_theta, inv_Sigma, eps, thin, noise_state, kept, lanes_draws):
     """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
 
     Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
@@ -261,7 +237,7 @@ def run_lanes(lanes, D, L_theta, inv_Sigma, inv_Sigma_mu, eps, thin, noise_state
         for turn in range(thin):
             if turn % 2 == 0:
                 _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
-            step_lanes(lanes, D, L_theta, inv_Sigma, inv_Sigma_mu, lanes_noise[192 * (turn % 2) :], eps)
+            step_lanes(lanes, D, mu, L_theta, inv_Sigma, lanes_noise[192 * (turn % 2) :], eps)
         for lane in range(np.uint64(64)):
             finite = kept[lane] == draw
             finite &= abs(lanes[lane]) <= 1.7976931348623157e308
@@ -279,40 +255,34 @@ def seed_streams(seed, chains):
 
 def prepare_generator(D, mu, Sigma):
     """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
-    inv_Sigma_mu = np.empty(3)
     inv_Sigma = np.linalg.inv(Sigma)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * mu[j]
-        inv_Sigma_mu[i] = total
-    return (inv_Sigma, inv_Sigma_mu)
+    return (inv_Sigma,)
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def full_gradient(theta, inv_Sigma, inv_Sigma_mu):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] mu[j] + sum_j inv(Sigma)[j,i] theta[j]."""
+def full_gradient(theta, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
     grad_U = np.empty(3)
-    inv_Sigma_theta = np.empty(3)
+    inv_Sigma_difference = np.empty(3)
     for i in range(3):
         total = 0.0
         for j in range(3):
-            total += inv_Sigma[i, j] * theta[j]
-        inv_Sigma_theta[i] = total
+            total += inv_Sigma[i, j] * (mu[j] - theta[j])
+        inv_Sigma_difference[i] = total
     for i in range(3):
-        grad_U[i] = inv_Sigma_theta[i] - inv_Sigma_mu[i]
+        grad_U[i] = -inv_Sigma_difference[i]
     return grad_U
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, D, mu, Sigma, inv_Sigma, inv_Sigma_mu):
+def generator(theta, D, mu, Sigma, inv_Sigma):
     """Return L phi at one state, for phi = theta[i], theta[i]*theta[j].
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
     """
     L_theta = np.empty(3)
     L_theta_theta = np.empty((3, 3))
     D_grad_U = np.empty(3)
-    grad_U = full_gradient(theta, inv_Sigma, inv_Sigma_mu)
+    grad_U = full_gradient(theta, mu, inv_Sigma)
     for i in range(3):
         total = 0.0
         for j in range(3):
@@ -568,8 +538,8 @@ def _largest_step(doubled, excess):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -583,3 +553,82 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_symmetric(name, matrix, kind):
+    """Check that a matrix is symmetric up to rounding, and positive definite or semidefinite where `kind` says so.
+
+    Raises ValueError.
+    """
+    slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > slack:
+        raise ValueError(f"{name}: found a matrix that is not symmetric, expected a {kind} one")
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    low = smallest <= 0.0 if kind == "positive definite" else smallest < -slack
+    if kind != "symmetric" and low:
+        raise ValueError(f"{name}: found the eigenvalue {smallest}, expected a {kind} matrix")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

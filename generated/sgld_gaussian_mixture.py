@@ -1,7 +1,7 @@
 """sgld_gaussian_mixture: Stochastic gradient Langevin dynamics.
 
 Emitted by recipe_compiler (format 1) from sgld and gaussian_mixture.
-Spec digest (SHA-256): e62252940244c1e80f98b90a571e81653206e437f9aa0dbbb108bc7353bed38c
+Spec digest (SHA-256): ee619541e66ee7110b011f97f3259722f7ce7f15a1c8d4eaac1c2e0ce821bc66
 
 State:
     theta: column [4], real
@@ -43,9 +43,6 @@ Claims:
     proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth;
         mean_variance is positive; variance is positive; weight_variance is positive)
     proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
-    proved: exp(-H) is the only stationary law of the recipe's equation (by D is positive definite everywhere; given
-        U is smooth; chains do not explode in finite time; mean_variance is positive; variance is positive;
-        weight_variance is positive)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
         mean_variance is positive; variance is positive; weight_variance is positive)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
@@ -54,9 +51,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
 
 References:
@@ -65,13 +62,14 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 1
-SPEC_DIGEST = "e62252940244c1e80f98b90a571e81653206e437f9aa0dbbb108bc7353bed38c"
+SPEC_DIGEST = "ee619541e66ee7110b011f97f3259722f7ce7f15a1c8d4eaac1c2e0ce821bc66"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 4),)
@@ -102,12 +100,11 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, sum_exp_2):
     """Write grad_U_mu[i] = mu[i]/mean_variance
-    + sum over the data of -y[n]/(variance (sum_j exp(y[n] mu[j]/variance - y[n] mu[i]/variance - mu[j]**2/(2
-    variance) + mu[i]**2/(2 variance) + a[j] - a[i]))) + mu[i]/(variance (sum_j exp(y[n] mu[j]/variance - y[n]
-    mu[i]/variance - mu[j]**2/(2 variance) + mu[i]**2/(2 variance) + a[j] - a[i])))
+    + sum over the data of -(y[n] - mu[i])/(variance (sum_j exp(-(y[n] - mu[j])**2/(2 variance) + (y[n] -
+    mu[i])**2/(2 variance) + a[j] - a[i])))
     grad_U_a[i] = a[i]/weight_variance
-    + sum over the data of -1/(sum_j exp(y[n] mu[j]/variance - y[n] mu[i]/variance - mu[j]**2/(2 variance) +
-    mu[i]**2/(2 variance) + a[j] - a[i])) + 1/(sum_j exp(a[j] - a[i])).
+    + sum over the data of -1/(sum_j exp(-(y[n] - mu[j])**2/(2 variance) + (y[n] - mu[i])**2/(2 variance) + a[j] -
+    a[i])) + 1/(sum_j exp(a[j] - a[i])).
     """
     N = y.shape[0]
     sum_exp_2[0] = 1.0 + _exp(theta[3] - theta[2])
@@ -118,26 +115,23 @@ def gradient(grad_U, theta, variance, mean_variance, weight_variance, y, sum_exp
     grad_U_3 = 0.0
     for row in range(N):
         reciprocal = 1.0 / variance
-        part = y[row] * (theta[1] - theta[0])
-        part_2 = reciprocal * (theta[0] * theta[0] / 2.0 - theta[1] * theta[1] / 2.0 + part)
-        sum_exp_0 = 1.0 + _exp(theta[3] - theta[2] + part_2)
-        part_3 = y[row] * (theta[0] - theta[1])
-        part_4 = reciprocal * (theta[1] * theta[1] / 2.0 - theta[0] * theta[0] / 2.0 + part_3)
+        part = y[row] - theta[0]
+        part_2 = y[row] - theta[1]
+        part_3 = reciprocal * (part * part / 2.0 - part_2 * part_2 / 2.0)
+        sum_exp_0 = 1.0 + _exp(theta[3] - theta[2] + part_3)
+        part_4 = reciprocal * (part_2 * part_2 / 2.0 - part * part / 2.0)
         sum_exp_1 = 1.0 + _exp(theta[2] - theta[3] + part_4)
-        weight = -y[row] * reciprocal
-        weight_2 = reciprocal
+        weight = -reciprocal
         reciprocal_2 = 1.0 / sum_exp_0
-        grad_U_0 += weight * reciprocal_2
-        grad_U_0 += theta[0] * weight_2 * reciprocal_2
+        grad_U_0 += part * weight * reciprocal_2
         reciprocal_3 = 1.0 / sum_exp_1
-        grad_U_1 += weight * reciprocal_3
-        grad_U_1 += theta[1] * weight_2 * reciprocal_3
-        weight_3 = -1.0
-        weight_4 = 1.0
-        grad_U_2 += weight_3 * reciprocal_2
-        grad_U_2 += weight_4 / sum_exp_2[0]
-        grad_U_3 += weight_3 * reciprocal_3
-        grad_U_3 += weight_4 / sum_exp_2[1]
+        grad_U_1 += part_2 * weight * reciprocal_3
+        weight_2 = -1.0
+        weight_3 = 1.0
+        grad_U_2 += weight_2 * reciprocal_2
+        grad_U_2 += weight_3 / sum_exp_2[0]
+        grad_U_3 += weight_2 * reciprocal_3
+        grad_U_3 += weight_3 / sum_exp_2[1]
     reciprocal_4 = 1.0 / mean_variance
     grad_U_0 = grad_U_0 + theta[0] * reciprocal_4
     grad_U_1 = grad_U_1 + theta[1] * reciprocal_4
@@ -174,8 +168,9 @@ def run(theta, start, variance, mean_variance, weight_variance, scale_theta, y, 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, the data of float64 or float32, and as long as
-    BLOCKS says or the draws asked for; random states are rows of what `seed_streams` returns.
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64, the data of
+    float64 or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a
+    row for each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
 
     Small rows: one loop over the rows of the data, their features in scalars.
     """
@@ -211,6 +206,32 @@ def run(theta, start, variance, mean_variance, weight_variance, scale_theta, y, 
     return theta_draws.shape[0]
 
 
+def checked_run(theta, start, variance, mean_variance, weight_variance, y, eps, thin, noise_state, theta_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (4,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("y", y, ("N",), sizes, ("float64", "float32"))
+    _check_finite("y", y)
+    _check_array("start", start, (4,), sizes)
+    _check_finite("start", start)
+    _check_number("variance", variance, above=0)
+    _check_number("mean_variance", mean_variance, above=0)
+    _check_number("weight_variance", weight_variance, above=0)
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("theta_draws", theta_draws, ("draws", 4), sizes, written=True)
+    _check_apart(theta=theta, theta_draws=theta_draws)
+    (scale_theta,) = prepare(start, variance, mean_variance, weight_variance, eps)
+    return run(
+        theta, start, variance, mean_variance, weight_variance, scale_theta, y, eps, thin, noise_state, theta_draws
+    )
+
+
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
@@ -219,12 +240,11 @@ def seed_streams(seed, chains):
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
 def full_gradient(theta, variance, mean_variance, weight_variance, y):
     """Return grad_U_mu[i] = mu[i]/mean_variance
-    + sum over the data of -y[n]/(variance (sum_j exp(y[n] mu[j]/variance - y[n] mu[i]/variance - mu[j]**2/(2
-    variance) + mu[i]**2/(2 variance) + a[j] - a[i]))) + mu[i]/(variance (sum_j exp(y[n] mu[j]/variance - y[n]
-    mu[i]/variance - mu[j]**2/(2 variance) + mu[i]**2/(2 variance) + a[j] - a[i])))
+    + sum over the data of -(y[n] - mu[i])/(variance (sum_j exp(-(y[n] - mu[j])**2/(2 variance) + (y[n] -
+    mu[i])**2/(2 variance) + a[j] - a[i])))
     grad_U_a[i] = a[i]/weight_variance
-    + sum over the data of -1/(sum_j exp(y[n] mu[j]/variance - y[n] mu[i]/variance - mu[j]**2/(2 variance) +
-    mu[i]**2/(2 variance) + a[j] - a[i])) + 1/(sum_j exp(a[j] - a[i])).
+    + sum over the data of -1/(sum_j exp(-(y[n] - mu[j])**2/(2 variance) + (y[n] - mu[i])**2/(2 variance) + a[j] -
+    a[i])) + 1/(sum_j exp(a[j] - a[i])).
     """
     N = y.shape[0]
     grad_U = np.empty(4)
@@ -238,11 +258,9 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
         for i in range(2):
             total = 0.0
             for j in range(2):
-                part = -(mu[j] ** 2) / (2.0 * variance)
-                part_2 = mu[i] ** 2 / (2.0 * variance)
-                part_3 = -y[row] * mu[i] / variance
-                part_4 = y[row] * mu[j] / variance
-                total += _exp(part_4 + part_3 + part + part_2 + a[j] - a[i])
+                part = -(y[row] - mu[j]) ** 2 / (2.0 * variance)
+                part_2 = (y[row] - mu[i]) ** 2 / (2.0 * variance)
+                total += _exp(part_2 + part + a[j] - a[i])
             sum_exp[row, i] = total
     for i in range(2):
         total = 0.0
@@ -252,19 +270,17 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
     for i in range(2):
         grad_U_mu[i] = 0.0
     for row in range(N):
-        weight = -y[row] / variance
-        weight_2 = 1.0 / variance
+        weight = -1.0 / variance
         for i in range(2):
-            grad_U_mu[i] += weight / sum_exp[row, i]
-            grad_U_mu[i] += weight_2 * mu[i] / sum_exp[row, i]
+            grad_U_mu[i] += weight * (y[row] - mu[i]) / sum_exp[row, i]
     for i in range(2):
         grad_U_a[i] = 0.0
     for row in range(N):
-        weight_3 = -1.0
-        weight_4 = 1.0
+        weight_2 = -1.0
+        weight_3 = 1.0
         for i in range(2):
-            grad_U_a[i] += weight_3 / sum_exp[row, i]
-            grad_U_a[i] += weight_4 / sum_exp_2[i]
+            grad_U_a[i] += weight_2 / sum_exp[row, i]
+            grad_U_a[i] += weight_3 / sum_exp_2[i]
     for i in range(2):
         grad_U_mu[i] = mu[i] / mean_variance + grad_U_mu[i]
     for i in range(2):
@@ -438,8 +454,8 @@ def _noise_scale(two_D, B_hat, eps, block):
 
 def _too_long(eps, eps_max, blocks):
     """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
-    cure = f"take eps <= eps_max = {eps_max:.6g}" if eps_max > 0.0 else "no step size makes it so: D is too small"
-    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {eps:.6g}: {cure}"
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
 
 
 def _seed_words(seed, chains, stream, words):
@@ -453,3 +469,68 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

@@ -1,7 +1,7 @@
 """wright_fisher_dirichlet: Wright-Fisher diffusion with a potential.
 
 Emitted by recipe_compiler (format 1) from wright_fisher and dirichlet.
-Spec digest (SHA-256): 505879557f3cbda585207448600c0ee2b3e18ae561a93434206df5e7375ce71b
+Spec digest (SHA-256): e57855312f1226da1dfeec363fcc6166d5ee49447721eb8cc09fc7e68dda160a
 
 State:
     theta: column [2], simplex
@@ -41,8 +41,6 @@ Claims:
         by structure; given sum(theta) < 1 inside its domain; theta > 0 inside its domain)
     proved: no probability flows through the faces of the domain (by D and Q times exp(-H) vanish at theta = 0; D
         and Q times exp(-H) vanish at sum(theta) = 1; given a is positive; b is positive)
-    undecided: exp(-H) is the only stationary law of the recipe's equation (tried theta has a boundary: what happens
-        there decides it too)
     proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given a is
         positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
     proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given a
@@ -51,9 +49,9 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    advisory claims are decided by `recipe check`
 
 Not checked here:
-    explosion: that solutions do not run off to infinity in finite time is not decided by this version
     verdicts are about the equation; how far a finite step size departs from it is not decided by this version
     boundary: theta has a boundary, and the emitted step neither reflects nor stops there: a finite step may leave
         the domain
@@ -63,12 +61,13 @@ References:
 """
 
 import math
+import numbers
 
 import numpy as np
 from numba import njit
 
 FORMAT = 1
-SPEC_DIGEST = "505879557f3cbda585207448600c0ee2b3e18ae561a93434206df5e7375ce71b"
+SPEC_DIGEST = "e57855312f1226da1dfeec363fcc6166d5ee49447721eb8cc09fc7e68dda160a"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 2),)
@@ -87,9 +86,9 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def gradient(theta_0, theta_1, a, b):
-    """Return grad_U[i] = -a[i]/theta[i] + b/(-sum_j theta[j] + 1) + 1/theta[i] - 1/(-sum_j theta[j] + 1)."""
+    """Return grad_U[i] = (-a[i] + 1)/theta[i] - (-b + 1)/(-sum_j theta[j] + 1)."""
     sum_theta = theta_0 + theta_1
-    part = (-1.0 + b) / (1.0 - sum_theta)
+    part = -(1.0 - b) / (1.0 - sum_theta)
     grad_U_0 = (1.0 - a[0]) / theta_0 + part
     grad_U_1 = (1.0 - a[1]) / theta_1 + part
     return grad_U_0, grad_U_1
@@ -127,8 +126,9 @@ def run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    Nothing is checked here: arrays have to be contiguous, of float64, and as long as BLOCKS says or the draws asked
-    for; random states are rows of what `seed_streams` returns.
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
+    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
+    wide as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 2 coordinates, so the state and all of a step are scalars.
     """
@@ -159,6 +159,26 @@ def run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
     noise_state[2] = s2
     noise_state[3] = s3
     return done
+
+
+def checked_run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (2,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("a", a, (2,), sizes)
+    _check_finite("a", a)
+    _check_number("b", b, above=0)
+    _check_number("eps", eps, above=0)
+    _check_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("clipped", clipped, (1,), sizes, written=True)
+    _check_array("theta_draws", theta_draws, ("draws", 2), sizes, written=True)
+    _check_apart(theta=theta, theta_draws=theta_draws, clipped=clipped)
+    return run(theta, a, b, eps, thin, noise_state, clipped, theta_draws)
 
 
 def seed_streams(seed, chains):
@@ -299,3 +319,68 @@ def _seed_words(seed, chains, stream, words):
     for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
     return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = zip(array.shape, known, strict=False)
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
+    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_number(name, number, whole=False, least=None, above=None, most=None):
+    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+    low = (least is None or number >= least) and (above is None or number > above)
+    if not (math.isfinite(number) and low and (most is None or number <= most)):
+        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(**arrays):
+    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
