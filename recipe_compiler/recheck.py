@@ -785,7 +785,9 @@ def consistent(certificate: Json, d: Documents) -> None:
     found = [claim["id"] for claim in claims]
     require(found == [id_ for _, id_ in asked], f"asked are {[id_ for _, id_ in asked]}, found are {found}")
     for (part, id_), claim in zip(asked, claims, strict=True):
-        spare = id_ == "normalisable" and d.names(d.dynamics.get("H")) & {*d.functions}
+        spare = (
+            id_ == "normalisable" and claim["verdict"] == "undecided" and d.names(d.dynamics.get("H")) & {*d.functions}
+        )
         spare = spare or (id_ == "regular" and not d.Q and not d.moves(d.D, d.dynamics.get("D")))
         stops = id_ == "explosion" and claim["verdict"] == "refuted"
         advisory = ((part, id_) in ADVISORY and not stops) or (
