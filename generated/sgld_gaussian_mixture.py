@@ -258,7 +258,7 @@ def full_gradient(theta, variance, mean_variance, weight_variance, y):
         for i in range(2):
             total = 0.0
             for j in range(2):
-                part = -(y[row] - mu[j]) ** 2 / (2.0 * variance)
+                part = -((y[row] - mu[j]) ** 2) / (2.0 * variance)
                 part_2 = (y[row] - mu[i]) ** 2 / (2.0 * variance)
                 total += _exp(part_2 + part + a[j] - a[i])
             sum_exp[row, i] = total

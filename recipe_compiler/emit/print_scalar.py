@@ -42,7 +42,7 @@ LEAST, MOST = 2.2250738585072014e-308, 1.7976931348623157e308
 
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
-_LEADING_POWER = re.compile(r"\w+(\[[^]]*\])? ?\*\* ?\d+(?= |$)")
+_EXPONENT = re.compile(r" ?\*\* ?\d+(?= |$)")
 
 
 def print_scalar(value: Scalar) -> str:
@@ -154,8 +154,18 @@ def _product(factors: tuple[Scalar, ...]) -> tuple[str, int]:
 
 def _minus(text: str) -> str:
     """Return a product with a minus before it, a power that it starts with in parentheses, as the formatter has it."""
-    power = _LEADING_POWER.match(text)
-    return f"-({power[0]}){text[power.end() :]}" if power else f"-{text}"
+    exponent = _EXPONENT.match(text, _first_operand(text))
+    return f"-{text}" if exponent is None else f"-({text[: exponent.end()]}){text[exponent.end() :]}"
+
+
+def _first_operand(text: str) -> int:
+    """Return where the first name, element, call or sum in parentheses ends."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and letter in " *":
+            return place
+    return len(text)
 
 
 def _in_product(value: Scalar) -> str:

@@ -70,6 +70,12 @@ def test_the_text_means_the_expression(value: Scalar) -> None:
         (Times((Ref("N"), Raise(Ref("n"), Fraction(-1)), Ref("g", ("i",)))), "N * g[i] / n"),
         (Times((Constant(Fraction(1, 3)), Ref("a"))), "a / 3.0"),
         (Times((Constant(Fraction(-1)), Plus((Ref("a"), Ref("b"))))), "-(a + b)"),
+        (
+            Times(
+                (Constant(Fraction(-1)), Raise(Plus((Ref("a"), Ref("b"))), Fraction(2)), Raise(Ref("c"), Fraction(-1)))
+            ),
+            "-((a + b) ** 2) / c",
+        ),
         (Plus((Ref("c"), Times((Constant(Fraction(-1)), Plus((Ref("a"), Ref("b"))))))), "c - (a + b)"),
         (Raise(Plus((Ref("a"), Ref("b"))), Fraction(1, 2)), "math.sqrt(a + b)"),
         (Raise(Ref("a"), Fraction(-1, 2)), "1.0 / math.sqrt(a)"),
