@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fire import FAULTS, fire
+from fire import FAULTS, fire, fire_builds, fire_wild
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -17,6 +17,22 @@ def test_nothing_wrong_is_proved_and_nothing_right_refuted(seed: int) -> None:
     assert sum(n for (kind, claim, _), n in tally.verdicts.items() if kind in FAULTS and claim == "kept") == 8
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nothing_is_proved_that_fails_somewhere_and_nothing_refuted_where_it_holds(seed: int) -> None:
+    tally = fire_wild(30, seed)
+    assert tally.wrong == []
+    assert any(kind == "wild, failing" for kind, _, _ in tally.verdicts)
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_builds_are_judged_at_their_values(seed: int) -> None:
+    tally = fire_builds(8, seed)
+    assert tally.wrong == []
+    assert any(kind == "build, failing" for kind, _, _ in tally.verdicts)
+
+
 @pytest.mark.slow
 def test_the_same_of_many() -> None:
     assert fire(100, 3).wrong == []
+    assert fire_wild(400, 3).wrong == []
+    assert fire_builds(40, 3).wrong == []

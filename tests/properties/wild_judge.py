@@ -299,10 +299,8 @@ def _inside(domain: str, x: "Value | tuple[Fraction, ...]") -> bool:
     assert not isinstance(x, tuple)
     s = sign(x)
     match domain:
-        case "positive":
+        case "positive" | "nonnegative":  # what happens on a face is a claim of its own, `boundary`
             return s > 0
-        case "nonnegative":
-            return s >= 0
         case "interval(0, 1)":
             return s > 0 and holds("<", x, Fraction(1))
         case _:
