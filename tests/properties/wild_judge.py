@@ -303,6 +303,8 @@ def _inside(domain: str, x: "Value | tuple[Fraction, ...]") -> bool:
             return s > 0
         case "interval(0, 1)":
             return s > 0 and holds("<", x, Fraction(1))
+        case "circle":  # once around from 0; that more makes no difference is a claim of its own, `periodic`
+            return s >= 0 and holds("<=", x, Fraction(6))
         case _:
             return True
 
