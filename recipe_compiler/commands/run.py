@@ -22,6 +22,7 @@ from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.pipeline import compile_build, estimate
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.coordinates import sampled_names
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
@@ -101,7 +102,8 @@ def _run(
     if emitted.run_lanes is not None and settings.chains >= LANES and not settings.lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     inputs = prepare_inputs(emitted, build, settings, data, 0)
-    ahead = forecast(emitted, build, inputs, _starts(build, emitted, inputs, data))
+    names = sampled_names(build, data, resolve_sizes(build, data))
+    ahead = forecast(emitted, build, inputs, names, _starts(build, emitted, inputs, data))
     for line in ahead.says if ahead is not None and not as_json else ():
         say(line)
     kept = Checkpoint(checkpoint, facts)
@@ -114,7 +116,7 @@ def _run(
     try:
         with _terminating():
             means = generator_means(emitted, inputs, draws)
-            told = Told(ahead, departures(emitted, build, inputs, draws), means)
+            told = Told(ahead, departures(emitted, build, inputs, draws, names), means)
             summary = _conclude(report, draws, build, data, stored, told, as_json=as_json)
     except (KeyboardInterrupt, _TerminatedError) as stop:
         complain(f"stopped before the summary was written: {kept.what_is_kept}")

@@ -1,6 +1,7 @@
 """`checked_run`: `run` for a caller who is not sure, every argument looked at before anything is computed."""
 
 from collections.abc import Iterator
+from json import dumps
 
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_chain import run_arguments
@@ -11,10 +12,8 @@ from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
-BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0"}
+BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0", Kind.NONZERO: "nonzero=True"}
 """What is asked of numbers of a kind."""
-DEFINITE = (Kind.PD, Kind.PSD, Kind.SYMMETRIC)
-"""What is asked of matrices of a kind, the strictest first."""
 
 
 def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -29,7 +28,8 @@ def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "    sizes = {}"
     for line in _checks(program, kernel):
         yield f"    {line}"
-    yield from call("    _check_apart", tuple(f"{name}={name}" for name in _written(program, kernel)), 4)
+    written, read = tuple(_written(program, kernel)), tuple(_read(program))
+    yield from call("    _check_apart", (dumps(read), *(f"{name}={name}" for name in (*written, *read))), 4)
     sizes = tuple(f'sizes["{size}"]' for size in _sizes_of_state(program))
     if made:
         target = f"    ({made[0]},) = prepare" if len(made) == 1 else f"    {', '.join(made)} = prepare"
@@ -38,6 +38,8 @@ def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
 
 
 def _checks(program: Program, kernel: Kernel) -> Iterator[str]:
+    if program.gradient and program.gradient.code:
+        yield '_check_jitted("gradient", gradient)'
     for block in program.blocks:
         yield _array(block.name, block.shape.sizes or (1,), ", written=True")
         yield f'_check_finite("{block.name}", {block.name})'
@@ -49,13 +51,13 @@ def _checks(program: Program, kernel: Kernel) -> Iterator[str]:
             yield f'_check_values("{datum.name}", {datum.name}, {list(datum.values)})'
     for parameter in program.parameters:
         yield from _parameter(parameter)
-    yield '_check_number("eps", eps, above=0)'
-    yield '_check_number("thin", thin, whole=True, least=1)'
+    yield _number("eps", "above=0")
+    yield _number("thin", "whole=True, least=1")
     yield f'_check_words("noise_state", noise_state, {noise_words(program, kernel)})'
     if program.variant == "minibatch":
         rows = f"{program.data[0].name}.shape[0]"
         most = "" if program.replacement else f", most={rows}"
-        yield f'_check_number("batch_size", batch_size, whole=True, least=1{most})'
+        yield _number("batch_size", f"whole=True, least=1{most}")
         yield f'_check_words("batch_state", batch_state, {batch_words(program)})'
         if "permutation" in run_arguments(program, kernel):
             yield f'_check_places("permutation", permutation, {rows})'
@@ -70,12 +72,15 @@ def _parameter(parameter: Parameter) -> Iterator[str]:
     if parameter.shape.sizes:
         yield _array(name, parameter.shape.sizes, "")
         yield f'_check_finite("{name}", {name})'
-        definite = next((kind for kind in DEFINITE if kind in parameter.kinds), None)
-        if definite is not None:
-            yield f'_check_symmetric("{name}", {name}, "{definite}")'
+        kinds = [kind.value for kind in parameter.kinds if kind is not Kind.REAL]
+        if kinds:
+            yield f'_check_kinds("{name}", {name}, {dumps(kinds)})'
         return
-    bounds = "".join(f", {BOUNDS[kind]}" for kind in parameter.kinds if kind in BOUNDS)
-    yield f'_check_number("{name}", {name}{bounds})'
+    yield _number(name, ", ".join(BOUNDS[kind] for kind in parameter.kinds if kind in BOUNDS))
+
+
+def _number(name: str, bounds: str) -> str:
+    return f'{name} = _checked_number("{name}", {name}{f", {bounds}" if bounds else ""})'
 
 
 def _array(name: str, sizes: tuple[Size, ...], more: str) -> str:
@@ -86,7 +91,14 @@ def _array(name: str, sizes: tuple[Size, ...], more: str) -> str:
 def _written(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from (block.name for block in program.blocks)
     yield from (f"{block.name}_draws" for block in program.blocks)
-    yield from (name for name in ("permutation", CLIPPED) if name in run_arguments(program, kernel))
+    states = (("noise_state", noise_words(program, kernel)), ("batch_state", batch_words(program)))
+    taken = (*(name for name, words in states if words), "permutation", CLIPPED)
+    yield from (name for name in taken if name in run_arguments(program, kernel))
+
+
+def _read(program: Program) -> Iterator[str]:
+    yield from (datum.name for datum in program.data)
+    yield from (parameter.name for parameter in program.parameters if parameter.shape.sizes)
 
 
 def _sizes_of_state(program: Program) -> tuple[str, ...]:

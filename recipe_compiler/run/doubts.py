@@ -53,7 +53,7 @@ def doubts(
     if not over.whole and rows:
         yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
     yield from _outside(draws)
-    yield from _apart(rows, enough=min(draws.kept) - draws.warmup >= LEAST_DRAWS)
+    yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
     if departures is not None and (doubt := departures.doubt) is not None:
         yield doubt
     if forecast is not None:
@@ -118,9 +118,9 @@ def _outside(draws: Draws) -> Iterator[str]:
         )
 
 
-def _apart(rows: tuple[Row, ...], *, enough: bool) -> Iterator[str]:
-    if not rows and enough:
-        yield "no chain has finite draws from which a summary could be made."
+def _apart(rows: tuple[Row, ...], *, asked: bool) -> Iterator[str]:
+    if not rows and asked:
+        yield f"no chain has {LEAST_DRAWS} finite draws after warmup, from which a summary could be made."
         return
     if not rows:
         yield "there are too few draws for a summary: 4 of a chain, after warmup, are the least. Try more --draws."
@@ -160,7 +160,7 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
     again = "Try more steps (--thin, --warmup), another step size, or `init` near the mode."
     if not off[far] <= FAR:
         yield (
-            f"the draws contradict the forecast: the mean of {forecast.block}[{far}] is {mean[far]:.4g}, "
+            f"the draws contradict the forecast: the mean of {forecast.names[far]} is {mean[far]:.4g}, "
             f"{off[far]:.2g} sds from the mode {mode[far]:.4g} that was found from {forecast.around}: the chains have "
             f"not come there, or there are several modes. {again}"
         )
@@ -168,11 +168,11 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
         return
     if not within[still] * NEAR >= expected[still]:
         yield (
-            f"the chains have not moved as far as forecast: the sd of {forecast.block}[{still}] within one chain is "
+            f"the chains have not moved as far as forecast: the sd of {forecast.names[still]} within one chain is "
             f"{within[still]:.3g}, expected about {expected[still]:.3g}. {again}"
         )
     if not sd[wide] <= NEAR * expected[wide]:
         yield (
-            f"the draws contradict the forecast: the sd of {forecast.block}[{wide}] is {sd[wide]:.3g}, expected about "
+            f"the draws contradict the forecast: the sd of {forecast.names[wide]} is {sd[wide]:.3g}, expected about "
             f"{expected[wide]:.3g}. Try a smaller step size."
         )

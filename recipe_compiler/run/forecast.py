@@ -29,6 +29,8 @@ class Forecast:
     cures: tuple[Cure, ...] = ()
     block: str = "theta"
     """The block whose sds they are."""
+    names: tuple[str, ...] = ()
+    """Of its coordinates, as the summary has them."""
     around: str = ""
     """Where the search for the mode began that the step is made linear at."""
     contiguous: bool = False
@@ -45,7 +47,7 @@ class Forecast:
         place = width.factors.index(width.widest)
         first = (
             f"forecast: effective temperature {width.temperature:.3g} (minibatch noise {noise:+.2g}, step size "
-            f"{width.of_step:+.2g}); posterior sd {_wide(width.widest)} at most ({self.block}[{place}])"
+            f"{width.of_step:+.2g}); posterior sd {_wide(width.widest)} at most ({self.names[place]})"
         )
         order = ("  blocks of data: on average over their orders; that of this file may give more or less",)
         around = f"  around the mode found from {self.around}"
@@ -82,13 +84,16 @@ def _setting(cure: Cure) -> str:
     return f"{cure.setting}: {cure.value}" if isinstance(cure.value, str) else f"{cure.setting}: {cure.value:g}"
 
 
-def forecast(module: Emitted, build: Build, inputs: Inputs, starts: Sequence[Start] = ()) -> Forecast | None:
+def forecast(
+    module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start] = ()
+) -> Forecast | None:
     """Return what a run with minibatches will sample; None for one with the full gradient.
 
     Args:
         module: the emitted module of `build`.
         build: says what its parameters are, and what of the gradient's noise is subtracted already.
         inputs: what the chains of the run are given.
+        names: of the coordinates of the potential's block.
         starts: where the search for the mode begins, one after another; without any, at zero.
     """
     if module.variant != "minibatch":
@@ -112,4 +117,4 @@ def forecast(module: Emitted, build: Build, inputs: Inputs, starts: Sequence[Sta
         cures = tuple(cures_of(asked, math.inf)) if TOO_LARGE in str(error) else ()
         return Forecast(None, str(error), cures, around=around)
     cures = tuple(cures_of(asked, width.widest)) if width.widest > WIDE else ()
-    return Forecast(width, "", cures, module.potential_block, around, module.contiguous)
+    return Forecast(width, "", cures, module.potential_block, names, around, module.contiguous)

@@ -10,6 +10,7 @@ say in sds and mean squares is exact where exp(-U) is Gaussian (Gorham and Macke
 with each other and cannot see a law that is wrong; these means compare them with the target. Momenta are not in them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +42,7 @@ class Departure:
     """How far one coordinate is from the target."""
 
     name: str
-    """`theta[2]`."""
+    """As the summary has it: `theta[2]`, `theta[age]`."""
     of: str
     """`mean` or `mean square`."""
     error: float
@@ -99,14 +100,13 @@ class Departures:
         return {"stein_error": largest.error, "stein_of": f"{largest.of} of {largest.name}", "stein_z": largest.z}
 
 
-def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> Departures | None:
+def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, names: Sequence[str]) -> Departures | None:
     """Return how far the draws after warmup are from the target; None where this cannot be said.
 
     That is where the potential's block is bounded, there are too few draws, or the module has no gradient of all data.
-    Chains that diverged are left out.
+    Chains that diverged are left out. The coordinates of the potential's block have `names`.
     """
     slope = full_gradient(module, inputs)
-    block = module.potential_block
     bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
     chosen = None if slope is None or bounded else chosen_draws(inputs, draws)
     if slope is None or chosen is None:
@@ -116,21 +116,21 @@ def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> D
         gradients = np.array([[slope(np.ascontiguousarray(one)) for one in chain] for chain in theta])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
-    return departed(theta, gradients, weight, block)
+    return departed(theta, gradients, weight, names)
 
 
-def departed(theta: Array, gradients: Array, weight: Array, block: str = "theta") -> Departures:
+def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:
     """Return how far draws are from the target.
 
     Args:
         theta: `[chain, draw, coordinate]`.
         gradients: grad U at each, of the same shape.
         weight: of a draw, with the mean 1.
-        block: name of the coordinates.
+        names: of the coordinates.
     """
     from scipy.stats import norm
 
-    d = theta.shape[2]
+    d = int(theta.shape[2])
     with np.errstate(all="ignore"):  # what is not finite is flagged
         mean = (weight[:, None] * theta).mean(axis=(0, 1))
         centred = theta - mean
@@ -151,8 +151,9 @@ def departed(theta: Array, gradients: Array, weight: Array, block: str = "theta"
     limit = float(norm.isf(FALSE_ALARM / (2 * values.shape[2])))
     flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit)) | still
     worst = int(np.argmax(np.where(flagged, np.abs(errors), -1.0) if flagged.any() else np.abs(errors)))
-    name = f"{block}[{worst % d}]" if d > 1 else block
-    largest = Departure(name, "mean" if worst < d else "mean square", float(errors[worst]), _clipped(z[worst]))
+    largest = Departure(
+        names[worst % d], "mean" if worst < d else "mean square", float(errors[worst]), _clipped(z[worst])
+    )
     known = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
     return Departures(largest, values.shape[2], theta.shape[0] * theta.shape[1], limit, bool(flagged.any()), known)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Array
+from recipe_compiler.run.coordinates import labels
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_blocks import declared_blocks
 from recipe_compiler.run.numbers import finite_draws
@@ -69,7 +70,7 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     if draws.warmup:
         groups["warmup_sample_stats"] = {"diverging": lost[:, : draws.warmup]}
         groups["warmup_posterior"] = {name: values[:, : draws.warmup] for name, values in posterior.items()}
-    dims, coords = _labels(build, data, dict(draws.sizes), posterior)
+    dims, coords = labels(build, data, dict(draws.sizes), posterior)
     attributes = _attributes(draws, build, digest, verdicts)
     return arviz_base.from_dict(
         groups, save_warmup=True, dims=dims, coords=coords, attrs={"/": attributes}, check_conventions=False
@@ -92,29 +93,6 @@ def save(tree: "DataTree", path: Path) -> None:
         raise OSError(errno.ENOSPC, problem, str(path))
     with written_whole(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
-
-
-def _labels(
-    build: Build, data: Data, sizes: Mapping[str, int], posterior: Mapping[str, Array]
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Name the coordinates of a block after the columns of the one field of the data that has its size."""
-    columns: dict[str, list[tuple[str, ...]]] = {}
-    for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
-        for size in datum.shape.sizes:
-            if isinstance(size, str):
-                columns.setdefault(size, []).append(field.columns)
-    labels = {
-        size: list(found[0]) for size, found in columns.items()
-        if len(found) == 1 and len(set(found[0])) == sizes[size] and size not in posterior
-    }  # fmt: skip
-    dims = {
-        block.name: [str(size) for size in block.shape.sizes]
-        for block in (build.target.declared or build.target).declarations.blocks
-        if block.shape.sizes and all(size in labels for size in block.shape.sizes)
-        and len(set(block.shape.sizes)) == len(block.shape.sizes)
-    }  # fmt: skip
-    used = {size for names in dims.values() for size in names}
-    return dims, {size: names for size, names in labels.items() if size in used}
 
 
 def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attributes:

@@ -64,7 +64,10 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
     if wanted != found and not (isinstance(wanted, str) and isinstance(found, int)):
         names = ", ".join(block.name for block in target.declarations.blocks)
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
-        hint = "use the same name for the size in both, or fix the sizes of both under `sizes`"
+        hint = (
+            "state the sizes of both under `sizes`; a size of one name in both is one number, so where the target has "
+            "more coordinates than that, rename its own"
+        )
         page.fault(("target",), "target", problem, hint)
 
 

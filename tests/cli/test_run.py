@@ -1,6 +1,7 @@
 """`recipe run`: a short run from a build to a file, its settings, and how it ends."""
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -32,6 +33,26 @@ def test_json_is_one_object(recipe, tmp_path: Path) -> None:
     assert found["verdict"] == "proved"
     assert found["settings"]["seed"] == 7
     assert [row["name"] for row in found["summary"]] == ["theta[0]", "theta[1]", "theta[2]"]
+
+
+def test_what_is_said_of_a_coordinate_has_its_name_in_the_summary(recipe, tmp_path: Path) -> None:
+    short = ("--draws", "100", "--warmup", "10", "--thin", "20")
+    outcome = recipe("run", "specs/builds/sghmc_linear_regression.yaml", *short, "-o", tmp_path)
+    names = set(re.findall(r"^(theta\[\w+\]) ", outcome.out, re.M))
+    forecast = re.search(r"posterior sd .* \((.+)\)$", outcome.out, re.M)
+    stein = re.search(r"the draws miss the mean (?:square )?of (\S+) by", outcome.out)
+    assert forecast is not None
+    assert stein is not None
+    assert names == {f"theta[{name}]" for name in ("intercept", "a", "b", "c", "e")}
+    assert {forecast[1], stein[1]} <= names
+
+
+@pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
+def test_chains_that_diverge_in_their_warmup_are_not_told_to_draw_more(recipe, tmp_path: Path) -> None:
+    outcome = recipe("run", BUILD, *SHORT, "--step-size", "50", "--warmup", "500", "-o", tmp_path)
+    assert outcome.code == 4
+    assert "no chain has 4 finite draws after warmup" in outcome.out
+    assert "more --draws" not in outcome.out
 
 
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")

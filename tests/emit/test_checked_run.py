@@ -1,7 +1,10 @@
 """`checked_run` of emitted modules: a wrong argument is told by name, and nothing has been changed then."""
 
+# pyright: reportPrivateUsage=false
+
 import importlib.util
 import sys
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,12 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-GENERATED = Path(__file__).parents[2] / "generated"
+from recipe_compiler.emit.support.checks import _check_jitted, _check_kinds, _checked_number
+from recipe_compiler.pipeline import compile_build, load
+from recipe_compiler.spec.model import Build
+
+BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 DRAWS = 5
 
 
-def module_of(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")
+def module_of(name: str, folder: Path) -> ModuleType:
+    build = load(BUILDS / f"{name}.yaml")
+    assert isinstance(build, Build)
+    path = folder / f"{name}.py"
+    path.write_text(compile_build(build).text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -24,13 +35,13 @@ def module_of(name: str) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def logistic() -> ModuleType:
-    return module_of("sghmc_logistic")
+def logistic(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return module_of("sghmc_logistic", tmp_path_factory.mktemp("logistic"))
 
 
 @pytest.fixture(scope="module")
-def langevin() -> ModuleType:
-    return module_of("generalised_langevin_gaussian")
+def langevin(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return module_of("generalised_langevin_gaussian", tmp_path_factory.mktemp("langevin"))
 
 
 def of_logistic(module: ModuleType) -> dict[str, Any]:
@@ -80,7 +91,15 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("theta", np.zeros(60)[::2], ValueError, "theta: found an array with gaps"),
     ("theta", np.full(30, np.nan), ValueError, r"theta: found nan at \[0\]"),
     ("r", np.full(30, np.inf), ValueError, "r: found inf"),
-    ("x", np.zeros((40, 29)), ValueError, r"x: found the shape \(40, 29\), expected \(N, 30,?\)"),
+    ("theta", np.ma.zeros(30), TypeError, "theta: found MaskedArray, expected a NumPy array of float64"),
+    (
+        "x",
+        np.zeros((40, 30), ">f8"),
+        TypeError,
+        "x: found an array of >f8, expected a NumPy array of float64 or float32",
+    ),
+    ("x", np.zeros((0, 30)), ValueError, r"x: found the shape \(0, 30\), expected \(N, 30\) with N at least 1"),
+    ("x", np.zeros((40, 29)), ValueError, r"x: found the shape \(40, 29\), expected \(N, 30\)"),
     ("x", np.zeros((30, 40)).T, ValueError, "x: found"),
     ("x", np.full((40, 30), np.nan), ValueError, r"x: found nan at \[0, 0\]"),
     ("y", np.zeros(39), ValueError, r"y: found the shape \(39,\), expected \(40,\)"),
@@ -94,12 +113,14 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("eps", -0.01, ValueError, "eps: found -0.01"),
     ("eps", 0.0, ValueError, "eps: found 0.0"),
     ("eps", np.inf, ValueError, "eps: found inf"),
+    ("eps", 10**400, ValueError, "eps: found inf, expected a finite number above 0"),
     ("eps", None, TypeError, "eps: found NoneType"),
     ("thin", 0, ValueError, "thin: found 0"),
     ("thin", 2.0, TypeError, "thin: found float, expected an integer"),
+    ("thin", 2**70, ValueError, "thin: found an integer of 71 bits, expected an integer of 64 bits at least 1"),
     ("thin", True, TypeError, "thin: found bool"),
     ("batch_size", 0, ValueError, "batch_size: found 0"),
-    ("batch_size", 41, ValueError, "batch_size: found 41, expected a finite number at least 1 at most 40"),
+    ("batch_size", 41, ValueError, "batch_size: found 41, expected an integer of 64 bits at least 1 and at most 40"),
     ("noise_state", np.zeros(4, np.uint64), ValueError, "noise_state: found a state of zeros"),
     ("noise_state", np.ones(256, np.uint64), ValueError, r"noise_state: found the shape \(256,\)"),
     ("noise_state", np.ones(4), TypeError, "noise_state: found an array of float64"),
@@ -111,7 +132,8 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("permutation", np.arange(40), TypeError, "permutation: found an array of int64"),
     ("theta_draws", np.empty((DRAWS, 29)), ValueError, "theta_draws: found the shape"),
     ("theta_draws", np.empty(30 * DRAWS), ValueError, "theta_draws: found the shape"),
-    ("r_draws", np.empty((DRAWS + 1, 30)), ValueError, r"r_draws: found the shape \(6, 30\), expected \(5, 30,?\)"),
+    ("theta_draws", np.empty((0, 30)), ValueError, r"theta_draws: found the shape \(0, 30\), expected .* at least 1"),
+    ("r_draws", np.empty((DRAWS + 1, 30)), ValueError, r"r_draws: found the shape \(6, 30\), expected \(5, 30\)"),
     ("r_draws", np.empty((DRAWS, 30), order="F"), ValueError, "r_draws: found an array with gaps or by columns"),
 ]
 
@@ -132,6 +154,73 @@ def test_arrays_that_share_memory_are_refused(logistic: ModuleType) -> None:
     given = of_logistic(logistic)
     with pytest.raises(ValueError, match="theta and r: found arrays that share memory"):
         logistic.checked_run(**given | {"r": given["theta"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("theta", "x"), ("batch_state", "noise_state"), ("theta_draws", "x"), ("noise_state", "permutation")],
+)
+def test_what_is_written_is_apart_from_all_that_is_read(logistic: ModuleType, name: str, other: str) -> None:
+    given = of_logistic(logistic)
+    shape = given[name].shape
+    part = given[other].reshape(-1)[: given[name].size].reshape(shape)
+    with pytest.raises(ValueError, match=f"({name} and {other}|{other} and {name}): found arrays that share memory"):
+        logistic.checked_run(**given | {name: part})
+
+
+def test_data_may_share_memory_with_data(logistic: ModuleType) -> None:
+    given = of_logistic(logistic)
+    whole = np.concatenate([given["y"], given["x"].reshape(-1)])
+    assert logistic.checked_run(**given | {"y": whole[:40], "x": whole[40:].reshape(40, 30)}) == DRAWS
+
+
+def test_numbers_are_made_those_of_jitted_code(logistic: ModuleType) -> None:
+    given, plain = of_logistic(logistic), of_logistic(logistic)
+    assert logistic.checked_run(**plain) == DRAWS
+    numbers = {"eps": Fraction(1, 100), "c": 1, "prior_variance": np.float32(10.0), "thin": np.uint8(2)}
+    assert logistic.checked_run(**given | numbers) == DRAWS
+    np.testing.assert_array_equal(given["theta_draws"], plain["theta_draws"])
+
+
+@pytest.mark.parametrize(
+    ("array", "kinds", "says"),
+    [
+        (np.array([1.0, -2.0]), ["positive"], "W: found -2.0, expected positive entries"),
+        (np.array([1.0, 0.0]), ["nonzero"], "W: found 0.0, expected nonzero entries"),
+        (np.array([[0.0, -1.0], [1.0, 0.0]]), ["nonnegative"], "W: found -1.0, expected nonnegative entries"),
+        (np.array([[0.0, 1.0], [1.0, 0.0]]), ["skew"], "W: found a matrix that is not skew, expected a skew one"),
+        (np.array([[1.0, 2.0], [0.0, 3.0]]), ["diagonal"], "W: found numbers beside the diagonal, expected a diagonal"),
+        (np.diag([1.0, 0.0]), ["diagonal", "positive"], "W: found 0.0, expected positive entries"),
+    ],
+)
+def test_every_kind_of_an_array_is_looked_at(array: Any, kinds: list[str], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        _check_kinds("W", array, kinds)
+
+
+@pytest.mark.parametrize(
+    ("array", "kinds"),
+    [
+        (np.diag([1.0, 2.0]), ["diagonal", "positive"]),
+        (np.array([[0.0, 1.0], [-1.0, 0.0]]), ["skew"]),
+        (np.array([[1.0, -1.0], [-1.0, 1.0]]), ["positive semidefinite"]),
+    ],
+)
+def test_arrays_of_their_kinds_are_taken(array: Any, kinds: list[str]) -> None:
+    _check_kinds("W", array, kinds)
+
+
+def test_a_number_that_must_not_be_zero_is_not() -> None:
+    assert _checked_number("c", -1, nonzero=True) == -1.0
+    with pytest.raises(ValueError, match=r"c: found 0.0, expected a finite number other than 0"):
+        _checked_number("c", 0, nonzero=True)
+
+
+def test_a_gradient_that_is_not_jitted_is_told() -> None:
+    with pytest.raises(
+        TypeError, match=r"gradient: found builtin_function_or_method, expected a function jitted by numba.njit"
+    ):
+        _check_jitted("gradient", print)
 
 
 def test_what_is_written_may_not_be_read_only(logistic: ModuleType) -> None:

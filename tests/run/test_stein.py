@@ -19,11 +19,15 @@ def normals(seed: int = 0, draws: int = 2000) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((4, draws, 3))
 
 
+def names(theta: np.ndarray) -> list[str]:
+    return [f"theta[{place}]" for place in range(theta.shape[2])]
+
+
 def judged(theta: np.ndarray, weight: np.ndarray | None = None) -> Departures:
     """Judge draws by the target N(MEAN, COVARIANCE)."""
     with np.errstate(all="ignore"):
         gradients = (theta - MEAN) @ np.linalg.inv(COVARIANCE)
-    return departed(theta, gradients, np.ones(theta.shape[1]) if weight is None else weight)
+    return departed(theta, gradients, np.ones(theta.shape[1]) if weight is None else weight, names(theta))
 
 
 def right(seed: int = 0) -> np.ndarray:
@@ -95,15 +99,15 @@ def test_weights_are_those_of_the_draws() -> None:
 def test_heavy_tails_are_the_targets_own() -> None:
     """Student's t of 3 degrees of freedom, whose variance hardly exists."""
     theta = np.random.default_rng(3).standard_t(3, (4, 4000, 1))
-    assert not departed(theta, 4.0 * theta / (3.0 + theta**2), np.ones(4000)).flagged
-    assert departed(1.5 * theta, 6.0 * theta / (3.0 + (1.5 * theta) ** 2), np.ones(4000)).flagged
+    assert not departed(theta, 4.0 * theta / (3.0 + theta**2), np.ones(4000), names(theta)).flagged
+    assert departed(1.5 * theta, 6.0 * theta / (3.0 + (1.5 * theta) ** 2), np.ones(4000), names(theta)).flagged
 
 
 def test_many_coordinates_are_judged_by_their_variances() -> None:
     theta = np.random.default_rng(4).standard_normal((2, 400, 250))
-    assert not departed(theta, theta, np.ones(400)).flagged
+    assert not departed(theta, theta, np.ones(400), names(theta)).flagged
     theta[:, :, 33] *= 1.6
-    found = departed(theta, theta, np.ones(400))
+    found = departed(theta, theta, np.ones(400), names(theta))
     assert (found.flagged, found.largest.name) == (True, "theta[33]")
 
 

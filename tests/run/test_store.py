@@ -235,7 +235,9 @@ def told(drawn: Draws, sd: float, away: float = 0.0) -> Told:
     """Return what is said of draws beside a forecast of this sd, in units of theirs, around a mode so far away."""
     theta = drawn.block("theta")[:, 10:].reshape(-1, 3)
     sds, mode = tuple(sd * theta.std(axis=0)), tuple(theta.mean(axis=0) + away * theta.std(axis=0))
-    return Told(Forecast(Width(sds, (1.0, 1.0, 1.0), 1.0, 0.0, mode), around="zero"))
+    return Told(
+        Forecast(Width(sds, (1.0, 1.0, 1.0), 1.0, 0.0, mode), names=("theta[0]", "theta[1]", "theta[2]"), around="zero")
+    )
 
 
 @pytest.mark.parametrize(

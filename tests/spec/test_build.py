@@ -184,6 +184,16 @@ def test_the_target_has_the_coordinates_of_the_potentials_block(refused, tmp_pat
     assert any("a target of 2*p + 1 coordinates (W, b), expected 3" in fault.problem for fault in faults)
 
 
+def test_a_size_of_one_name_in_both_is_to_be_renamed_where_it_is_two_numbers(
+    refused, tmp_path: Path, specs: Path
+) -> None:
+    text = "name: t\nstate: {W: {shape: d}, b: {}}\npotential: W.T @ W + b**2"
+    (tmp_path / "target.yaml").write_text(text)
+    faults = refused(GAUSSIAN, (f"{specs}/targets/gaussian.yaml", "target.yaml"))
+    fits = [fault for fault in faults if "a target of 4 coordinates (W, b), expected 3" in fault.problem]
+    assert "rename its own" in (fits[0].hint or "")
+
+
 def test_several_target_blocks_fit_when_they_add_up(load_spoiled, tmp_path: Path, specs: Path) -> None:
     text = "name: t\nstate: {v: {shape: p}, b: {}}\npotential: v.T @ v + b**2"
     (tmp_path / "target.yaml").write_text(text)

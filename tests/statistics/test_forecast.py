@@ -16,6 +16,7 @@ import pytest
 from arviz_stats.base.array import array_stats
 
 from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.run.coordinates import sampled_names
 from recipe_compiler.run.data import Data, Field, load_data
 from recipe_compiler.run.forecast import Cure, Forecast, Width, forecast
 from recipe_compiler.run.load_module import Emitted, load_text
@@ -95,7 +96,8 @@ def compiled(name: str, extra: str = "") -> Compiled:
 def told(one: Compiled, settings: RunSettings | None = None) -> Forecast:
     """Return the forecast of a run."""
     inputs = prepare_inputs(one.module, one.build, settings or one.build.run, data(), 0)
-    found = forecast(one.module, one.build, inputs)
+    names = sampled_names(one.build, data(), resolve_sizes(one.build, data()))
+    found = forecast(one.module, one.build, inputs, names)
     assert found is not None
     return found
 
@@ -194,7 +196,7 @@ def test_a_thermostat_has_no_forecast_and_says_why() -> None:
     module = compile_build(build, report)
     emitted = load_text(module.name, module.text)
     inputs = prepare_inputs(emitted, build, build.run, load_data(build.data, build.target), 0)
-    found = forecast(emitted, build, inputs)
+    found = forecast(emitted, build, inputs, ())
     assert found is not None
     assert found.width is None
     assert found.why_not.startswith("no state was found where the step stands still on average: Newton's method met")
@@ -259,7 +261,7 @@ def test_the_search_begins_at_init_or_zero_and_ends_at_the_mode(tmp_path: Path, 
     sizes = resolve_sizes(one.build, rows)
     inputs = prepare_inputs(one.module, one.build, one.build.run, rows, 0)
     starts = starts_of(one.build, 3, known_values(one.build, sizes), sizes)
-    found = forecast(one.module, one.build, inputs, starts)
+    found = forecast(one.module, one.build, inputs, sampled_names(one.build, rows, sizes), starts)
     assert found is not None
     x, y = (field.values for field in rows.fields)
     b = np.linalg.lstsq(x, y, rcond=None)[0]
