@@ -69,7 +69,6 @@ References:
 """
 
 import math
-import numbers
 
 import numpy as np
 from numba import njit, types
@@ -336,24 +335,38 @@ def checked_run(theta, r, w, M, Lambda, A, mu, Sigma, eps, thin, noise_state, th
     _check_finite("w", w)
     _check_array("M", M, (3, 3), sizes)
     _check_finite("M", M)
-    _check_symmetric("M", M, "positive definite")
+    _check_kinds("M", M, ["positive definite"])
     _check_array("Lambda", Lambda, (3, 2), sizes)
     _check_finite("Lambda", Lambda)
     _check_array("A", A, (2, 2), sizes)
     _check_finite("A", A)
-    _check_symmetric("A", A, "positive semidefinite")
+    _check_kinds("A", A, ["positive semidefinite"])
     _check_array("mu", mu, (3,), sizes)
     _check_finite("mu", mu)
     _check_array("Sigma", Sigma, (3, 3), sizes)
     _check_finite("Sigma", Sigma)
-    _check_symmetric("Sigma", Sigma, "positive definite")
-    _check_number("eps", eps, above=0)
-    _check_number("thin", thin, whole=True, least=1)
+    _check_kinds("Sigma", Sigma, ["positive definite"])
+    eps = _checked_number("eps", eps, above=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
     _check_words("noise_state", noise_state, 4)
     _check_array("theta_draws", theta_draws, ("draws", 3), sizes, written=True)
     _check_array("r_draws", r_draws, ("draws", 3), sizes, written=True)
     _check_array("w_draws", w_draws, ("draws", 2), sizes, written=True)
-    _check_apart(theta=theta, r=r, w=w, theta_draws=theta_draws, r_draws=r_draws, w_draws=w_draws)
+    _check_apart(
+        ["M", "Lambda", "A", "mu", "Sigma"],
+        theta=theta,
+        r=r,
+        w=w,
+        theta_draws=theta_draws,
+        r_draws=r_draws,
+        w_draws=w_draws,
+        noise_state=noise_state,
+        M=M,
+        Lambda=Lambda,
+        A=A,
+        mu=mu,
+        Sigma=Sigma,
+    )
     L_w, inv_Sigma, inv_M = prepare(M, Lambda, A, mu, Sigma, eps)
     return run(
         theta,
@@ -773,18 +786,23 @@ def _seed_words(seed, chains, stream, words):
 
 
 def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
 
     Raises TypeError, ValueError: what was found, and what was expected.
     """
-    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
-        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
+    if not plain or all(array.dtype != kind for kind in kinds):
+        found = f"an array of {array.dtype}" if plain else type(array).__name__
         raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = zip(array.shape, known, strict=False)
+    pairs = tuple(zip(array.shape, known, strict=False))
+    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
     if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
-    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
+    for found, size in pairs:
+        if found == 0 and not isinstance(size, int):
+            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
+    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
     if not array.flags.c_contiguous:
         raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
     if written and not array.flags.writeable:
@@ -799,33 +817,57 @@ def _check_finite(name, array):
         raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
 
 
-def _check_symmetric(name, matrix, kind):
-    """Check that a matrix is symmetric up to rounding, and positive definite or semidefinite where `kind` says so.
+def _check_kinds(name, array, kinds):
+    """Check that an array is of the kinds declared: exactly entry by entry, up to rounding across the diagonal.
 
-    Raises ValueError.
+    What is said of entries is said of the diagonal of a diagonal matrix. Raises ValueError.
     """
+    if "diagonal" in kinds and (array != np.diag(np.diag(array))).any():
+        raise ValueError(f"{name}: found numbers beside the diagonal, expected a diagonal matrix")
+    entries = np.diag(array) if "diagonal" in kinds else array
+    right = {"positive": entries > 0.0, "nonnegative": entries >= 0.0, "nonzero": entries != 0.0}
+    for kind in kinds:
+        if kind in right and not right[kind].all():
+            raise ValueError(f"{name}: found {entries[~right[kind]][0]}, expected {kind} entries")
+        if kind in ("symmetric", "skew", "positive definite", "positive semidefinite"):
+            _check_across(name, array, kind)
+
+
+def _check_across(name, matrix, kind):
+    """Check that a matrix is symmetric or skew up to rounding, and definite where `kind` says so. Raises ValueError."""
     slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()
-    if np.abs(matrix - matrix.T).max() > slack:
-        raise ValueError(f"{name}: found a matrix that is not symmetric, expected a {kind} one")
+    across = -matrix.T if kind == "skew" else matrix.T
+    if np.abs(matrix - across).max() > slack:
+        raise ValueError(
+            f"{name}: found a matrix that is not {'skew' if kind == 'skew' else 'symmetric'}, expected a {kind} one"
+        )
     smallest = np.linalg.eigvalsh(matrix)[0]
     low = smallest <= 0.0 if kind == "positive definite" else smallest < -slack
-    if kind != "symmetric" and low:
+    if kind.startswith("positive") and low:
         raise ValueError(f"{name}: found the eigenvalue {smallest}, expected a {kind} matrix")
 
 
-def _check_number(name, number, whole=False, least=None, above=None, most=None):
-    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
     """
-    kind = numbers.Integral if whole else numbers.Real
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kinds):
         raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
     limits = ((least, "at least"), (above, "above"), (most, "at most"))
-    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
-    low = (least is None or number >= least) and (above is None or number > above)
-    if not (math.isfinite(number) and low and (most is None or number <= most)):
-        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
 
 
 def _check_words(name, state, words):
@@ -842,10 +884,10 @@ def _check_words(name, state, words):
         raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
 
 
-def _check_apart(**arrays):
-    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+def _check_apart(read, /, **arrays):
+    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
     names = list(arrays)
     for k, name in enumerate(names):
         for other in names[:k]:
-            if np.may_share_memory(arrays[name], arrays[other]):
+            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
                 raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

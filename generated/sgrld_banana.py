@@ -69,7 +69,6 @@ References:
 """
 
 import math
-import numbers
 
 import numpy as np
 from numba import njit
@@ -192,20 +191,22 @@ def checked_run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, cli
     sizes = {}
     _check_array("theta", theta, (2,), sizes, written=True)
     _check_finite("theta", theta)
-    _check_number("s", s, above=0)
-    _check_number("b", b)
+    s = _checked_number("s", s, above=0)
+    b = _checked_number("b", b)
     _check_array("e_1", e_1, (2,), sizes)
     _check_finite("e_1", e_1)
     _check_array("e_2", e_2, (2,), sizes)
     _check_finite("e_2", e_2)
-    _check_number("spread", spread, above=0)
-    _check_number("bend", bend)
-    _check_number("eps", eps, above=0)
-    _check_number("thin", thin, whole=True, least=1)
+    spread = _checked_number("spread", spread, above=0)
+    bend = _checked_number("bend", bend)
+    eps = _checked_number("eps", eps, above=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
     _check_words("noise_state", noise_state, 4)
     _check_array("clipped", clipped, (1,), sizes, written=True)
     _check_array("theta_draws", theta_draws, ("draws", 2), sizes, written=True)
-    _check_apart(theta=theta, theta_draws=theta_draws, clipped=clipped)
+    _check_apart(
+        ["e_1", "e_2"], theta=theta, theta_draws=theta_draws, noise_state=noise_state, clipped=clipped, e_1=e_1, e_2=e_2
+    )
     return run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, theta_draws)
 
 
@@ -431,18 +432,23 @@ def _seed_words(seed, chains, stream, words):
 
 
 def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are the same wherever they occur.
+    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
 
     Raises TypeError, ValueError: what was found, and what was expected.
     """
-    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
-        found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
+    if not plain or all(array.dtype != kind for kind in kinds):
+        found = f"an array of {array.dtype}" if plain else type(array).__name__
         raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = zip(array.shape, known, strict=False)
+    pairs = tuple(zip(array.shape, known, strict=False))
+    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
     if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected ({', '.join(map(str, known))},)")
-    sizes.update({size: found for found, size in zip(array.shape, known, strict=True) if not isinstance(size, int)})
+        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
+    for found, size in pairs:
+        if found == 0 and not isinstance(size, int):
+            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
+    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
     if not array.flags.c_contiguous:
         raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
     if written and not array.flags.writeable:
@@ -457,19 +463,27 @@ def _check_finite(name, array):
         raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
 
 
-def _check_number(name, number, whole=False, least=None, above=None, most=None):
-    """Check that a number is finite (or `whole`), at least `least`, above `above`, at most `most`.
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
     """
-    kind = numbers.Integral if whole else numbers.Real
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kinds):
         raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
     limits = ((least, "at least"), (above, "above"), (most, "at most"))
-    said = " ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
-    low = (least is None or number >= least) and (above is None or number > above)
-    if not (math.isfinite(number) and low and (most is None or number <= most)):
-        raise ValueError(f"{name}: found {number}, expected a finite number{' ' if said else ''}{said}")
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
 
 
 def _check_words(name, state, words):
@@ -486,10 +500,10 @@ def _check_words(name, state, words):
         raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
 
 
-def _check_apart(**arrays):
-    """Check that no two of the arrays that are written share memory. Raises ValueError."""
+def _check_apart(read, /, **arrays):
+    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
     names = list(arrays)
     for k, name in enumerate(names):
         for other in names[:k]:
-            if np.may_share_memory(arrays[name], arrays[other]):
+            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
                 raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

@@ -41,6 +41,8 @@ DOORS = {"run/load_module.py", "spec/python_file.py", "verify/lint/door.py"}
 ENDS = {"commands/leaving.py", "commands/outputs.py", "commands/streams.py"}
 """Where the streams themselves are looked after."""
 MAX_FILE, MAX_FUNCTION = 300, 60
+ALONE = "recheck.py"
+"""One file, to be copied anywhere: tests/recheck says how long it may be."""
 
 
 def sources() -> dict[str, str]:
@@ -152,7 +154,7 @@ def test_the_doors_for_code_are_in_use() -> None:
 
 
 def test_files_are_short() -> None:
-    lengths = {file: len(text.splitlines()) for file, text in sources().items()}
+    lengths = {file: len(text.splitlines()) for file, text in sources().items() if file != ALONE}
     assert {file: length for file, length in lengths.items() if length > MAX_FILE} == {}
 
 

@@ -55,8 +55,7 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
 
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
-    own = "".join(f"import {module}\n" for module in ("math", "numbers") if f"{module}." in code)
-    own += "\n" if own else ""
+    own = "import math\n\n" if "math." in code else ""
     tools_of_llvm = [name for name in ("binding", "ir") if re.search(rf"\b{name}\.", code)]
     builder = f"from llvmlite import {', '.join(tools_of_llvm)}\n" if tools_of_llvm else ""
     if "@intrinsic" not in code:

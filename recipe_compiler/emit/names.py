@@ -7,7 +7,7 @@ from recipe_compiler.program.program import Program
 
 # fmt: off
 OWN = frozenset((
-    "math", "numbers", "np", "njit", "gradient", "step", "prepare", "run", "checked_run", "sizes", "seed_streams",
+    "math", "np", "njit", "gradient", "step", "prepare", "run", "checked_run", "sizes", "seed_streams",
     "eps", "thin", "batch", "batch_size", "row", "kept", "entry", "finite", "clipped", "total", "weight",
     "noise_state", "batch_state", "permutation", "done", "s0", "s1", "s2", "s3", "sweep", "entries", "first", "last",
     "step_lanes", "run_lanes", "lanes", "lanes_noise", "lanes_draws", "lane", "turn", "draw", "FORMAT", "SPEC_DIGEST",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emitted import emitted, known_noise
+from emitted_gradient import emitted, known_noise
 from stated import gradients, wide
 
 from recipe_compiler.run.values import parameter_values

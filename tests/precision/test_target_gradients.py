@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from emitted import emitted, known_noise
+from emitted_gradient import emitted, known_noise
 
 from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.symbols import coordinates, label, positions

@@ -88,7 +88,7 @@ def test_a_run_counts_tells_and_stores_them(full_module: Emitted, build: Build, 
     assert [one.draws for one in draws.outside] == [count]
     tree = to_datatree(draws, build, data, "0" * 64)
     assert tree.attrs["draws_outside"] == count
-    (warning,) = [warning for warning in summarise(tree, draws).warnings if "left its domain" in warning]
+    (doubt,) = [doubt for doubt in summarise(tree, draws).doubts if "left its domain" in doubt]
     for part in (f"interval(0, 4), in {count} draws", "first in draw", "transform: logit", "smaller step size"):
-        assert part in warning
-    assert not [warning for warning in summarise(tree, free).warnings if "left its domain" in warning]
+        assert part in doubt
+    assert not [doubt for doubt in summarise(tree, free).doubts if "left its domain" in doubt]

@@ -6,7 +6,6 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
 import math
-import numbers
 
 import numpy as np
 
@@ -86,8 +85,8 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
 
     least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
     """
-    kind = numbers.Integral if whole else numbers.Real
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kind):
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kinds):
         raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
     try:
         value = int(number) if whole else float(number)
