@@ -18,6 +18,9 @@ MANY = 250_000
 Rows = tuple[tuple[Fraction, ...], ...]
 
 
+MAGIC = b"\x93NUMPY"
+"""The first bytes of a .npy file."""
+
 BEFORE_HEADER = 12
 """Bytes of a .npy file before its header, at most: magic, version, and the header's length in 2 or 4 bytes."""
 
@@ -32,7 +35,9 @@ def mapped(file: Path) -> "NDArray[Any]":
     size = file.stat().st_size
     with file.open("rb") as stream:
         start = stream.read(BEFORE_HEADER)
-    if start[:6] == b"\x93NUMPY" and start[6:7] > b"\x01":
+    if start[:6] != MAGIC and start[:2] != b"PK":  # NumPy takes it for a pickle then, and advises to load it unsafely
+        raise ValueError(f"its first bytes are {start[:6]!r}, expected {MAGIC!r} as np.save writes them")
+    if start[:6] == MAGIC and start[6:7] > b"\x01":
         length = int.from_bytes(start[8:12], "little")
         if length > size:
             raise ValueError(f"its header has {length} bytes by its own word, the whole file {size}")

@@ -244,6 +244,14 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not Path("ran").exists()
 
 
+@pytest.mark.parametrize("text", [b"", b"hello", b"a,b,y\n1,2,0\n"])
+def test_what_is_no_array_file_is_told_by_its_first_bytes(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "data.npy").write_bytes(text)
+    with pytest.raises(DataError, match=r"its first bytes are b'.*', expected b'.x93NUMPY'") as caught:
+        load_data(spec(tmp_path / "data.npy"), target())
+    assert "unsafely" not in str(caught.value)
+
+
 def test_a_cell_without_an_end_is_refused(file: Path) -> None:
     assert "row 1, column `b`" in faults(file, f"a,b,y\n1,{'1' * 200_000},0\n")
 
