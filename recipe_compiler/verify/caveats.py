@@ -23,7 +23,7 @@ def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
 
 def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a build asks, its dynamics included."""
-    files = [name for name, value in build.values if value.file is not None]
+    files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
     return (*dynamics_caveats(bound), *_unguarded(bound), *checked_later)
 

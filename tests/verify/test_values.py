@@ -196,6 +196,17 @@ def test_what_is_not_known_before_the_run_refutes_nothing(
     assert "C0" in found["d_psd"].decision.tried[0]
 
 
+@pytest.mark.parametrize(("most", "later"), [(250_000, False), (3, True)])
+def test_kinds_are_left_to_the_run_only_where_numbers_are_not_known(
+    decided: Decide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, later: bool
+) -> None:
+    monkeypatch.setattr("recipe_compiler.spec.npy.MANY", most)
+    np.save(tmp_path / "C.npy", np.eye(2))
+    decided(SGHMC, "C: {value: C.npy}", "M: I")
+    caveats = check(load(tmp_path / "build.yaml")).caveats
+    assert any("the kind of C is checked when its file is read" in caveat for caveat in caveats) is later
+
+
 @pytest.mark.parametrize(("numbers", "says"), [([[1.0, np.nan], [0.0, 1.0]], "nan at [0,1]"), ([[1.0, 0.0]], "[1, 2]")])
 def test_arrays_that_are_no_values_are_faults(
     decided: Decide, tmp_path: Path, numbers: list[list[float]], says: str
