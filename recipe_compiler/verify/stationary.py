@@ -1,6 +1,7 @@
 """Is exp(-H) stationary for the recipe's dynamics: is its Fokker-Planck residual zero? (ma2015recipe, Theorem 1).
 
-A Q as steep as exp(H) has a current through infinity, which the residual does not see: it leaves the claim open.
+A Q or D as steep as exp(H) may carry solutions through infinity, which the residual does not see: it leaves the claim
+open.
 """
 
 from collections.abc import Sequence

@@ -24,6 +24,9 @@ from recipe_compiler.verify.explosion.confined import grows
 from recipe_compiler.verify.explosion.equation import Equation
 from recipe_compiler.verify.explosion.growth import Terms
 
+CURRENT = "a term of the current, may go through infinity"
+NOISE = "a term of the noise, may carry solutions through infinity"
+
 
 def lost(of: Equation) -> tuple[str, ...]:
     """Return what is not shown to be integrable of D and of the current, for a finite integral of exp(-H)."""
@@ -39,20 +42,30 @@ def lost(of: Equation) -> tuple[str, ...]:
 
 
 def steep(of: Derivation) -> tuple[str, ...]:
-    """Return terms of the current that may go through infinity: as steep as exp(H), as far as is known.
+    """Return terms of the current and of the noise as steep as exp(H), as far as is known.
 
-    Those are exponentials, and powers where H grows like a logarithm, that are not shown to be integrable. Abstract
-    functions are not looked at: that of what they make of a current is the matter of what is assumed of them.
+    Such a current may go through infinity, and such a noise carry solutions there, without a current too: on a line it
+    does where exp(H)/D is integrable. They are exponentials, and powers where H grows like a logarithm, that are not
+    shown to be integrable. Abstract functions are not looked at: what they make of a current is the matter of what is
+    assumed of them.
     """
     terms = Terms.of(of.dynamics.declarations)
     slow = _grows_slowly(terms, of.H)
+    flux = [(entry, 1, CURRENT) for entry in current(of, of.drift, of.D)]
+    noise = [(entry, 2, NOISE) for row in of.D for entry in row]
     return tuple(
-        f"{text(terms.c.collect([term], entry.free))}, a term of the current, may go through infinity"
-        for entry in current(of, of.drift, of.D)
+        f"{text(terms.c.collect([term], entry.free))}, {says}"
+        for entry, weight, says in (*flux, *noise)
         for term in entry.terms
-        if (_exponentials(terms, term.factors) or (slow and not terms.is_abstract(term.factors)))
-        and not is_integrable(terms, of.H, term, 1)
+        if _is_steep(terms, term, slow=slow, of_noise=says is NOISE) and not is_integrable(terms, of.H, term, weight)
     )
+
+
+def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
+    """Whether a term may be as steep as exp(H); an exponential of an abstract function is one more abstract metric."""
+    if terms.is_abstract(term.factors):
+        return not of_noise and bool(_exponentials(terms, term.factors))
+    return slow or bool(_exponentials(terms, term.factors))
 
 
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
@@ -100,8 +113,9 @@ def _exponent(terms: Terms, factor: Factor) -> Tensor | None:
     match atom:
         case Applied("exp", (arg,)):
             raised = terms.c.scale(arg, power)
-        case Applied("cosh", (arg,)) if power > 0 and is_nonnegative(terms.c.rules, arg):
-            raised = terms.c.scale(arg, power)
+        case Applied("cosh" | "sinh", (arg,)) if power > 0:
+            size = arg if is_nonnegative(terms.c.rules, arg) else terms.c.applied("abs", arg)
+            raised = terms.c.scale(size, power)
         case _:
             return None
     if not raised.free:

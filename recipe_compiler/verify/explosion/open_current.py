@@ -12,7 +12,7 @@ from recipe_compiler.verify.explosion.line import through
 from recipe_compiler.verify.normalisable import normalisable
 
 HOLDS = "Fokker and Planck's equation holds"
-OPEN = f"{HOLDS}, but not shown: no current goes through infinity"
+OPEN = f"{HOLDS}, but not shown: nothing goes through infinity"
 
 
 def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding:
