@@ -135,10 +135,12 @@ class Jet:
         return Jet(found, self.order - 1)
 
 
-def kernel(name: str, x: Jet) -> Jet:
-    """Return an elementary function of a series, enclosed; of log x only the value is no rational function of x."""
+def kernel(name: str, x: Jet, slopes: int = 0) -> Jet:
+    """Return a function of a series, or a slope of it; of log x only the value is no rational function of x."""
     n = min(x.order, MOST_DERIVATIVES) + 2
-    series = getattr(flint.arb_series([arb(x.value), arb(1)], prec=n), name)()
+    series = getattr(flint.arb_series([arb(x.value), arb(1)], prec=n + slopes), name)()
+    for _ in range(slopes):
+        series = series.derivative()
     require(arb(series[0]).is_finite(), f"{name}({x.value})", UndefinedError)
     if name != "log":
         return x.after(arb(series[k]) for k in range(n))
@@ -189,7 +191,10 @@ SIDES: dict[type, set[int]] = {ast.Gt: {1}, ast.GtE: {0, 1}, ast.Lt: {-1}, ast.L
 _exp, _log = functools.partial(kernel, "exp"), functools.partial(kernel, "log")
 SCALAR: dict[str, Callable[[Jet], Jet]] = {
     **{name: functools.partial(kernel, name) for name in ("exp", "log", "sin", "cos", "tan", "atan", "erf", "gamma")},
-    "loggamma": functools.partial(kernel, "lgamma"),
+    **{
+        name: functools.partial(kernel, "lgamma", slopes=k)
+        for k, name in enumerate(("loggamma", "digamma", "trigamma"))
+    },
     "sqrt": lambda x: x ** Jet(fmpq(1, 2)),
     "log1p": lambda x: _log(x + Jet(1)),
     "expm1": lambda x: _exp(x) - Jet(1),
@@ -297,6 +302,29 @@ class Documents:
         self.potential = potentials[0] if potentials else ""
         self.own: list[str] = self.functions[self.potential]["of"] if potentials else []
 
+    def resting_on(self, given: list[str]) -> "Documents":
+        """Return these documents with the kinds only that a claim says it rests on, each of them declared."""
+        found, read = Documents(self.parts), [re.fullmatch(r"(\w+) is ([a-z ]+)", one) for one in given]
+        stated = {(one[1], kind) for one in read if one for kind in one[2].split(" and ")}
+        for name, kind in {(name, kind) for name, kind in stated if kind in WEAKER or name not in self.declared}:
+            known = self.declared.get(name, {"is": []})["is"]
+            holds = any(kind in (one, *WEAKER.get(one, ())) for one in known)
+            require(holds, f"{name} is {kind} is taken as given, which the document does not say")
+        for name, entry in found.declared.items():
+            entry["is"] = [kind for kind in WEAKER if (name, kind) in stated]
+        return found
+
+    def granted(self, given: list[str]) -> list[str]:
+        """Return what is given, but declared nowhere: what the reader has to grant."""
+        own = ("state", "parameters", "functions")
+        lists = [declared(part, key) for part in (self.dynamics, self.target) for key in own]
+        lists += [declared(self.build, "parameters"), declared(self.claims, "noise")]
+        said = {(name, kind) for one in lists for name, x in one.items() for kind in (*x["is"], "smooth")}
+        said |= {(name, weak) for name, kind in said for weak in WEAKER.get(kind, ())}
+        facts = {f"{name} is {kind}" for name, kind in said}
+        facts |= {f"{name} is {kind} and diagonal" for name, kind in said if (name, "diagonal") in said}
+        return [x for x in given if x not in facts and not x.endswith("inside its domain")]
+
     def names(self, *stated: Any) -> set[str]:
         """Return the names in formulas, and in what is bound to them; not those that only say what a call is of."""
         found, texts, of = set[str](), list(stated), set[int]()
@@ -357,6 +385,17 @@ class Documents:
         return [look for k, look in enumerate(looks) if look not in looks[:k]]
 
 
+WEAKER = {
+    "positive": ("nonnegative", "nonzero"),
+    "nonnegative": (),
+    "nonzero": (),
+    PD: (PSD, "symmetric"),
+    PSD: ("symmetric",),
+    "symmetric": (),
+    "skew": (),
+    "diagonal": ("symmetric",),
+}
+"""Kinds that a claim says it rests on, with those that they include."""
 ASKED = {
     "dynamics": """d_symmetric:D d_psd:D q_skew:D,Q stationary:D,Q claimed_drift:D,Q,drift claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
@@ -597,29 +636,83 @@ def squares(page: Page, data: Mapping[str, str]) -> list[Number]:
     return found
 
 
-def residuals(page: Page, claim: str) -> list[Jet]:
-    """Return what a claim says is zero; of stationarity J.grad H - div J, where J = f - div D + D grad H."""
-    d, order = page.d, 0 if claim in ("d_symmetric", "q_skew") else 2
-    D = page.blocks(d.dynamics.get("D") or d.D, order)
-    Q = page.blocks(d.Q, order) if d.Q else D * Jet(0)
-    if not order:
-        return list((Q + Q.T if claim == "q_skew" else D - D.T).flat)
-    page.order = 3
+def equation(page: Page, claim: str) -> tuple[Any, Any, Array, Array, Any]:
+    """Return f, the f of the recipe, D, the D that is stated, and grad H; `stationary` is about the recipe's f."""
+    d, page.order = page.d, 2
+    stated, D = page.blocks(d.claims.get("diffusion") or d.D), page.blocks(d.dynamics.get("D") or d.D)
+    Q, page.order = page.blocks(d.Q) if d.Q else D * Jet(0), 3
     H, page.order = page.fit(d.dynamics["H"], 1, 1).item(), 2
     g = np.array([H.slope(i) for i in range(len(D))], dtype=object)
     f = recipe = div(D + Q) - (D + Q) @ g
-    stated = page.blocks(d.claims.get("diffusion") or d.D)
-    if claim != "stationary":
-        drift = d.claims["drift"]
-        f = np.concatenate([page.fit(drift.get(name, "0"), len(ids), 1)[:, 0] for name, ids in page.ids.items()])
-        if d.claims.get("interpretation") == "stratonovich":
-            alone = vanish(stated - diagonal(np.diag(stated)))
-            require(alone, "a drift in the Stratonovich sense", TrustedError)
-            f = f + div(stated) * Jet(fmpq(1, 2))
+    if claim == "stationary":
+        return f, recipe, D, D, g
+    f = np.concatenate(
+        [page.fit(d.claims["drift"].get(name, "0"), len(ids), 1)[:, 0] for name, ids in page.ids.items()]
+    )
+    if d.claims.get("interpretation") == "stratonovich":
+        require(vanish(stated - diagonal(np.diag(stated))), "a drift in the Stratonovich sense", TrustedError)
+        f = f + div(stated) * Jet(fmpq(1, 2))
+    return f, recipe, D, stated, g
+
+
+def residuals(page: Page, claim: str, label: str = "") -> list[Jet]:
+    """Return what a claim says is zero; of stationarity J.grad H - div J, where J = f - div D + D grad H."""
+    d = page.d
+    if claim in ("d_symmetric", "q_skew"):
+        matrix = page.blocks(d.Q if claim == "q_skew" else d.D, 0)
+        return list((matrix + matrix.T if claim == "q_skew" else matrix - matrix.T).flat)
+    f, recipe, D, stated, g = equation(page, claim)
     if claim in ("claimed_drift", "recovered_q"):
+        Q = page.blocks(d.Q)
         return [*(f - recipe), *(stated - D).flat, *(Q + Q.T).flat]
-    J = f - div(stated if claim != "stationary" else D) + (stated if claim != "stationary" else D) @ g
-    return [sum(J * g, Jet(0)) - div([J])[0]]
+    J, along = f - div(stated) + stated @ g, currents(page, f, stated, g)
+    if label.startswith("current of "):
+        require(label[11:] in along, f"{label[11:]} is no diffusion on a line by itself")
+        return [along[label[11:]]]
+    return [sum(J * g, Jet(0)) - div([J])[0], *along.values()]
+
+
+def currents(page: Page, f: Any, D: Array, g: Any) -> dict[str, Jet]:
+    """Return J = f_k - d_k D_kk + D_kk d_k H of coordinates by themselves: on a line a stationary law has J = 0."""
+    found = dict[str, Jet]()
+    for block, ids in page.ids.items():
+        entry = page.d.blocks[block]
+        line = entry["domain"] != "circle" and (entry["domain"] != "simplex" or len(ids) == 1)
+        for i, k in enumerate(ids if line and not page.d.moves(page.d.assume) else ()):
+            J = f[k] - D[k, k].slope(k) + D[k, k] * g[k]
+            others = [x.slope(j) for x in (f[k], D[k, k], g[k]) for j in range(len(f)) if j != k]
+            if vanish([*others, J.slope(k) - J * g[k]]):
+                found[f"{block}[{i}]" if entry["shape"] else block] = J
+    return found
+
+
+def outruns(claim: Json, d: Documents, _: Any, seed: str) -> str:
+    """Require of a witness of explosion that f ~ a x**p, p > 1, leads to the end; D is 0, or D > 0 of degree <= p."""
+    end, drift, noise = claim["witness"].values()
+    name, _, to = end.partition(" -> ")
+    labels = ["end", f"drift of {name}", f"D of {name}"]
+    require([*claim["witness"]] == labels and to in ("oo", "-oo"), "no witness of explosion")
+    block, _, at = name.rstrip("]").partition("[")
+    sizes = d.sizes(every=True)[0] if claim["for_d"] == "all" else claim["for_d"]
+    for k in range(3):
+        page = drawn(d, sizes, [], f"{seed} {k}")
+
+        def found(page: Callable[[], Page] = page) -> list[Number]:
+            here = page()
+            f, _, _, D, _ = equation(here, "stationary" if d.Q else "claimed_drift")
+            i = here.ids[block][int(at or 0)]
+            here.order = MOST_DERIVATIVES
+            a, b = (here.formula(text).item() for text in (drift, noise))
+            require(vanish([a - f[i], b - D[i, i]]), f"{drift}, {noise} are not of the equation")
+            alone = all({*key} <= {i} for x in (a, b) for key in x.terms)
+            p, q = (max(map(len, x.terms), default=0) for x in (a, b))
+            lead = a.terms.get((i,) * p, fmpq(0)) * (-1 if to == "-oo" and p % 2 == 0 else 1)
+            free = d.blocks[block]["domain"] in (("real",) if to == "-oo" else ("real", "positive", "nonnegative"))
+            require(free and alone and 1 < p < here.order and (not b.terms or q <= p), f"{name} need not get to {to}")
+            return [lead, b.value if b.terms else fmpq(1)]
+
+        require(decided(found)[0] == {1}, f"{name} does not get to {to}")
+    return "rechecked: a drift that outruns its noise, at points drawn here"
 
 
 def laws(page: Page, claim: str, label: str = "") -> list[Jet]:
@@ -676,7 +769,7 @@ def budget(page: Page) -> list[Number]:
 
 IDENTITIES = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "recovered_q")
 CHECKS: dict[str, Callable[[Page, str], list[Number]]] = {
-    **{id_: lambda page, _, id_=id_: [x.value for x in residuals(page, id_)] for id_ in IDENTITIES},
+    **{id_: lambda page, label, id_=id_: [x.value for x in residuals(page, id_, label)] for id_ in IDENTITIES},
     "marginal": lambda page, label: [x.value for x in laws(page, "marginal", label)],
     "claimed_marginal": lambda page, label: [x.value for x in laws(page, "claimed_marginal", label)],
     "d_psd": lambda page, _: [c.value for c in characteristic(page.blocks(page.d.D, 0))[1]],
@@ -722,6 +815,7 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
     if id_ == "recovered_q":
         Q = [[claim["data"].get(f"Q[{a},{b}]", "0") for b in d.blocks] for a in d.blocks]
         d = Documents({**d.parts, "dynamics": {**d.dynamics, "Q": Q}})
+    d = d.resting_on(claim["given"])
     for sizes in d.sizes(every=claim["for_d"] == "all"):
         at = ", ".join(f"{name} = {n}" for name, n in sizes.items()) or "the document's"
         try:
@@ -757,6 +851,9 @@ def refuted(claim: Json, d: Documents, *_: Any) -> str:
         d = Documents({**d.parts, "dynamics": {"Q": [["0"] * len(d.blocks)] * len(d.blocks), **d.dynamics}})
         require(not around or not d.moves(d.D, d.claims["drift"]), "a mean around a torus", TrustedError)
 
+    if id_ == "explosion":
+        id_ = "stationary" if d.Q else "claimed_stationary"
+
     def found() -> list[Number]:
         page = Page(d, point)
         page.admissible()
@@ -773,6 +870,42 @@ def refuted(claim: Json, d: Documents, *_: Any) -> str:
     signs, how = decided(found)
     require(signs - ({0, 1} if id_ in NOT_NEGATIVE else {0}), f"{id_} does not fail as stated")
     return f"rechecked: {how}"
+
+
+def unique(claim: Json, d: Documents, _: Any, seed: str) -> str:
+    """Look whether H is conserved, D = 0 and f.grad H = 0, where constants that may be 0 are: refuted it has to be."""
+    kind, slope = (
+        "stationary" if d.Q else "claimed_drift",
+        (claim["witness"] or {}).get("a slope of H"),
+    )
+
+    def signs(page: Callable[[], Page]) -> set[int]:
+        def found() -> list[Number]:
+            here = page()
+            here.admissible()
+            f, _, _, D, g = equation(here, kind)
+            stated = here.formula(slope).item() if slope else Jet(0)
+            require(not slope or any(vanish([x - stated]) and sign(x.value) for x in g), "H has no such slope")
+            return [x.value for x in (*D.flat, sum(f * g, Jet(0)))]
+
+        return decided(found)[0]
+
+    if claim["verdict"] == "refuted":
+        require(slope, "a law besides exp(-H) that is not of H", TrustedError)
+        point = {name: x for name, x in claim["witness"].items() if name not in ("a slope of H", "also stationary")}
+        require(signs(lambda: Page(d, point)) == {0}, "H is not conserved")
+        return "rechecked: H is conserved at the point"
+    never = {PD, "positive", "nonzero"}
+    zeros = {name: "0" for name, x in d.parameters.items() if name not in d.values and not never & {*x["is"]}}
+    for chosen in [{}, *({name: "0"} for name in zeros), zeros]:
+        for sizes in d.sizes(every=claim["for_d"] == "all")[:2]:
+            point = {**chosen, **{name: str(n) for name, n in sizes.items()}}
+            try:
+                found = {x for k in range(2) for x in signs(lambda k=k, point=point: Page(d, point, f"{seed} {k}"))}
+            except (FailureError, UnreadError):
+                continue
+            require(found != {0}, f"H is conserved{''.join(f', where {name} = 0' for name in chosen)}")
+    return f"trusted: {claim['by']} (H is not conserved at points drawn here)"
 
 
 def consistent(certificate: Json, d: Documents) -> None:
@@ -807,13 +940,20 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
     consistent(certificate, d)
     for claim in certificate["claims"]:
         says = "undecided: nothing to re-check" if claim["verdict"] == "undecided" else f"trusted: {claim['by']}"
-        judge = {"refuted": refuted, "proved": proved}.get(claim["verdict"])
-        if judge and claim["id"] in CHECKS:
+        judge = {"refuted": refuted, "proved": proved}.get(claim["verdict"]) if claim["id"] in CHECKS else None
+        if claim["id"] == "explosion" and claim["verdict"] == "refuted":
+            label = [*(claim["witness"] or ("",))][-1].partition(" of ")[0]
+            judge = {"current": refuted, "D": outruns}.get(label)
+        if claim["id"] == "unique" and claim["verdict"] != "undecided":
+            judge = unique
+        if judge:
             try:
                 says = judge(claim, d, certificate["points"], certificate["digest"])
             except TrustedError as what:
-                require(judge is proved or claim["id"] == "recovered_q", f"{claim['id']}: {what}")
+                require(judge is not refuted or claim["id"] == "recovered_q", f"{claim['id']}: {what}")
                 says += f" (this checker cannot read {what})"
+        granted = [] if claim["verdict"] == "undecided" else d.granted(claim["given"])
+        says += f"; granted, not declared: {'; '.join(granted)}" if granted else ""
         found.append((claim["id"], says))
     return found
 

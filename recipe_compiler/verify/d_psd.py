@@ -16,6 +16,7 @@ from recipe_compiler.verify.case import Case, Matrix, once
 from recipe_compiler.verify.gram_blocks import gram_of_blocks
 from recipe_compiler.verify.identities import shown
 from recipe_compiler.verify.negativity import Negative, find_negative, search_negative
+from recipe_compiler.verify.premises import facts
 from recipe_compiler.verify.scalar_blocks import ScalarBlock, scalar_block
 from recipe_compiler.verify.sizes import written
 
@@ -71,7 +72,8 @@ def d_psd(case: Case) -> Finding:
 
 def _finding(case: Case, D: Matrix, parts: list[_Part], notes: list[str]) -> Finding:
     """Return that D is proved, or what was tried."""
-    premises = definedness((place for row in D for place in row), case.dynamics.declarations)
+    places, declarations = [place for row in D for place in row], case.dynamics.declarations
+    premises = definedness(places, declarations)
     tried: list[str] = []
     for part in parts:
         if part.proof is None:
@@ -82,7 +84,8 @@ def _finding(case: Case, D: Matrix, parts: list[_Part], notes: list[str]) -> Fin
     tried += [*notes, *(f"not shown: {what}" for what in premises.open)]
     tried += [case.contradiction] if case.contradiction else []
     proofs = [part.proof for part in parts if part.proof is not None]
-    given = tuple(sorted(premises.given.union(*(proof.given for proof in proofs))))
+    transposes = {fact for fact in facts(places, declarations) if fact.endswith(("symmetric", "skew", "diagonal"))}
+    given = tuple(sorted(premises.given.union(transposes, *(proof.given for proof in proofs))))
     where = case.place("D", "claims.diffusion")
     checked = tuple(tuple(sizes.items()) for sizes in case.sizes)
     if tried:

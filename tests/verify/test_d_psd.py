@@ -204,3 +204,9 @@ def test_shipped_dynamics_are_never_refuted_here(path: Path) -> None:
     document = load(path)
     assert isinstance(document, Dynamics)
     assert d_psd(case_of(document)).verdict is not Verdict.REFUTED
+
+
+def test_a_square_of_a_symmetric_matrix_rests_on_its_symmetry() -> None:
+    found = decided(THETA, '[["K @ K"]]', "{K: {shape: [d, d], is: symmetric}}").decision
+    assert isinstance(found, Proved)
+    assert found.given == ("K is symmetric",)
