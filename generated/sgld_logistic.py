@@ -602,8 +602,8 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
 
     least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
     """
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, kinds):
+    refused = (bool, np.bool_, np.ndarray, np.complexfloating)
+    if isinstance(number, refused) or not hasattr(number, "__index__" if whole else "__float__"):
         raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
     try:
         value = int(number) if whole else float(number)
