@@ -216,7 +216,11 @@ def certainly_failing(document: Document, random: Random) -> Iterator[str]:
     for claim in ("claimed_drift", "claimed_stationary"):
         for sizes in SIZES:
             page = recheck.Page(parsed, point(document, sizes, random))
-            if any(recheck.sign(x.value) for x in recheck.residuals(page, claim)):
+            try:
+                fails = any(recheck.sign(x.value) for x in recheck.residuals(page, claim))
+            except recheck.UnreadError:  # too large for the evaluator: no certainty here
+                continue
+            if fails:
                 yield claim
                 break
 
