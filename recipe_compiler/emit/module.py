@@ -17,7 +17,7 @@ from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_generator import lower_generator
 from recipe_compiler.program.lowered_noise import CLIPPED
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Program, symbolic_sizes
 
 FORMAT = 1
 """The number of the emission format: it changes when the same document would become a different text."""
@@ -92,11 +92,6 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield ""
     yield '_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums'
     yield '_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise'
-
-
-def symbolic_sizes(program: Program) -> tuple[str, ...]:
-    """Return the sizes of the state that are known only when the module runs."""
-    return tuple(dict.fromkeys(s for b in program.blocks for s in b.shape.sizes if isinstance(s, str)))
 
 
 def _size(sizes: tuple[str | int, ...]) -> str:

@@ -10,7 +10,7 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lowered_noise import CLIPPED
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Program, symbolic_sizes
 
 BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0", Kind.NONZERO: "nonzero=True"}
 """What is asked of numbers of a kind."""
@@ -30,7 +30,7 @@ def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
         yield f"    {line}"
     written, read = tuple(_written(program, kernel)), tuple(_read(program))
     yield from call("    _check_apart", (dumps(read), *(f"{name}={name}" for name in (*written, *read))), 4)
-    sizes = tuple(f'sizes["{size}"]' for size in _sizes_of_state(program))
+    sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(program))
     if made:
         target = f"    ({made[0]},) = prepare" if len(made) == 1 else f"    {', '.join(made)} = prepare"
         yield from call(target, (*(array.name for array in kernel.prepare.inputs), *sizes), 4)
@@ -99,7 +99,3 @@ def _written(program: Program, kernel: Kernel) -> Iterator[str]:
 def _read(program: Program) -> Iterator[str]:
     yield from (datum.name for datum in program.data)
     yield from (parameter.name for parameter in program.parameters if parameter.shape.sizes)
-
-
-def _sizes_of_state(program: Program) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(s for b in program.blocks for s in b.shape.sizes if isinstance(s, str)))

@@ -137,3 +137,8 @@ class Program:
     """Whether the data are stored in float32."""
     noise_generator: str = "xoshiro"
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
+
+
+def symbolic_sizes(program: Program) -> tuple[str, ...]:
+    """Return the sizes of the state that are known only when the module runs."""
+    return tuple(dict.fromkeys(s for b in program.blocks for s in b.shape.sizes if isinstance(s, str)))

@@ -8,11 +8,11 @@ import sympy as sp
 from recipe_compiler.algebra.symbols import length
 from recipe_compiler.algebra.system import System, drift, system
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.emit.module import Module, symbolic_sizes
+from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_generator import LoweredGenerator, lower_generator
-from recipe_compiler.program.program import Generator, Gradient, Moment
+from recipe_compiler.program.program import Generator, Gradient, Moment, symbolic_sizes
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component
 from recipe_compiler.verify.read_equal import equal

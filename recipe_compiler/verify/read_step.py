@@ -7,11 +7,11 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.symbols import label, positions
-from recipe_compiler.emit.module import Module, symbolic_sizes
+from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.program import Noise
+from recipe_compiler.program.program import Noise, symbolic_sizes
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 from recipe_compiler.verify.read_cuts import Cuts

@@ -75,7 +75,6 @@ def term(x: "Term | int | Fraction") -> Term:
 
 
 ZERO, ONE = term(0), term(1)
-RELATIONS = ("==", "<", "<=", ">", ">=")
 
 
 def name(of: str) -> Term:

@@ -20,8 +20,6 @@ SPECIAL = tuple(map(Fraction, ("0", "0", "1", "-1", "2", "-2", "1/2", "-1/2", "3
 FAR = range(40, 120, 8)
 """Powers of two at which energies are looked at."""
 
-Entry = tuple[str, str, Term]
-
 
 def wrong_claims(document: Wild, random: Random) -> dict[str, str]:
     """Return the claims that certainly fail, with the point at which they do."""
@@ -30,7 +28,7 @@ def wrong_claims(document: Wild, random: Random) -> dict[str, str]:
         at = point(document, random, special=k % 2 == 0)
         if at is None:
             continue
-        for claim in failing(document, at, random, generic=k % 2 == 1):
+        for claim in failing(document, at, generic=k % 2 == 1):
             found.setdefault(claim, shown(at))
     return found
 
@@ -40,7 +38,7 @@ def shown(at: Point) -> str:
     return ", ".join(f"{b} = {x if isinstance(x, Fraction | tuple) else x.str(6)}" for b, x in at.items())
 
 
-def failing(document: Wild, at: Point, random: Random, *, generic: bool) -> Iterator[str]:
+def failing(document: Wild, at: Point, *, generic: bool) -> Iterator[str]:
     """Yield the claims that certainly fail at a point, or towards infinity from it."""
     entries = {"d_symmetric": document.D, "d_psd": document.D, "q_skew": document.Q}
     for claim, matrix in entries.items():
