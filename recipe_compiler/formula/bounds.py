@@ -10,6 +10,7 @@ from math import log2
 
 from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
+from recipe_compiler.formula.elementwise import FUNCTIONS, Size, named
 from recipe_compiler.formula.places import fault_at
 
 MAX_BITS = 4096
@@ -25,7 +26,7 @@ MAX_LEVELS = 250
 MAX_PARTS = 30_000
 """Parts of a formula, with those of a repeated argument counted twice."""
 
-_GROWING = frozenset({"exp", "expm1", "cosh", "sinh", "gamma"})
+_GROWING = named(lambda row: row.size is not Size.POWER)
 _Reach = tuple[float, float]
 """Estimates from above, at least 0, of log2 |v| and of log2 |1/v|, for a constant v."""
 
@@ -131,7 +132,7 @@ def _combine(part: tree.Tree, measures: list[Measure], bounds: _Bounds) -> Measu
                 return Measure()
             if name in _GROWING:
                 # log2 of exp(x) is 1.443 x, that of gamma(x) below x log2(x)
-                rate = reach[0] + 1.443 if name == "gamma" else 1.443
+                rate = reach[0] + 1.443 if FUNCTIONS[name].size is Size.FACTORIAL else 1.443
                 grown = rate * 2 ** min(reach[0], 64.0)
                 return bounds.inexact(part, (grown, grown))
             return bounds.inexact(part, (reach[0] + 1, reach[1] + 1))

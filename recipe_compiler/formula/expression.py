@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 
 
@@ -158,8 +159,7 @@ class Compare:
 class Apply:
     """A function of the language applied to its arguments.
 
-    Elementwise: exp log log1p expm1 sqrt abs sign sin cos tan tanh atan cosh sinh softplus sigmoid erf gamma loggamma
-    digamma trigamma (one argument), minimum maximum (two), where (a `Compare`, then two).
+    Elementwise: those of `elementwise.FUNCTIONS` (one argument), minimum maximum (two), where (a `Compare`, then two).
     Matrices: inv det logdet trace diag sum outer kron.
     Calculus: grad(s, block), div(A, block), hessian(s, block), the block a `Symbol`.
     """
@@ -214,12 +214,7 @@ Formula = (
     | GradTilde
 )
 
-# fmt: off
-ELEMENTWISE = frozenset((
-    "exp", "log", "log1p", "expm1", "sqrt", "abs", "sign", "sin", "cos", "tan", "tanh", "atan", "cosh", "sinh",
-    "softplus", "sigmoid", "erf", "gamma", "loggamma", "digamma", "trigamma",
-))
-# fmt: on
+ELEMENTWISE = frozenset(FUNCTIONS)
 """Scalar functions of one argument, applied entry by entry."""
 
 ELEMENTWISE_PAIRS = frozenset({"minimum", "maximum"})

@@ -4,8 +4,13 @@
 text would. Shapes and numbers of arguments are checked where the formula is put in its place.
 """
 
+import builtins
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declared import merged
+from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 from recipe_compiler.formula.symbolic import Expression, expression
 
 
@@ -15,109 +20,24 @@ def _call(name: str, *args: object) -> Expression:
     return Expression(called, merged(*(part.names for part in parts)))
 
 
-def exp(x: object) -> Expression:
-    """Return e**x, entry by entry."""
-    return _call("exp", x)
+def _elementwise(row: Elementwise) -> Callable[[object], Expression]:
+    def function(x: object) -> Expression:
+        return _call(row.name, x)
+
+    function.__name__ = function.__qualname__ = _python_name(row.name)
+    function.__doc__ = f"Return {row.words}, entry by entry."
+    return function
 
 
-def log(x: object) -> Expression:
-    """Return the natural logarithm, entry by entry."""
-    return _call("log", x)
+def _python_name(name: str) -> str:
+    return f"{name}_" if hasattr(builtins, name) else name
 
 
-def log1p(x: object) -> Expression:
-    """Return log(1 + x), entry by entry."""
-    return _call("log1p", x)
+globals().update({_python_name(name): _elementwise(row) for name, row in FUNCTIONS.items()})
 
+if TYPE_CHECKING:
 
-def expm1(x: object) -> Expression:
-    """Return exp(x) - 1, entry by entry."""
-    return _call("expm1", x)
-
-
-def sqrt(x: object) -> Expression:
-    """Return the square root, entry by entry."""
-    return _call("sqrt", x)
-
-
-def abs_(x: object) -> Expression:
-    """Return the absolute value, entry by entry."""
-    return _call("abs", x)
-
-
-def sign(x: object) -> Expression:
-    """Return the sign (0 at 0), entry by entry."""
-    return _call("sign", x)
-
-
-def sin(x: object) -> Expression:
-    """Return the sine, entry by entry."""
-    return _call("sin", x)
-
-
-def cos(x: object) -> Expression:
-    """Return the cosine, entry by entry."""
-    return _call("cos", x)
-
-
-def tan(x: object) -> Expression:
-    """Return the tangent, entry by entry."""
-    return _call("tan", x)
-
-
-def tanh(x: object) -> Expression:
-    """Return the hyperbolic tangent, entry by entry."""
-    return _call("tanh", x)
-
-
-def atan(x: object) -> Expression:
-    """Return the arc tangent, entry by entry."""
-    return _call("atan", x)
-
-
-def cosh(x: object) -> Expression:
-    """Return the hyperbolic cosine, entry by entry."""
-    return _call("cosh", x)
-
-
-def sinh(x: object) -> Expression:
-    """Return the hyperbolic sine, entry by entry."""
-    return _call("sinh", x)
-
-
-def softplus(x: object) -> Expression:
-    """Return log(1 + exp(x)), entry by entry."""
-    return _call("softplus", x)
-
-
-def sigmoid(x: object) -> Expression:
-    """Return 1/(1 + exp(-x)), entry by entry."""
-    return _call("sigmoid", x)
-
-
-def erf(x: object) -> Expression:
-    """Return the error function, entry by entry."""
-    return _call("erf", x)
-
-
-def gamma(x: object) -> Expression:
-    """Return the gamma function, entry by entry."""
-    return _call("gamma", x)
-
-
-def loggamma(x: object) -> Expression:
-    """Return the logarithm of the gamma function, entry by entry."""
-    return _call("loggamma", x)
-
-
-def digamma(x: object) -> Expression:
-    """Return the derivative of loggamma, entry by entry."""
-    return _call("digamma", x)
-
-
-def trigamma(x: object) -> Expression:
-    """Return the second derivative of loggamma, entry by entry."""
-    return _call("trigamma", x)
+    def __getattr__(name: str) -> Callable[[object], Expression]: ...
 
 
 def minimum(x: object, y: object) -> Expression:

@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Size
 
@@ -12,9 +13,7 @@ _GREEK = frozenset({
     "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta",
     "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
 })  # fmt: skip
-_NAMED = {"exp": r"\exp", "log": r"\log", "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "tanh": r"\tanh"} | {
-    "atan": r"\arctan", "cosh": r"\cosh", "sinh": r"\sinh", "gamma": r"\Gamma", "loggamma": r"\log\Gamma",
-    "digamma": r"\psi", "trigamma": r"\psi_1",
+_NAMED = {
     "det": r"\det", "logdet": r"\log\det", "trace": r"\operatorname{tr}", "minimum": r"\min", "maximum": r"\max",
 }  # fmt: skip
 _RELATIONS = {">": ">", ">=": r"\ge", "<": "<", "<=": r"\le", "==": "="}
@@ -124,6 +123,8 @@ def _product(formula: ex.Multiply) -> str:
 
 def _apply(fn: str, args: tuple[Formula, ...]) -> tuple[str, int]:
     first = args[0]
+    if fn in FUNCTIONS:
+        return FUNCTIONS[fn].latex_of(latex(first)), _ATOM
     match fn:
         case "inv":
             return f"{{{_write(first, _ATOM)}}}^{{-1}}", _POWER
@@ -133,10 +134,6 @@ def _apply(fn: str, args: tuple[Formula, ...]) -> tuple[str, int]:
             return rf"\nabla_{{{latex(args[1])}}}^2 {_write(first, _POWER)}", _PRODUCT
         case "div":
             return rf"\nabla_{{{latex(args[1])}}} \cdot {_write(first, _POWER)}", _PRODUCT
-        case "sqrt":
-            return rf"\sqrt{{{latex(first)}}}", _ATOM
-        case "abs":
-            return rf"\left|{latex(first)}\right|", _ATOM
         case "outer":
             return f"{_write(first, _POWER)} {{{_write(args[1], _ATOM)}}}^\\top", _PRODUCT
         case "kron":

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.elementwise import FUNCTIONS, named
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -21,10 +22,10 @@ from recipe_compiler.formula.expression import (
 Orders = frozenset[Fraction]
 
 ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
-KEPT = frozenset({"trace", "sum", "diag", "abs"})
+KEPT = frozenset({"trace", "sum", "diag"})
 """Functions that keep the power of a factor of their argument."""
 JOINED = frozenset({"outer", "kron", "dot"})
-SMOOTH = frozenset({"exp", "expm1", "sin", "cos", "tanh", "atan", "cosh", "sinh", "softplus", "sigmoid", "erf"})
+SMOOTH = named(lambda row: row.smooth)
 LARGEST = 64
 """Different powers beyond which nothing is said."""
 
@@ -56,8 +57,8 @@ def orders(formula: Formula) -> Orders | None:
             return orders(arg)
         case Power(base, Number(exponent)):
             return _power(orders(base), exponent)
-        case Apply("sqrt", (arg,)):
-            return _power(orders(arg), HALF)
+        case Apply(fn, (arg,)) if fn in FUNCTIONS and (degree := FUNCTIONS[fn].homogeneous):
+            return _power(orders(arg), degree)
         case Normal(cov):
             return _power(orders(cov), HALF)
         case Apply(fn, args) if fn in SMOOTH:

@@ -12,15 +12,13 @@ from sympy.matrices.expressions.matexpr import MatrixElement
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import MAX_DEPTH
 from recipe_compiler.formula.declared import checked_name, refusal
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.exact import literal
 from recipe_compiler.formula.sympy_names import Object, block_name, entry_positions, is_one_by_one
 from recipe_compiler.formula.tree import Tree
 
 _FUNCTIONS: dict[type[sympy.Basic], str] = {
-    sympy.exp: "exp", sympy.log: "log", sympy.sin: "sin", sympy.cos: "cos", sympy.tan: "tan", sympy.tanh: "tanh",
-    sympy.atan: "atan", sympy.cosh: "cosh", sympy.sinh: "sinh", sympy.Abs: "abs", sympy.sign: "sign",
-    sympy.erf: "erf", sympy.gamma: "gamma", sympy.loggamma: "loggamma",
-    sympy.digamma: "digamma", sympy.trigamma: "trigamma",
+    **{row.scalar: row.name for row in FUNCTIONS.values() if isinstance(row.scalar, type)},
     sympy.Trace: "trace", sympy.Determinant: "det", sympy.DiagMatrix: "diag",
 }  # fmt: skip
 _NARY: dict[type[sympy.Basic], str] = {sympy.Min: "minimum", sympy.Max: "maximum", sympy.KroneckerProduct: "kron"}

@@ -5,13 +5,11 @@ from fractions import Fraction
 
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.elementwise import named
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
-_TOTAL = frozenset({
-    "exp", "expm1", "abs", "sign", "sin", "cos", "tanh", "atan", "cosh", "sinh", "softplus", "sigmoid", "erf",
-    "minimum", "maximum", "det", "trace", "diag", "sum", "outer", "kron",
-})  # fmt: skip
+_TOTAL = named(lambda row: row.total) | {"minimum", "maximum", "det", "trace", "diag", "sum", "outer", "kron"}
 """Functions with a finite value at every argument."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -209,13 +210,10 @@ class Measure:
 
     def _applied(self, formula: Formula, fn: str, args: tuple[Formula, ...]) -> Unit:
         match fn:
-            case "sqrt":
-                return self.of(args[0]) ** Fraction(1, 2)
-            case "abs" | "trace" | "sum" | "diag":
+            case _ if fn in FUNCTIONS and (degree := FUNCTIONS[fn].homogeneous) is not None:
+                return self.of(args[0]) ** degree
+            case "trace" | "sum" | "diag":
                 return self.of(args[0])
-            case "sign":
-                self.of(args[0])
-                return NONE
             case "minimum" | "maximum":
                 return self._one(args)
             case "where":

@@ -1,0 +1,226 @@
+"""The elementwise functions of the language, a row each: all that formulas, index calculus and emission know of one.
+
+The second engine states what it uses by itself, in `algebra/elementwise.py`, and `recheck.py` once more: facts that
+two of them share would prove nothing. `docs/howto_function.md` adds a function.
+
+Rules are written in the language, of `x`: `1/(1 + x**2)` is the derivative of `atan`. What a row leaves out, nothing
+is built on: a function that is not said to be bounded counts as unbounded.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from recipe_compiler.formula import arrays
+
+
+class Corner(StrEnum):
+    """What a function does inside its domain, at 0."""
+
+    NONE = "smooth"
+    KINK = "Lipschitz, with a kink at 0"
+    JUMP = "a jump at 0"
+
+
+class Parity(StrEnum):
+    """What a function is when its argument changes sign."""
+
+    EVEN = "f(-x) = f(x)"
+    ODD = "f(-x) = -f(x)"
+
+
+class Size(StrEnum):
+    """A bound of a function, away from its poles."""
+
+    POWER = "|f(x)| <= C (1 + |x|)**k"
+    EXPONENTIAL = "|f(x)| <= exp(|x|), for all x"
+    FACTORIAL = "|f(x)| <= |x|**|x|"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elementwise:
+    """A function of one real number, applied entry by entry."""
+
+    name: str
+    words: str
+    """What `help` says it returns."""
+    latex: str = ""
+    """The operator, or the whole with `#` for the argument; by default the name, upright."""
+    scalar: Callable[[Any], Any]
+    """The function of a SymPy scalar."""
+    slope: str = ""
+    """The derivative; without one, differentiating it is an error."""
+    stated_slope: str = ""
+    """The same as emitted code computes it, where the other cancels."""
+    corner: Corner
+    size: Size
+    emitted: str
+    """What computes it in an emitted module: of `math`, of Python, or of `emit/support`."""
+    ufunc: str = ""
+    """NumPy's name of it; steps that `lint` follows may call it."""
+    array: Callable[[Any], Any] | None = None
+    """The function of a NumPy array, where there is no such name and `math` does not have it either."""
+    at_zero: str = ""
+    """The value at 0."""
+    square: str = ""
+    """What `f(x)**2` is rewritten as, to see that sums of squares vanish."""
+    parity: Parity | None = None
+    homogeneous: Fraction | None = None
+    """k, where `f(c x) = c**k f(x)` for c > 0."""
+    total: bool = False
+    """Whether it has a value at every real number, and stays bounded on bounded sets."""
+    positive: bool = False
+    """Whether it is > 0 wherever it is defined."""
+    increasing: bool = False
+    """Whether it never falls, on a domain that is an interval without an upper end."""
+    periodic: bool = False
+    """Whether `f(x + 2*pi) = f(x)`."""
+    tame: bool = False
+    """Whether nothing made of it and of powers is steeper than a power; not so `tanh`, since `1/(1 - tanh(x))` is."""
+    ends: tuple[int, int] | None = None
+    """(a, b) of a total function: `f(x) - a*x` stays bounded for x -> -oo, `f(x) - b*x` for x -> oo."""
+    logarithm_of: str = ""
+    """u, where `f(x) = log(u)`."""
+
+    def latex_of(self, arg: str) -> str:
+        """Return it in LaTeX, of an argument in LaTeX."""
+        whole = self.latex or rf"\operatorname{{{self.name}}}"
+        return whole.replace("#", arg) if "#" in whole else rf"{whole}\left({arg}\right)"
+
+    @property
+    def smooth(self) -> bool:
+        """Whether it has all derivatives at every real number."""
+        return self.total and self.corner is Corner.NONE
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it stays between two numbers."""
+        return self.ends == (0, 0)
+
+
+def _softplus(x: Any) -> Any:
+    return sympy.log(1 + sympy.exp(x))
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + sympy.exp(-x))
+
+
+def _log1p(x: Any) -> Any:
+    return sympy.log(1 + x)
+
+
+def _expm1(x: Any) -> Any:
+    return sympy.exp(x) - 1
+
+
+SMOOTH, KINK, JUMP = Corner.NONE, Corner.KINK, Corner.JUMP
+EVEN, ODD = Parity.EVEN, Parity.ODD
+POWER, EXPONENTIAL, FACTORIAL = Size.POWER, Size.EXPONENTIAL, Size.FACTORIAL
+
+_ROWS = (
+    Elementwise(
+        name="exp", words="e**x", latex=r"\exp", scalar=sympy.exp, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
+        emitted="_exp", ufunc="exp", at_zero="1", total=True, positive=True, increasing=True,
+    ),
+    Elementwise(
+        name="log", words="the natural logarithm", latex=r"\log", scalar=sympy.log, slope="1/x", corner=SMOOTH,
+        size=POWER, emitted="math.log", ufunc="log", increasing=True, tame=True, logarithm_of="x",
+    ),
+    Elementwise(
+        name="log1p", words="log(1 + x)", scalar=_log1p, slope="1/(1 + x)", corner=SMOOTH, size=POWER,
+        emitted="math.log1p", ufunc="log1p", at_zero="0", increasing=True, tame=True, logarithm_of="1 + x",
+    ),
+    Elementwise(
+        name="expm1", words="exp(x) - 1", scalar=_expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
+        emitted="math.expm1", ufunc="expm1", at_zero="0", total=True, increasing=True,
+    ),
+    Elementwise(
+        name="sqrt", words="the square root", latex=r"\sqrt{#}", scalar=sympy.sqrt, slope="1/(2*sqrt(x))",
+        corner=SMOOTH, size=POWER, emitted="math.sqrt", ufunc="sqrt", at_zero="0", homogeneous=Fraction(1, 2),
+        increasing=True, tame=True,
+    ),
+    Elementwise(
+        name="abs", words="the absolute value", latex=r"\left|#\right|", scalar=sympy.Abs, slope="sign(x)", corner=KINK,
+        size=POWER, emitted="abs", ufunc="absolute", at_zero="0", parity=EVEN, homogeneous=Fraction(1), total=True,
+        tame=True, ends=(-1, 1),
+    ),
+    Elementwise(
+        name="sign", words="the sign (0 at 0)", scalar=sympy.sign, slope="0", corner=JUMP, size=POWER, emitted="_sign",
+        ufunc="sign", at_zero="0", parity=ODD, homogeneous=Fraction(0), total=True, increasing=True, tame=True,
+        ends=(0, 0),
+    ),
+    Elementwise(
+        name="sin", words="the sine", latex=r"\sin", scalar=sympy.sin, slope="cos(x)", corner=SMOOTH, size=POWER,
+        emitted="math.sin", ufunc="sin", at_zero="0", square="1 - cos(x)**2", parity=ODD, total=True, periodic=True,
+        tame=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="cos", words="the cosine", latex=r"\cos", scalar=sympy.cos, slope="-sin(x)", corner=SMOOTH, size=POWER,
+        emitted="math.cos", ufunc="cos", at_zero="1", parity=EVEN, total=True, periodic=True, tame=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="tan", words="the tangent", latex=r"\tan", scalar=sympy.tan, slope="1 + tan(x)**2", corner=SMOOTH,
+        size=POWER, emitted="math.tan", ufunc="tan", at_zero="0", parity=ODD, periodic=True,
+    ),
+    Elementwise(
+        name="tanh", words="the hyperbolic tangent", latex=r"\tanh", scalar=sympy.tanh, slope="1 - tanh(x)**2",
+        stated_slope="cosh(x)**(-2)", corner=SMOOTH, size=POWER, emitted="math.tanh", ufunc="tanh", at_zero="0",
+        parity=ODD, total=True, increasing=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="atan", words="the arc tangent", latex=r"\arctan", scalar=sympy.atan, slope="1/(1 + x**2)", corner=SMOOTH,
+        size=POWER, emitted="math.atan", ufunc="arctan", at_zero="0", parity=ODD, total=True, increasing=True,
+        tame=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="cosh", words="the hyperbolic cosine", latex=r"\cosh", scalar=sympy.cosh, slope="sinh(x)", corner=SMOOTH,
+        size=EXPONENTIAL, emitted="math.cosh", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2", parity=EVEN,
+        total=True, positive=True,
+    ),
+    Elementwise(
+        name="sinh", words="the hyperbolic sine", latex=r"\sinh", scalar=sympy.sinh, slope="cosh(x)", corner=SMOOTH,
+        size=EXPONENTIAL, emitted="math.sinh", ufunc="sinh", at_zero="0", parity=ODD, total=True, increasing=True,
+    ),
+    Elementwise(
+        name="softplus", words="log(1 + exp(x))", scalar=_softplus, slope="sigmoid(x)", corner=SMOOTH, size=POWER,
+        emitted="_softplus", array=arrays.softplus, at_zero="log(2)", total=True, positive=True, increasing=True,
+        ends=(0, 1),
+    ),
+    Elementwise(
+        name="sigmoid", words="1/(1 + exp(-x))", scalar=_sigmoid, slope="sigmoid(x) - sigmoid(x)**2",
+        stated_slope="sigmoid(x)*sigmoid(-x)", corner=SMOOTH, size=POWER, emitted="_sigmoid", array=arrays.sigmoid,
+        at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="erf", words="the error function", scalar=sympy.erf, slope="2*pi**(-1/2)*exp(-x**2)", corner=SMOOTH,
+        size=POWER, emitted="math.erf", at_zero="0", parity=ODD, total=True, increasing=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="gamma", words="the gamma function", latex=r"\Gamma", scalar=sympy.gamma, slope="gamma(x)*digamma(x)",
+        corner=SMOOTH, size=FACTORIAL, emitted="math.gamma",
+    ),
+    Elementwise(
+        name="loggamma", words="the logarithm of the gamma function", latex=r"\log\Gamma", scalar=sympy.loggamma,
+        slope="digamma(x)", corner=SMOOTH, size=POWER, emitted="math.lgamma", tame=True,
+    ),
+    Elementwise(
+        name="digamma", words="the derivative of loggamma", latex=r"\psi", scalar=sympy.digamma, slope="trigamma(x)",
+        corner=SMOOTH, size=POWER, emitted="_digamma", array=arrays.digamma, increasing=True, tame=True,
+    ),
+    Elementwise(
+        name="trigamma", words="the second derivative of loggamma", latex=r"\psi_1", scalar=sympy.trigamma,
+        corner=SMOOTH, size=POWER, emitted="_trigamma", array=arrays.trigamma, tame=True,
+    ),
+)  # fmt: skip
+
+FUNCTIONS: Mapping[str, Elementwise] = {row.name: row for row in _ROWS}
+
+
+def named(which: Callable[[Elementwise], bool]) -> frozenset[str]:
+    """Return the names of the functions of which something holds."""
+    return frozenset(row.name for row in _ROWS if which(row))
