@@ -11,7 +11,10 @@ Kernel    --emit-->        Module                    one standalone text
 Module    --read back-->   the same Module           or a CompilerError and no file
 Module    --write-->       a file
 Build     --estimate-->    Build                     what a run has to know of the data first, as values
-Module    --sample-->      Draws
+Build     --prepare_run--> Run                       compiled and estimated, with data that fit
+Run       --plan-->        Plan                      what its chains are given, and the forecast
+Plan      --draw-->        Draws
+Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
 from collections.abc import Sequence
@@ -30,13 +33,16 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
-from recipe_compiler.run.data import Data
+from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point
+from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sample import known_values, prepare_inputs
+from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.stages import Run, conclude, demand_room, draw, plan
+from recipe_compiler.run.stepping import stepping_code
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -52,7 +58,9 @@ from recipe_compiler.verify.report import check
 READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
 
-__all__ = ["check", "compile_build", "derive", "estimate", "load", "write_module"]
+__all__ = [
+    "check", "compile_build", "conclude", "derive", "draw", "estimate", "load", "plan", "prepare_run", "write_module",
+]  # fmt: skip
 
 
 def compile_build(
@@ -135,6 +143,35 @@ def estimate(
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
     return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
+
+
+def prepare_run(
+    build: Build, report: Report, settings: RunSettings, data: Data | None = None, *, allow_undecided: bool = False,
+    cache: Cache = NOTHING,
+) -> Run:  # fmt: skip
+    """Return a run whose module is compiled, and for which there are data, settings that fit, estimates and room.
+
+    Args:
+        build: what is to be run.
+        report: the verdicts about it.
+        settings: how long; they take the place of the build's.
+        data: the fields of the target; None: from the file that the build names.
+        allow_undecided: as of `compile_build`.
+        cache: as of `compile_build`.
+
+    Raises:
+        VerificationError, CompilerError: as of `compile_build`.
+        DataError: the data do not fit the target.
+        RunError: settings that no run can have, or an estimate that is not found.
+    """
+    data = load_data(build.data, build.target) if data is None else data
+    module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
+    emitted = load_text(module.name, module.text)
+    check_settings(emitted, build, settings, data)
+    facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
+    build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
+    demand_room(build, emitted, settings, data)
+    return Run(build, report, settings, data, emitted, facts)
 
 
 def write_module(module: Module, folder: str | PathLike[str]) -> Path:

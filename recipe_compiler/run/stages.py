@@ -1,0 +1,162 @@
+"""A run as functions of what came before it: its settings, what is known before it starts, and what it leaves.
+
+settings  --ready-->      Run        compiled, with data that fit and room for its draws (`pipeline.prepare_run`)
+Run       --plan-->       Plan       what the chains are given, and the forecast
+Plan      --draw-->       Draws
+Draws     --conclude-->   DataTree   and what is told of it besides; `run/summary.py` says what it is worth
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recipe_compiler.errors import Fault, SpecError
+from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.chains import Watch
+from recipe_compiler.run.checkpoint import Checkpoint, Facts
+from recipe_compiler.run.coordinates import sampled_names
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.forecast import Forecast, forecast
+from recipe_compiler.run.generator import generator_means
+from recipe_compiler.run.lanes import LANES
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.memory import machine_memory
+from recipe_compiler.run.mode import Start
+from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.starts import starts_of
+from recipe_compiler.run.stein import departures
+from recipe_compiler.run.store import to_datatree
+from recipe_compiler.run.summary import Told
+from recipe_compiler.spec.build_checks import no_lanes
+from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.verdict import Report
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+COPIES = 3
+"""How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A run whose module is compiled, and whose settings and data fit it."""
+
+    build: Build
+    """With what was estimated from the data, as values."""
+    report: Report
+    settings: RunSettings
+    data: Data
+    module: Emitted
+    facts: Facts
+    """What a run must share with one that it continues."""
+
+    @property
+    def may_use_lanes(self) -> bool:
+        """Whether the same chains could advance side by side, and were not asked to."""
+        return self.module.run_lanes is not None and self.settings.chains >= LANES and not self.settings.lanes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A run that can start: what its chains are given, and what they will sample."""
+
+    run: Run
+    inputs: Inputs
+    names: tuple[str, ...]
+    """Of the coordinates of the potential's block."""
+    forecast: Forecast | None
+    """None for a run with the full gradient."""
+
+
+def settings_of(
+    build: Build, given: Mapping[str, object], spelled: Callable[[str], str] = lambda name: name
+) -> RunSettings:
+    """Return the settings of a build with others in their place.
+
+    Args:
+        build: gives what is not given.
+        given: by the names of `RunSettings`; None: as the build says.
+        spelled: how whoever asks spells a name, for the faults.
+
+    Raises:
+        SpecError: a setting that no run of this build can have.
+    """
+    if given.get("batch_size") is not None and build.variant == "full":
+        found = f"found {spelled('batch_size')}, expected none"
+        problem = f"{found}: the variant of this build is full, every step uses all data"
+        raise SpecError([Fault(build.source.place("variant"), "variant", problem)])
+    if given.get("lanes") and (why := no_lanes(build.target, build.noise_generator)):
+        problem = f"found it for {build.name}: {why}"
+        raise SpecError([Fault(build.source.place("target"), spelled("lanes"), problem)])
+    return replace(build.run, **{name: value for name, value in given.items() if value is not None})
+
+
+def demand_no_code(build: Build, permission: str, *, allowed: bool) -> None:
+    """Raise RunError for a target whose gradient is code, unless that is `allowed` by what is called `permission`."""
+    if build.target.gradient is not None and not allowed:
+        code = build.target.gradient.file
+        raise RunError(f"the target's gradient is code, {code}, which is run only with {permission}")
+
+
+def demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data) -> None:
+    """Raise RunError for draws that this machine has no memory for, before any is made."""
+    sizes = resolve_sizes(build, data)
+    width = sum(extent(size, sizes) or 1 for _, size in module.blocks)
+    if (memory := machine_memory()) is None:
+        return
+    most = memory // (COPIES * 8 * width * settings.chains)
+    if settings.warmup + settings.draws > most:
+        found = f"draws and warmup: found {settings.warmup + settings.draws} in all"
+        why = f"{settings.chains} chains of {width} coordinates must fit into {memory / 1e9:.0f} GB"
+        raise RunError(f"{found}, expected at most {most}: {why}; take more steps per draw (--thin) instead")
+
+
+def plan(run: Run) -> Plan:
+    """Return what the chains of a run are given, and the forecast of what they will sample.
+
+    Raises:
+        DataError: parameters or sizes do not fit.
+        RunError: the step size is above eps_max, or a gradient that is code does not run.
+    """
+    inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
+    names = sampled_names(run.build, run.data, resolve_sizes(run.build, run.data))
+    return Plan(run, inputs, names, forecast(run.module, run.build, inputs, names, _starts(run, inputs)))
+
+
+def draw(
+    plan: Plan, progress: Watch = unwatched, cores: int | None = None, checkpoint: Checkpoint | None = None, *,
+    resume: bool = False,
+) -> Draws:  # fmt: skip
+    """Run the chains; arguments and errors are those of `run.sample.sample`."""
+    run = plan.run
+    return sample(
+        run.module, run.build, run.settings, run.data, progress, cores, checkpoint, resume=resume, inputs=plan.inputs
+    )
+
+
+def conclude(plan: Plan, draws: Draws) -> tuple["DataTree", Told]:
+    """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
+    run = plan.run
+    means = generator_means(run.module, plan.inputs, draws)
+    told = Told(plan.forecast, departures(run.module, run.build, plan.inputs, draws, plan.names), means)
+    verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
+    tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
+    for one in (told.forecast, told.departures, told.generator):
+        tree.attrs.update({} if one is None else one.attributes)
+    return tree, told
+
+
+def _starts(run: Run, inputs: Inputs) -> tuple[Start, ...]:
+    """Return where the forecast begins its search: at the mode that is known already, else where `init` says."""
+    given = dict(zip(run.module.parameters, inputs.parameters, strict=True))
+    if run.build.control is not None and run.build.control[0] in given:
+        return (Start("the mode of the control variates", np.asarray(given[run.build.control[0]])),)
+    sizes = resolve_sizes(run.build, run.data)
+    width = potential_width(run.module, run.build, sizes)
+    return starts_of(run.build, width, known_values(run.build, sizes), sizes)
