@@ -35,7 +35,7 @@ from recipe_compiler.spec.fields import (
 class Part(BaseModel):
     """A mapping whose keys are all known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 class BlockEntry(Part):
@@ -181,7 +181,7 @@ class MinibatchEntry(Part):
 class DataEntry(BaseModel):
     """The data; every other key is a field of the target with the columns of `file` that make it."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     file: Annotated[FilePath | None, Field(description="a table: .csv, .npy or .parquet, relative to this file")] = None
     arrays: Annotated[

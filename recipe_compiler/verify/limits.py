@@ -6,6 +6,7 @@ same limit: where that does not end, none of them is tried again. Seconds are pr
 when an answer comes, and not which.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -186,6 +187,7 @@ def _child(work: Work[T], first: int, sender: Any, seconds: float, left: float) 
 def _work(work: Work[T], first: int, sender: Any, seconds: float, left: float, parent: int) -> None:
     """Do the jobs from `first` on and send every result. Some run a user's code, which may do anything."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle: it ends the child
+    gc.freeze()  # what it inherited is not its to give back, and looking it over would copy it
     end_with(parent)
     bound(MEMORY, left + SPARE_SECONDS)
     _set_timer(min(seconds, left))
