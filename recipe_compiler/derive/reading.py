@@ -23,6 +23,7 @@ from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.derive.step import Draw, Step, every_node
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.elementwise import Corner, named
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.calculus import Calculus
@@ -32,6 +33,7 @@ from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Grid, Index, Slot, Tensor
 
 HALF = Fraction(1, 2)
+_SMOOTH = named(lambda row: row.corner is Corner.NONE)
 
 
 @dataclass(slots=True)
@@ -133,7 +135,7 @@ class Reading:
         """Return a function of the language of something that a step changes."""
         if fn == "sqrt":
             return raised(self.c, self.series(args[0], at), HALF)
-        if fn in ex.ELEMENTWISE - {"abs", "sign"}:
+        if fn in _SMOOTH:
             return composed(self.c, fn, self.series(args[0], at))
         match fn, args:
             case "sum", (arg,):

@@ -6,21 +6,16 @@ A rule is used only if it holds wherever the expression it replaces is defined, 
 from collections.abc import Sequence
 from fractions import Fraction
 
+from recipe_compiler.formula.elementwise import FUNCTIONS, Parity
 from recipe_compiler.tensor.absolute import unscaled, without_signs
 from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
 from recipe_compiler.tensor.roots import split
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Atom, Delta, Determinant, Index, Tensor, Term
+from recipe_compiler.tensor.written import written
 
-_AT_ZERO = {
-    "sin": 0, "tan": 0, "sinh": 0, "tanh": 0, "atan": 0, "erf": 0, "log1p": 0, "expm1": 0, "abs": 0, "sign": 0,
-    "cos": 1, "cosh": 1, "exp": 1, "sigmoid": Fraction(1, 2),
-}  # fmt: skip
-_ODD = frozenset({"sin", "tan", "sinh", "tanh", "atan", "erf", "sign"})
-_EVEN = frozenset({"cos", "cosh", "abs"})
-_SQUARES = {"sin": (1, -1, "cos"), "cosh": (1, 1, "sinh")}
-"""`fn**2 = a + b * other**2`."""
+_SQUARES = {name: row.square for name, row in FUNCTIONS.items() if row.square}
 
 
 def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
@@ -46,9 +41,9 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
             return Tensor(free, c.scale(_atom(fn, (arg,)), outside).terms)
         case _ if fn.startswith("where "):
             return Tensor(free, _where(c, fn, args).terms)
-        case _ if fn in _ODD | _EVEN and args[0].terms[0].coefficient < 0:
+        case _ if fn in FUNCTIONS and FUNCTIONS[fn].parity and args[0].terms and args[0].terms[0].coefficient < 0:
             flipped = _atom(fn, (c.scale(args[0], -1),))
-            return Tensor(free, flipped.terms if fn in _EVEN else c.scale(flipped, -1).terms)
+            return Tensor(free, flipped.terms if FUNCTIONS[fn].parity is Parity.EVEN else c.scale(flipped, -1).terms)
         case _:
             return Tensor(free, _atom(fn, args).terms)
 
@@ -56,7 +51,7 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
 def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
     """Split factors into those that stay and products of functions in their new form.
 
-    exp(a) exp(b) = exp(a + b), sin^2 = 1 - cos^2, cosh^2 = 1 + sinh^2, x = sign(x) abs(x).
+    exp(a) exp(b) = exp(a + b), the `square` of a row as sin^2 = 1 - cos^2, x = sign(x) abs(x).
     """
     factors, new = without_signs(c, factors)
     squares = {} if c.rules.stated else _SQUARES
@@ -67,8 +62,7 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
             case Applied("exp", _):
                 exponentials.append((atom, exponent))
             case Applied(fn, args) if fn in squares and exponent.denominator == 1 and exponent >= 2:
-                first, second, other = _SQUARES[fn]
-                square = c.add(constant(first), c.scale(c.power(_atom(other, args), 2), second))
+                square = written(c, squares[fn], args[0])
                 half, odd = divmod(exponent.numerator, 2)
                 new.append(c.multiply(c.power(square, half), c.power(_atom(fn, args), odd)))
             case _:
@@ -234,10 +228,8 @@ def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
             return args[0]
         case _, [_, _, _, _] if args[2].terms == args[3].terms:
             return args[2]
-        case _, [Fraction(numerator=0)] if fn in _AT_ZERO:
-            return constant(_AT_ZERO[fn])
-        case "softplus", [Fraction(numerator=0)]:
-            return _log_number(c, Fraction(2))
+        case _, [Fraction(numerator=0)] if fn in FUNCTIONS and FUNCTIONS[fn].at_zero:
+            return written(c, FUNCTIONS[fn].at_zero, args[0])
         case _:
             return None
 

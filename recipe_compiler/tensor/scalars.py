@@ -9,6 +9,7 @@ from typing import Any, cast
 import sympy
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.atoms import Factor, indices, moved
 from recipe_compiler.tensor.terms import (
@@ -37,24 +38,6 @@ Leaf = Callable[[Atom], Scalar | None]
 determinants too, and may answer None: then they are computed from the entries of their matrix.
 """
 
-_SYMPY: dict[str, Callable[..., Scalar]] = {
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "abs": sympy.Abs,
-    "sign": sympy.sign,
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "tanh": sympy.tanh,
-    "atan": sympy.atan,
-    "cosh": sympy.cosh,
-    "sinh": sympy.sinh,
-    "erf": sympy.erf,
-    "gamma": sympy.gamma,
-    "loggamma": sympy.loggamma,
-    "minimum": sympy.Min,
-    "maximum": sympy.Max,
-}
 _RELATIONS: dict[str, Callable[..., Scalar]] = {
     ">": sympy.Gt,
     ">=": sympy.Ge,
@@ -208,20 +191,12 @@ def function(fn: str, *args: Scalar) -> Scalar:
         case ["where", op]:
             left, right, yes, no = args
             return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
-        case ["log1p"]:
-            return sympy.log(1 + args[0])
-        case ["expm1"]:
-            return sympy.exp(args[0]) - 1
-        case ["softplus"]:
-            return sympy.log(1 + sympy.exp(args[0]))
-        case ["sigmoid"]:
-            return 1 / (1 + sympy.exp(-args[0]))
-        case ["digamma"]:
-            return sympy.polygamma(0, args[0])
-        case ["trigamma"]:
-            return sympy.polygamma(1, args[0])
+        case ["minimum"]:
+            return sympy.Min(*args)
+        case ["maximum"]:
+            return sympy.Max(*args)
         case _:
-            return _SYMPY[fn](*args)
+            return FUNCTIONS[fn].scalar(*args)
 
 
 def rational(value: Fraction) -> Scalar:

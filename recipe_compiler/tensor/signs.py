@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
+from recipe_compiler.formula.elementwise import named
 from recipe_compiler.tensor.atoms import Factor
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.terms import (
@@ -19,7 +20,7 @@ from recipe_compiler.tensor.terms import (
 )
 
 ZERO = Fraction(0)
-_POSITIVE = frozenset({"exp", "sigmoid", "softplus", "cosh"})
+_POSITIVE = named(lambda row: row.positive)
 
 
 def is_positive(rules: Rules, tensor: Tensor) -> bool:

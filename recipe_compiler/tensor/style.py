@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.latex import latex_name
-
-_LATEX_FUNCTIONS = frozenset({"exp", "log", "sin", "cos", "tan", "tanh", "cosh", "sinh"})
 
 
 class Style(Protocol):
@@ -199,12 +198,11 @@ class Latex:
             op = {">=": r"\ge", "<=": r"\le", "==": "="}.get(fn.removeprefix("where "), fn.removeprefix("where "))
             left, right, yes, no = args
             return rf"\begin{{cases}} {yes} & {left} {op} {right} \\ {no} & \text{{otherwise}} \end{{cases}}"
-        if fn == "abs":
-            return rf"\left|{args[0]}\right|"
+        if fn in FUNCTIONS:
+            return FUNCTIONS[fn].latex_of(args[0])
         if fn == "logdet":
             return rf"\log\det {args[0]}"
-        name = rf"\{fn}" if fn in _LATEX_FUNCTIONS else rf"\operatorname{{{fn}}}"
-        return rf"{name}\left({', '.join(args)}\right)"
+        return rf"\operatorname{{{fn}}}\left({', '.join(args)}\right)"
 
     def ratio(self, above: str, below: str, *, compound: bool) -> str:
         """Write a fraction."""

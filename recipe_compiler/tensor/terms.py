@@ -66,7 +66,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A scalar function of whole index expressions: `softplus(sum_j x_nj theta_j)`.
+    """A scalar function of whole index expressions: `exp(sum_j x_nj theta_j)`.
 
     Indices free in `args` are the term's; those summed inside an argument are its own.
     """

@@ -1,0 +1,53 @@
+"""Rules of functions, written in the language, as tensors: `1/(1 + x**2)` at an argument x."""
+
+from fractions import Fraction
+from functools import cache
+
+from recipe_compiler.errors import CompilerError, Place
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.syntax import parse
+from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant
+from recipe_compiler.tensor.terms import Circle, Tensor, Term
+
+PI = Tensor((), (Term(Fraction(1), ((Circle(), Fraction(1)),)),))
+
+
+def written(c: Arithmetic, rule: str, x: Tensor) -> Tensor:
+    """Return a rule of `x` at a tensor, entry by entry.
+
+    Raises:
+        CompilerError: the rule holds something else than numbers, pi, x, sums, products, powers and functions.
+    """
+    return _value(c, _parsed(rule), x)
+
+
+@cache
+def _parsed(rule: str) -> tree.Tree:
+    return parse(rule, "rule", Place(""))
+
+
+def _value(c: Arithmetic, part: tree.Tree, x: Tensor) -> Tensor:
+    match part:
+        case tree.Literal(number):
+            return constant(number)
+        case tree.Name("x"):
+            return x
+        case tree.Name("pi"):
+            return PI
+        case tree.Negate(arg):
+            return c.scale(_value(c, arg, x), -1)
+        case tree.Sum(terms):
+            return c.add(*(_value(c, term, x) for term in terms))
+        case tree.Product(factors, operators):
+            values = [_value(c, factor, x) for factor in factors]
+            powers = (1, *(-1 if operator == "/" else 1 for operator in operators))
+            return c.multiply(*(c.power(v, n) if n < 0 else v for v, n in zip(values, powers, strict=True)))
+        case tree.Power(base, exponent):
+            number = as_number(_value(c, exponent, x))
+            if number is not None:
+                return c.power(_value(c, base, x), number)
+        case tree.Call(fn, args):
+            return c.applied(fn, *(_value(c, arg, x) for arg in args))
+        case _:
+            pass
+    raise CompilerError(f"found {type(part).__name__} in the rule of an elementwise function")
