@@ -224,3 +224,7 @@ FUNCTIONS: Mapping[str, Elementwise] = {row.name: row for row in _ROWS}
 def named(which: Callable[[Elementwise], bool]) -> frozenset[str]:
     """Return the names of the functions of which something holds."""
     return frozenset(row.name for row in _ROWS if which(row))
+
+
+BOUNDED = named(lambda row: row.bounded)
+LOGARITHMS = named(lambda row: bool(row.logarithm_of))

@@ -6,7 +6,7 @@ A rule is used only if it holds wherever the expression it replaces is defined, 
 from collections.abc import Sequence
 from fractions import Fraction
 
-from recipe_compiler.formula.elementwise import FUNCTIONS, Parity
+from recipe_compiler.formula.elementwise import FUNCTIONS, LOGARITHMS, Parity
 from recipe_compiler.tensor.absolute import unscaled, without_signs
 from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
@@ -71,6 +71,13 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
         return [factor for factor in factors if factor in plain or factor in exponentials], new
     parts = [c.scale(atom.args[0], exponent) for atom, exponent in exponentials if isinstance(atom, Applied)]
     return plain, [*new, applied(c, "exp", (c.add(*parts),))]
+
+
+def inside_logarithm(c: Arithmetic, atom: Atom) -> Tensor | None:
+    """Return u of an atom that is log(u), as log(1 + x) is; None of any other."""
+    if not isinstance(atom, Applied) or atom.fn not in LOGARITHMS:
+        return None
+    return written(c, FUNCTIONS[atom.fn].logarithm_of, atom.args[0])
 
 
 def _atom(fn: str, args: tuple[Tensor, ...]) -> Tensor:

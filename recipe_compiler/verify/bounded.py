@@ -6,9 +6,12 @@ What is bounded above in a log posterior only helps: without it the integral mus
 from recipe_compiler.algebra.psd import sign
 from recipe_compiler.formula.build import negate
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.elementwise import BOUNDED, named
 from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply
-from recipe_compiler.verify.confining_factors import BOUNDED_FUNCTIONS
 from recipe_compiler.verify.premises import depends_on_state
+
+_KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
+"""Functions that a bound of their argument from above bounds from above."""
 
 
 def bounded_above(formula: Formula, declarations: Declarations) -> bool:
@@ -20,10 +23,10 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
             return all(bounded_above(term, declarations) for term in terms)
         case Multiply(left, right):
             return _multiple(left, right, declarations, above=True)
-        case Apply("log" | "log1p" | "exp" | "softplus" | "sum", (arg,)):
+        case Apply(fn, (arg,)) if fn in _KEPT_BELOW:
             return bounded_above(arg, declarations)
         case Apply(fn, _):
-            return fn in BOUNDED_FUNCTIONS
+            return fn in BOUNDED
         case _:
             return False
 
@@ -44,7 +47,7 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
         case Apply("sum", (arg,)):
             return bounded_below(arg, declarations)
         case Apply(fn, _):
-            return fn in BOUNDED_FUNCTIONS
+            return fn in BOUNDED
         case _:
             return False
 

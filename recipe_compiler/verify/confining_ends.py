@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import named
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.arithmetic import as_number
 from recipe_compiler.tensor.atoms import everywhere
@@ -30,6 +31,9 @@ from recipe_compiler.verify.confining_factors import (
 )
 
 ONE = Fraction(1)
+
+
+_PARTIAL = named(lambda row: not row.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +175,12 @@ def _met(name: str, factor: Tensor) -> Condition:
 
 
 def _may_be_singular(h: Tensor, block: str) -> bool:
-    """Whether a logarithm or a negative power of something with a coordinate of the block occurs."""
+    """Whether a logarithm, another function with poles or a negative power of a coordinate of the block occurs."""
     for term in h.terms:
         for atom, exponent in term.factors:
             inside = list(everywhere(Tensor((), (Term(Fraction(1), ((atom, Fraction(1)),)),))))
             if not any(isinstance(a, Coordinate) and a.block == block for a in inside):
                 continue
-            if exponent < 0 or any(isinstance(a, Applied) and a.fn in {"log", "log1p"} for a in inside):
+            if exponent < 0 or any(isinstance(a, Applied) and a.fn in _PARTIAL for a in inside):
                 return True
     return False

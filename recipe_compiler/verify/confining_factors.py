@@ -10,8 +10,10 @@ from enum import IntEnum
 from fractions import Fraction
 from math import comb
 
+from recipe_compiler.formula import elementwise
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Tensor, Term
 
@@ -20,8 +22,9 @@ Order = tuple[int, Fraction, int]
 
 BOUNDED: Order = (0, Fraction(0), 0)
 LOGARITHM: Order = (0, Fraction(0), 1)
+ABSOLUTE = (-1, 1)
+"""|x| is -x and x at its ends; so is log(cosh(x)), up to a bounded term."""
 NUMBER_ONE = Tensor((), (Term(Fraction(1)),))
-BOUNDED_FUNCTIONS = frozenset({"sin", "cos", "tanh", "sigmoid", "erf", "atan", "sign"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +86,19 @@ def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> Growth | 
         return _power_of_sum(c, atom.arg, exponent, x, end)
     if not isinstance(atom, Applied) or exponent.denominator != 1 or exponent <= 0:
         return _power(exponent, End(end.at, 1)) if _is_absolute_atom(atom, x) else None
-    if atom.fn in BOUNDED_FUNCTIONS:
+    if atom.fn in elementwise.BOUNDED:
         return Growth(BOUNDED)
     if _is_absolute_atom(atom, x):
         return _power(exponent, End(end.at, 1))
+    inside = inside_logarithm(c, atom)
+    if inside is not None:
+        return _logarithm(c, inside, int(exponent), x, end)
+    row = elementwise.FUNCTIONS.get(atom.fn)
     match atom.fn, atom.args:
-        case (("log" | "log1p"), (arg,)):
-            return _logarithm(c, atom.fn, arg, int(exponent), x, end)
         case "exp", (arg,) if exponent == 1:
             return _exponential(c, arg, x, end)
-        case (("abs" | "softplus"), (arg,)) if exponent == 1:
-            return _piece(c, atom.fn, arg, x, end)
+        case _, (arg,) if exponent == 1 and row is not None and row.ends is not None:
+            return _piece(c, row.ends, arg, x, end)
         case _:
             return None
 
@@ -131,8 +136,8 @@ def _power_of_sum(c: Calculus, arg: Tensor, exponent: Fraction, x: Coordinate, e
     return Growth((0, degree, 0), 1, c.power(top.scale, exponent), rest)
 
 
-def _piece(c: Calculus, fn: str, arg: Tensor, x: Coordinate, end: End) -> Growth | None:
-    """Return |u|, which log(cosh(u)) is up to a bounded term, or softplus(u), which is max(u, 0), of a polynomial u."""
+def _piece(c: Calculus, ends: tuple[int, int], arg: Tensor, x: Coordinate, end: End) -> Growth | None:
+    """Return a function of a polynomial u that is a u for u -> -oo and b u for u -> oo, up to a bounded term."""
     if end.at is not None:
         return Growth(BOUNDED) if _has_values(c, arg, x) else None
     top = _leading(c, arg, x, end)
@@ -140,17 +145,16 @@ def _piece(c: Calculus, fn: str, arg: Tensor, x: Coordinate, end: End) -> Growth
         return None
     order: Order = (0, top.degree, 0)
     rest = Rest.BOUNDED if top.second <= 0 else Rest.GROWING
-    if is_positive(c.rules, top.scale):
-        return Growth(order, 1, top.scale, rest)
-    opposite = c.scale(top.scale, -1)
-    if is_positive(c.rules, opposite):
-        return Growth(BOUNDED) if fn == "softplus" else Growth(order, 1, opposite, rest)
-    return Growth(order, 1, c.applied("abs", top.scale), Rest.GROWING) if fn == "abs" else None
+    for way, slope in ((1, ends[1]), (-1, -ends[0])):
+        size = c.scale(top.scale, way)
+        if is_positive(c.rules, size):
+            return Growth(order, 1 if slope > 0 else -1, c.scale(size, abs(slope)), rest) if slope else Growth(BOUNDED)
+    return Growth(order, 1, c.applied("abs", top.scale), Rest.GROWING) if ends == ABSOLUTE else None
 
 
-def _logarithm(c: Calculus, fn: str, arg: Tensor, n: int, x: Coordinate, end: End) -> Growth | None:
+def _logarithm(c: Calculus, arg: Tensor, n: int, x: Coordinate, end: End) -> Growth | None:
     """Return log(arg)**n: of x or |x| itself, of a hyperbolic cosine, or of a polynomial that is positive."""
-    if fn == "log" and (_is(arg, x) or _is_absolute(arg, x)):
+    if _is(arg, x) or _is_absolute(arg, x):
         positive = x.block in c.rules.positive | c.rules.nonnegative or _is_absolute(arg, x)
         if not positive:
             return None
@@ -160,10 +164,10 @@ def _logarithm(c: Calculus, fn: str, arg: Tensor, n: int, x: Coordinate, end: En
     if n != 1:
         return None
     match arg.terms:
-        case (Term(_, ((Applied("cosh", (inner,)), exponent),)),) if fn == "log" and exponent == 1:
-            return _piece(c, "abs", inner, x, end)
+        case (Term(_, ((Applied("cosh", (inner,)), exponent),)),) if exponent == 1:
+            return _piece(c, ABSOLUTE, inner, x, end)
         case _:
-            return _log_of_sum(c, c.add(arg, c.constant(1)) if fn == "log1p" else arg, x, end)
+            return _log_of_sum(c, arg, x, end)
 
 
 def _log_of_sum(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | None:

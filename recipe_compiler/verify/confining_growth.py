@@ -13,14 +13,15 @@ from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import Factor, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
+from recipe_compiler.tensor.written import written
 from recipe_compiler.verify.confining_exponents import bounding
-from recipe_compiler.verify.confining_factors import BOUNDED_FUNCTIONS
 
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
 
@@ -57,23 +58,29 @@ def _factor_degrees(c: Calculus, declarations: Declarations, factor: Factor) -> 
             if exponent < 0:
                 return None
             return {name: exponent if _kind(declarations, name) not in COMPACT else Fraction(0)}
-        case Applied(fn, _) if fn in BOUNDED_FUNCTIONS:
-            return {} if exponent > 0 else None
-        case Applied("softplus" | "abs", (arg,)) if exponent > 0:
-            return _scaled(_largest(c, declarations, arg), exponent)
-        case Applied("log", (arg,)) if exponent > 0 and is_bounded_below(c, arg):
-            return _scaled(_largest(c, declarations, arg), Fraction(0))
-        case Applied("log1p", (arg,)) if exponent > 0 and is_nonnegative(c.rules, arg):
-            return _scaled(_largest(c, declarations, arg), Fraction(0))
-        case Applied("exp" | "cosh" | "sinh", (arg,)) if exponent > 0:
-            compact = all(_kind(declarations, name) in COMPACT for name in blocks_in(c, arg))
-            return {} if compact and _largest(c, declarations, arg) is not None else None
+        case Applied(fn, (arg,)) if exponent > 0 and fn in FUNCTIONS:
+            return _applied_degrees(c, declarations, FUNCTIONS[fn], arg, exponent)
         case Base(arg) if exponent > 0:
             return _scaled(_largest(c, declarations, arg), exponent)
         case Base(arg) if is_bounded_below(c, arg):
             return {}
         case _:
             return None
+
+
+def _applied_degrees(
+    c: Calculus, declarations: Declarations, row: Elementwise, arg: Tensor, exponent: Fraction
+) -> Degrees | None:
+    """Return the degrees of a power of a function: bounded, like its argument, like a logarithm, or on compact sets."""
+    if row.bounded:
+        return {}
+    inner = _largest(c, declarations, arg)
+    if inner is None or row.ends is not None:
+        return _scaled(inner, exponent)
+    if row.logarithm_of:
+        return _scaled(inner, Fraction(0)) if is_bounded_below(c, written(c, row.logarithm_of, arg)) else None
+    compact = all(_kind(declarations, name) in COMPACT for name in blocks_in(c, arg))
+    return {} if compact and row.total else None
 
 
 def _largest(c: Calculus, declarations: Declarations, tensor: Tensor) -> Degrees | None:

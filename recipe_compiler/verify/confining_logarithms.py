@@ -10,13 +10,14 @@ from fractions import Fraction
 
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import BOUNDED, LOGARITHMS
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
 from recipe_compiler.verify.confining_ends import Condition
-from recipe_compiler.verify.confining_factors import BOUNDED_FUNCTIONS
 from recipe_compiler.verify.confining_growth import COMPACT, growth_above, growth_below, is_bounded_below
 
 ONE = Fraction(1)
@@ -86,16 +87,15 @@ def _stays_away_from_zero(c: Calculus, declarations: Declarations, arg: Tensor) 
 
 def _holds_logarithm(arg: Tensor) -> bool:
     """Whether a bound of a sum by a power is not sharp."""
-    return any(isinstance(atom, Applied) and atom.fn in {"log", "log1p"} for atom in everywhere(arg))
+    return any(isinstance(atom, Applied) and atom.fn in LOGARITHMS for atom in everywhere(arg))
 
 
 def _logarithm(c: Calculus, term: Term) -> _Logarithm | None:
     """Return a term as a constant times the logarithm of one sum."""
     moving = [factor for factor in term.factors if blocks_in(c, Tensor((), (Term(ONE, (factor,)),)))]
     match moving:
-        case [(Applied("log" | "log1p" as fn, (arg,)), exponent)] if exponent == 1 and not arg.free:
+        case [(atom, exponent)] if exponent == 1 and (whole := inside_logarithm(c, atom)) and not whole.free:
             rest = tuple(factor for factor in term.factors if factor not in moving)
-            whole = c.add(arg, c.constant(1)) if fn == "log1p" else arg
             return _Logarithm(c.collect([Term(term.coefficient, rest)], ()), whole)
         case _:
             return None
@@ -105,6 +105,6 @@ def _is_bounded(c: Calculus, term: Term) -> bool:
     """Whether a term is a constant times bounded functions."""
     moving = [factor for factor in term.factors if blocks_in(c, Tensor((), (Term(ONE, (factor,)),)))]
     return all(
-        isinstance(atom, Applied) and atom.fn in BOUNDED_FUNCTIONS and exponent > 0 and exponent.denominator == 1
+        isinstance(atom, Applied) and atom.fn in BOUNDED and exponent > 0 and exponent.denominator == 1
         for atom, exponent in moving
     )

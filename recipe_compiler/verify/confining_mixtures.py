@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
 
@@ -33,13 +34,12 @@ def components(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
 
 def _mixture(c: Calculus, term: Term) -> tuple[Tensor, Tensor] | None:
     """Return -K and the sum of `-K log(sum)` with constant K > 0 and nonnegative summands, exponentials among them."""
-    logs = [factor for factor in term.factors if isinstance(factor[0], Applied) and factor[0].fn in {"log", "log1p"}]
-    if len(logs) != 1 or logs[0][1] != 1 or not isinstance(logs[0][0], Applied) or logs[0][0].args[0].free:
+    logs = [(factor, u) for factor in term.factors if (u := inside_logarithm(c, factor[0])) is not None]
+    if len(logs) != 1 or logs[0][0][1] != 1 or logs[0][1].free:
         return None
-    atom = logs[0][0]
-    rest = tuple(factor for factor in term.factors if factor not in logs)
+    log, arg = logs[0]
+    rest = tuple(factor for factor in term.factors if factor != log)
     factor = c.collect([Term(term.coefficient, rest)], ())
-    arg = c.add(atom.args[0], c.constant(1)) if atom.fn == "log1p" else atom.args[0]
     exponential = any(isinstance(inner, Applied) and inner.fn == "exp" for inner in everywhere(arg))
     summands = 1 < len(arg.terms) <= MANY and is_nonnegative(c.rules, arg)
     return (factor, arg) if exponential and summands and is_positive(c.rules, c.scale(factor, Fraction(-1))) else None

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from recipe_compiler.algebra.definedness import Obligations, nodes
 from recipe_compiler.algebra.psd import sign
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.elementwise import Corner, named
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -31,8 +32,8 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.show import text
 from recipe_compiler.verify.premises import depends_on_state, smoothness
 
-LIPSCHITZ = frozenset({"abs", "minimum", "maximum"})
-JUMPS = frozenset({"sign", "where"})
+LIPSCHITZ = named(lambda row: row.corner is Corner.KINK) | {"minimum", "maximum"}
+JUMPS = named(lambda row: row.corner is Corner.JUMP) | {"where"}
 CALCULUS = frozenset({"grad", "div", "hessian"})
 
 

@@ -10,6 +10,7 @@ from recipe_compiler.algebra.entries import Setting, rows
 from recipe_compiler.algebra.symbols import component
 from recipe_compiler.derive.marginal import integrate
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.tensor.calculus import calculus
@@ -31,6 +32,8 @@ from recipe_compiler.verify.premises import smoothness
 from recipe_compiler.verify.scalars import leaf_of, written_out
 from recipe_compiler.verify.sizes import LARGEST, Sizes, smallest_sizes
 from recipe_compiler.verify.target import of_code
+
+_ENDS = {name: row.ends for name, row in FUNCTIONS.items() if row.ends is not None}
 
 FINITE = " has a finite integral"
 
@@ -190,23 +193,24 @@ def parts_of(target: Target) -> list[Part]:
         tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
         one = c.scale(tensor, way)
         helps = bounded_below if way > 0 else bounded_above
-        bounded = helps(formula, target.declarations) or (datum is not None and _is_bernoulli(target, one, datum))
+        bounded = helps(formula, target.declarations) or (datum is not None and _is_outgrown(target, one, datum))
         found.append(Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
     return found
 
 
-def _is_bernoulli(target: Target, one: Tensor, datum: Index) -> bool:
-    """Whether the energy of a datum is `softplus(t) - y t` with 0 <= y <= 1, which is nonnegative.
+def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
+    """Whether the energy of a datum is `f(t) - y t`, f growing like a t and b t at its ends, and a <= y <= b.
 
-    It is (1 - y) softplus(t) + y softplus(-t).
+    It is bounded below: f(t) - b t is so for t > 0, and (b - y) t >= 0; f(t) - a t for t < 0, and (a - y) t >= 0. So
+    `softplus(t) - y t` is for labels y in [0, 1].
     """
     declarations = target.declarations
     c = calculus(declarations)
     for term in one.terms:
         match term.factors:
-            case ((Applied("softplus", (arg,)), exponent),) if term.coefficient == exponent == 1:
+            case ((Applied(fn, (arg,)), exponent),) if term.coefficient == exponent == 1 and fn in _ENDS:
                 rest = c.subtract(one, c.collect([term], one.free))
-                shares = (c.component(y.name, datum) for y in declarations.data if _is_share(y))
+                shares = (c.component(y.name, datum) for y in declarations.data if _is_within(y, *_ENDS[fn]))
                 if any(c.is_zero(c.add(rest, c.multiply(y, arg))) for y in shares):
                     return True
             case _:
@@ -214,8 +218,8 @@ def _is_bernoulli(target: Target, one: Tensor, datum: Index) -> bool:
     return False
 
 
-def _is_share(datum: Datum) -> bool:
-    return bool(datum.values) and not datum.shape.sizes and min(datum.values) >= 0 and max(datum.values) <= 1
+def _is_within(datum: Datum, low: int, high: int) -> bool:
+    return bool(datum.values) and not datum.shape.sizes and min(datum.values) >= low and max(datum.values) <= high
 
 
 def _datum(target: Target) -> Index | None:

@@ -1,5 +1,6 @@
 """Is a formula even in a block: unchanged where the block changes its sign? By structure, for every size."""
 
+from recipe_compiler.formula.elementwise import FUNCTIONS, Parity
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -20,8 +21,6 @@ from recipe_compiler.formula.expression import (
 
 EVEN, ODD = 0, 1
 _LINEAR = frozenset({"sum", "diag", "trace"})
-_ODD = frozenset({"sin", "tan", "tanh", "atan", "sinh", "erf", "sign"})
-_EVEN = frozenset({"cos", "cosh", "abs"})
 
 
 def is_even(formula: Formula, block: str) -> bool:
@@ -70,9 +69,9 @@ def _applied(fn: str, args: list[int | None]) -> int | None:
             return None if args[0] is None else EVEN
         case "dot" | "outer" | "kron":
             return _product(args[0], args[1])
-        case _ if fn in _ODD:
+        case _ if fn in FUNCTIONS and FUNCTIONS[fn].parity is Parity.ODD:
             return args[0]
-        case _ if fn in _EVEN:
+        case _ if fn in FUNCTIONS and FUNCTIONS[fn].parity is Parity.EVEN:
             return None if args[0] is None else EVEN
         case _:
             return None

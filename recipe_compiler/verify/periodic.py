@@ -20,6 +20,7 @@ from recipe_compiler.algebra.witness import witness
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import named
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -47,7 +48,7 @@ PERIODIC = ("periodic", "what is stated of a circle is periodic around it")
 TURN = Multiply(Number(Fraction(2)), Pi(), SCALAR)
 """2 pi."""
 
-TURNING = frozenset({"sin", "cos", "tan"})
+TURNING = named(lambda row: row.periodic)
 
 
 def on_circles(declarations: Declarations) -> tuple[Block, ...]:

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, row_slots
 from recipe_compiler.derive.stationarity import current
+from recipe_compiler.formula.elementwise import Size, named
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative
@@ -26,6 +27,10 @@ from recipe_compiler.verify.explosion.growth import Terms
 
 CURRENT = "a term of the current, may go through infinity"
 NOISE = "a term of the noise, may carry solutions through infinity"
+
+_EXPONENTIAL = named(lambda row: row.size is Size.EXPONENTIAL)
+_SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
+"""Unbounded functions that may grow more slowly than any power."""
 
 
 def lost(of: Equation) -> tuple[str, ...]:
@@ -113,7 +118,7 @@ def _exponent(terms: Terms, factor: Factor) -> Tensor | None:
     match atom:
         case Applied("exp", (arg,)):
             raised = terms.c.scale(arg, power)
-        case Applied("cosh" | "sinh", (arg,)) if power > 0:
+        case Applied(fn, (arg,)) if power > 0 and fn in _EXPONENTIAL:
             size = arg if is_nonnegative(terms.c.rules, arg) else terms.c.applied("abs", arg)
             raised = terms.c.scale(size, power)
         case _:
@@ -124,8 +129,8 @@ def _exponent(terms: Terms, factor: Factor) -> Tensor | None:
 
 
 def _grows_slowly(terms: Terms, H: Tensor) -> bool:
-    """Whether H is known, holds logarithms, and is not shown to grow like a power."""
+    """Whether H is known, holds what may grow more slowly than a power, and is not shown to grow like one."""
     if any(terms.is_abstract(term.factors) for term in H.terms):
         return False
-    logarithms = any(isinstance(atom, Applied) and atom.fn in {"log", "log1p"} for atom in everywhere(H))
-    return logarithms and not grows(terms, H)
+    slow = any(isinstance(atom, Applied) and atom.fn in _SLOW for atom in everywhere(H))
+    return slow and not grows(terms, H)

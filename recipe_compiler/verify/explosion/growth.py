@@ -12,6 +12,7 @@ from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import LOGARITHMS, named
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative
@@ -20,8 +21,8 @@ from recipe_compiler.verify.confining import degree_two
 from recipe_compiler.verify.confining_growth import COMPACT, degrees
 
 ONE = Fraction(1)
-STEEP = frozenset({"exp", "cosh", "sinh"})
-LOGARITHMS = frozenset({"log", "log1p"})
+STEEP = named(lambda row: not row.tame)
+"""What may be steeper than any power, itself or by a negative power: 1/sigmoid(-x) is 1 + exp(x)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Terms:
         return any(isinstance(atom, Component) and atom.name in names for atom in atoms)
 
     def is_steep(self, factors: Iterable[Factor]) -> bool:
-        """Whether an exponential occurs in a product that nothing is known to bound."""
+        """Whether something that may be steeper than a power occurs in a product that nothing is known to bound."""
         return any(
             self.growth([factor]) is None
             and any(

@@ -107,7 +107,18 @@ def test_a_noise_as_steep_as_the_law_leaves_it_open_without_a_current(name: str)
     assert "a term of the noise, may carry solutions through infinity" in found.tried[1]
 
 
-@pytest.mark.parametrize("D", ["1 + x**2", "cosh(x)", "exp(x)", "exp(x**2/4)", "1 + x**4"])
+@pytest.mark.parametrize(
+    "D", ["1/sigmoid(2*x)", "1/(1 - tanh(x))", "1/softplus(-2*x)", "2 + expm1(2*x)", "2 + gamma(2 + x**2)"]
+)
+def test_a_noise_is_as_steep_under_another_name(tmp_path: Path, D: str) -> None:
+    path = tmp_path / "steep.yaml"
+    path.write_text(f"name: steep\nstate: {{x: {{}}}}\nH: sqrt(1 + x**2)\nD: [[{D}]]\nQ: [[0]]\n")
+    found = stationary(case(path)).decision
+    assert isinstance(found, Undecided)
+    assert "a term of the noise, may carry solutions through infinity" in found.tried[1]
+
+
+@pytest.mark.parametrize("D", ["1 + x**2", "cosh(x)", "exp(x)", "exp(x**2/4)", "1 + x**4", "2 + expm1(x)"])
 def test_a_noise_that_the_law_outgrows_does_no_harm(tmp_path: Path, D: str) -> None:
     path = tmp_path / "tame.yaml"
     path.write_text(f"name: tame\nstate: {{x: {{}}}}\nH: x**2/2\nD: [[{D}]]\nQ: [[0]]\n")
