@@ -7,30 +7,11 @@ import re
 from fractions import Fraction
 
 from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula import elementwise
 from recipe_compiler.program.loops import Call, Constant, Kronecker, Plus, Raise, Ref, Scalar, Times
 
 FUNCTIONS = {
-    "exp": "_exp",
-    "log": "math.log",
-    "log1p": "math.log1p",
-    "expm1": "math.expm1",
-    "sqrt": "math.sqrt",
-    "abs": "abs",
-    "sign": "_sign",
-    "sin": "math.sin",
-    "cos": "math.cos",
-    "tan": "math.tan",
-    "tanh": "math.tanh",
-    "atan": "math.atan",
-    "cosh": "math.cosh",
-    "sinh": "math.sinh",
-    "softplus": "_softplus",
-    "sigmoid": "_sigmoid",
-    "erf": "math.erf",
-    "gamma": "math.gamma",
-    "loggamma": "math.lgamma",
-    "digamma": "_digamma",
-    "trigamma": "_trigamma",
+    **{row.name: row.emitted for row in elementwise.FUNCTIONS.values()},
     "minimum": "min",
     "maximum": "max",
     "float64": "np.float64",

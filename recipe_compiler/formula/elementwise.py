@@ -7,6 +7,7 @@ Rules are written in the language, of `x`: `1/(1 + x**2)` is the derivative of `
 is built on: a function that is not said to be bounded counts as unbounded.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,7 @@ from typing import Any
 
 import sympy
 
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula import arrays
 
 
@@ -85,6 +87,10 @@ class Elementwise:
     """(a, b) of a total function: `f(x) - a*x` stays bounded for x -> -oo, `f(x) - b*x` for x -> oo."""
     logarithm_of: str = ""
     """u, where `f(x) = log(u)`."""
+
+    def __post_init__(self) -> None:
+        if not (self.ufunc or self.array or hasattr(math, self.emitted.removeprefix("math."))):
+            raise CompilerError(f"the row of {self.name} lacks `array`: neither NumPy nor math has it")
 
     def latex_of(self, arg: str) -> str:
         """Return it in LaTeX, of an argument in LaTeX."""

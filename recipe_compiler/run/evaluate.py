@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.arrays import entrywise
+from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -103,19 +104,6 @@ def extents(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(1 if size is None else extent(size, sizes) for size in (shape.rows, shape.cols))
 
 
-def _sign(x: Array) -> Array:
-    return np.sign(x)
-
-
-def _sigmoid(x: Array) -> Array:
-    e = np.exp(-np.abs(x))
-    return np.where(x < 0.0, e, 1.0) / (1.0 + e)
-
-
-def _softplus(x: Array) -> Array:
-    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
-
-
 def _diagonal(v: Array) -> Array:
     return np.diag(v.reshape(-1))
 
@@ -124,30 +112,15 @@ def _logdet(A: Array) -> Array:
     return np.asarray(np.linalg.slogdet(A)[1])
 
 
-def _entrywise(function: Callable[[float], float]) -> Callable[[Array], Array]:
-    """Return a function of numbers as one of arrays."""
-
-    def applied(x: Array) -> Array:
-        return np.array([function(float(value)) for value in x.reshape(-1)]).reshape(x.shape)
-
-    return applied
-
-
-def _digamma(x: float) -> float:
-    return float(flint.arb(x).digamma())
-
-
-def _trigamma(x: float) -> float:
-    """Return zeta(2, x), the second derivative of log gamma."""
-    return float(flint.arb(2).zeta(flint.arb(x)))
+def _of_arrays(row: Elementwise) -> Callable[[Array], Array]:
+    """Return an elementwise function of arrays: NumPy's, that of the row, or that of `math` entry by entry."""
+    if row.ufunc:
+        return getattr(np, row.ufunc)
+    return row.array or entrywise(getattr(math, row.emitted.removeprefix("math.")))
 
 
 _ONE: Mapping[str, Callable[..., Any]] = {
-    "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt, "abs": np.abs,
-    "sign": _sign, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "atan": np.arctan,
-    "cosh": np.cosh, "sinh": np.sinh, "softplus": _softplus, "sigmoid": _sigmoid,
-    "erf": _entrywise(math.erf), "gamma": _entrywise(math.gamma), "loggamma": _entrywise(math.lgamma),
-    "digamma": _entrywise(_digamma), "trigamma": _entrywise(_trigamma),
+    **{row.name: _of_arrays(row) for row in FUNCTIONS.values()},
     "inv": np.linalg.inv, "det": np.linalg.det, "trace": np.trace, "sum": np.sum,
     "diag": _diagonal, "logdet": _logdet,
 }  # fmt: skip
