@@ -16,8 +16,8 @@ from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.case import Case, Matrix
 from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.kinks import across, almost_everywhere, lipschitz
+from recipe_compiler.verify.scalars import drift_at
 from recipe_compiler.verify.sizes import Sizes
-from recipe_compiler.verify.stationary import drift_at
 from recipe_compiler.verify.stratonovich import NotConvertedError, ito_drift
 
 

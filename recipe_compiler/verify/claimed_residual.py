@@ -16,10 +16,10 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Finding, Proved, Undecided
 from recipe_compiler.verify.case import Case, Matrix
 from recipe_compiler.verify.explosion.equation import claimed_equation
-from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
+from recipe_compiler.verify.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.kinks import across, almost_everywhere, lipschitz
+from recipe_compiler.verify.scalars import drift_at
 from recipe_compiler.verify.sizes import Sizes
-from recipe_compiler.verify.stationary import drift_at, faults_of
 from recipe_compiler.verify.stratonovich import NotConvertedError
 
 CLAIMED_STATIONARY = ("claimed_stationary", "exp(-H) is stationary for the claimed equation")

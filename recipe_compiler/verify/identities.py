@@ -22,7 +22,7 @@ from recipe_compiler.algebra.matrices import TooLargeError
 from recipe_compiler.algebra.positivity.premise import apart
 from recipe_compiler.algebra.witness import Witness, witness
 from recipe_compiler.algebra.zero import is_zero
-from recipe_compiler.errors import Place
+from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.show import text
@@ -174,3 +174,8 @@ def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
 def shown(value: Value) -> str:
     """Return an exact value as text, an enclosed one by its ball."""
     return str(value) if not hasattr(value, "mid") else f"{value} (enclosed)"
+
+
+def faults_of(error: ModelError) -> tuple[str, ...]:
+    """Return why the index calculus has no residual: something that jumps would be differentiated."""
+    return tuple(f"index calculus: {fault.problem}" for fault in error.faults)

@@ -12,6 +12,8 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.tensor.scalars import Leaf, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, Inverse, Tensor
+from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.sizes import Sizes
 
 
 def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
@@ -68,3 +70,15 @@ def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
     if len(found) != len(slots):
         raise CompilerError("an index was left without a position")
     return found
+
+
+def drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+    """Return the derived drift at fixed sizes, block by block."""
+    return case.once(("drift", *sizes.items()), lambda: _drift_at(case, sizes))
+
+
+def _drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+    if case.derivation is None:
+        return {}
+    leaf = leaf_of(case.dynamics.declarations, sizes)
+    return {name: written_out(f, sizes, leaf) for name, f in zip(case.names, case.derivation.drift, strict=True)}

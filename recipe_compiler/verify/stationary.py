@@ -16,9 +16,9 @@ from recipe_compiler.verdict import Finding, Proved, Undecided
 from recipe_compiler.verify.case import Case
 from recipe_compiler.verify.explosion.equation import equation
 from recipe_compiler.verify.explosion.open_current import through_infinity
-from recipe_compiler.verify.identities import Identity, Question, Scalars, decide
+from recipe_compiler.verify.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.kinks import across, lipschitz
-from recipe_compiler.verify.scalars import leaf_of, written_out
+from recipe_compiler.verify.scalars import drift_at
 from recipe_compiler.verify.sizes import Sizes
 
 
@@ -52,23 +52,6 @@ def stationary(case: Case) -> Finding:
     )
     found = Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
     return through_infinity(case, found, equation(case)) if isinstance(answer.decision, Proved) else found
-
-
-def faults_of(error: ModelError) -> tuple[str, ...]:
-    """Return why the index calculus has no residual: something that jumps would be differentiated."""
-    return tuple(f"index calculus: {fault.problem}" for fault in error.faults)
-
-
-def drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
-    """Return the derived drift at fixed sizes, block by block."""
-    return case.once(("drift", *sizes.items()), lambda: _drift_at(case, sizes))
-
-
-def _drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
-    if case.derivation is None:
-        return {}
-    leaf = leaf_of(case.dynamics.declarations, sizes)
-    return {name: written_out(f, sizes, leaf) for name, f in zip(case.names, case.derivation.drift, strict=True)}
 
 
 def _residual(case: Case) -> Scalars:

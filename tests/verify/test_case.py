@@ -12,7 +12,7 @@ from recipe_compiler.verify.case import Case, case_of
 from recipe_compiler.verify.d_psd import d_psd
 from recipe_compiler.verify.d_symmetric import d_symmetric
 from recipe_compiler.verify.q_skew import q_skew
-from recipe_compiler.verify.stationary import drift_at
+from recipe_compiler.verify.scalars import drift_at
 
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 

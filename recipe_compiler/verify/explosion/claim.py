@@ -12,9 +12,9 @@ from recipe_compiler.verify.explosion.finite import Shown, by_lyapunov, checked
 from recipe_compiler.verify.explosion.line import reaches_infinity, through
 from recipe_compiler.verify.explosion.lyapunov import is_growth
 from recipe_compiler.verify.explosion.outrun import outruns
-from recipe_compiler.verify.identities import Answer
+from recipe_compiler.verify.identities import Answer, faults_of
 from recipe_compiler.verify.normalisable import normalisable
-from recipe_compiler.verify.stationary import faults_of, stationary
+from recipe_compiler.verify.stationary import stationary
 from recipe_compiler.verify.stratonovich import NotConvertedError
 
 EXPLOSION = ("explosion", "solutions do not run off to infinity in finite time")

@@ -42,7 +42,7 @@ class Traced(np.ndarray):
         if getattr(func, "__module__", "") == "numpy.linalg":
             if name not in LINEAR:
                 raise UntraceableError(f"np.linalg.{name} of {'an array that is followed'}")
-            return LINEAR[name](*args, **kwargs)
+            return wrapped(LINEAR[name](*args, **kwargs))
         return wrapped(func(*(plain(arg) for arg in args), **{key: plain(value) for key, value in kwargs.items()}))
 
     def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
@@ -158,3 +158,6 @@ def _each(function: str, x: Any) -> Any:
     for at in np.ndindex(x.shape):
         found[at] = apply(function, x[at])
     return found if found.ndim else found.item()
+
+
+Arithmetic.of_ufunc = staticmethod(applied)

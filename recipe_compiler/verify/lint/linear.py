@@ -26,7 +26,7 @@ def inverse(a: Any) -> Any:
         for j in range(n):
             minor = np.delete(np.delete(a, j, axis=0), i, axis=1)
             found[i, j] = (-1) ** (i + j) * _determinant(minor) * over
-    return _array(found)
+    return found
 
 
 def determinant(a: Any) -> Any:
@@ -36,7 +36,7 @@ def determinant(a: Any) -> Any:
 
 def solution(a: Any, b: Any) -> Any:
     """Return inv(a) @ b."""
-    return _array(np.matmul(np.asarray(inverse(a), dtype=object), np.asarray(b, dtype=object)))
+    return np.matmul(np.asarray(inverse(a), dtype=object), np.asarray(b, dtype=object))
 
 
 def factor(a: Any, upper: bool = False) -> Any:
@@ -51,7 +51,7 @@ def factor(a: Any, upper: bool = False) -> Any:
         over = _guarded(found[j, j], Fraction(-1))
         for i in range(j + 1, n):
             found[i, j] = (a[i, j] - sum(found[i, k] * found[j, k] for k in range(j))) * over
-    return _array(found.T if upper else found)
+    return found.T if upper else found
 
 
 def norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
@@ -67,13 +67,7 @@ def chain(arrays: Any) -> Any:
     found = np.asarray(arrays[0], dtype=object)
     for a in arrays[1:]:
         found = np.matmul(found, np.asarray(a, dtype=object))
-    return _array(found)
-
-
-def _array(found: Any) -> Any:
-    from recipe_compiler.verify.lint.arrays import wrapped  # arrays use this module: imported when first used
-
-    return wrapped(found)
+    return found
 
 
 def _square(a: Any, what: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,8 @@ class Arithmetic:
     """The operators of Python, exact."""
 
     node: Node
+    of_ufunc: ClassVar[Callable[..., Any]]
+    """What NumPy's elementwise functions give of it: `arrays.applied`, which holds numbers and so comes after them."""
 
     def __add__(self, other: object) -> Any:
         return _joined(nodes.add, self, other)
@@ -99,9 +101,7 @@ class Arithmetic:
         return self
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **kwargs: object) -> Any:
-        from recipe_compiler.verify.lint.arrays import applied  # arrays hold values: imported when first used
-
-        return applied(ufunc, method, inputs, kwargs)
+        return self.of_ufunc(ufunc, method, inputs, kwargs)
 
 
 class Exact(Arithmetic, float):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
