@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 from recipe_compiler.verdict import Proved, Refuted, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.d_psd import d_psd
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.d_psd import d_psd
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "algebra"))
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recipe_compiler.errors import DocumentError
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Report
-from recipe_compiler.verify.report import check
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("specs/dynamics", "tests/errata/printed", "tests/errata/corrected")

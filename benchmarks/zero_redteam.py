@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 import sympy
 from sympy import Abs, Expr, Rational, cos, exp, gamma, log, sign, sin, sqrt, symbols, tan, tanh
 
-from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.matrices import Rows
-from recipe_compiler.algebra.system import System, drift, residual
-from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.algebra.dynamics.system import System, drift, residual
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
 
 LONGEST = 2.0
 

@@ -33,6 +33,9 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.limited import Reading, read_all
+from recipe_compiler.readback.readback import readings, shipped_readings
+from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point
@@ -51,9 +54,6 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.places import placed
 from recipe_compiler.verdict import Report, Verdict
-from recipe_compiler.verify.read_limited import Reading, read_all
-from recipe_compiler.verify.readback import readings, shipped_readings
-from recipe_compiler.verify.report import check
 
 READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""

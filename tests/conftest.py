@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from recipe_compiler import pipeline
-from recipe_compiler.verify import report
+from recipe_compiler.report import check as report
 
 Golden = Callable[[Path, str], None]
 

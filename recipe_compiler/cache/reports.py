@@ -35,7 +35,7 @@ def check_once(document: Dynamics | Target | Build, cache: Cache, *, advisory: b
     for what in (ALL,) if advisory else (ALL, REQUIRED):
         if (text := cache.read(what, key)) is not None:
             return from_text(text)
-    from recipe_compiler.verify.report import check  # brings SymPy, which a verdict that is known does without
+    from recipe_compiler.report.check import check  # brings SymPy, which a verdict that is known does without
 
     report = check(document, advisory=advisory)
     if report.verdict is not Verdict.REFUTED and not any(_by_limit(finding) for finding in report.findings):

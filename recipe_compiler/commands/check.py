@@ -11,10 +11,10 @@ from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault
+from recipe_compiler.report.as_json import to_json
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.verdict import Report
-from recipe_compiler.verify.as_json import to_json
 
 
 def check_files(
@@ -51,6 +51,6 @@ def check_files(
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:
-    from recipe_compiler.verify.certificate import certificate_text  # brings SymPy: verdicts may be known without it
+    from recipe_compiler.report.certificate import certificate_text  # brings SymPy: verdicts may be known without it
 
     write_whole(path, certificate_text(document, report).encode("ascii"))

@@ -7,16 +7,16 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place
+from recipe_compiler.lint.bare import bare_dynamics
+from recipe_compiler.lint.bind_arguments import asked
+from recipe_compiler.lint.equation import Equation
+from recipe_compiler.lint.findings import Lint, lint
+from recipe_compiler.lint.process import LIMITS
+from recipe_compiler.lint.source import read_source
+from recipe_compiler.report.as_json import to_json
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verify.as_json import to_json
-from recipe_compiler.verify.lint.ask import asked
-from recipe_compiler.verify.lint.bare import bare_dynamics
-from recipe_compiler.verify.lint.equation import Equation
-from recipe_compiler.verify.lint.findings import Lint, lint
-from recipe_compiler.verify.lint.process import LIMITS
-from recipe_compiler.verify.lint.source import read_source
-from recipe_compiler.verify.sizes import written
+from recipe_compiler.verify.core.sizes import written
 
 
 def lint_step(

@@ -9,9 +9,9 @@ from recipe_compiler.emit.print_chain import print_run, run_arguments
 from recipe_compiler.emit.print_checked import print_checked
 from recipe_compiler.emit.print_chunks import print_sweep
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
-from recipe_compiler.emit.print_generator import print_whole
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
 from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, SMALL, print_prepare, print_procedure
+from recipe_compiler.emit.print_stein_operator import print_whole
 from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel

@@ -1,7 +1,7 @@
 """The elementwise functions of the language, a row each: all that formulas, index calculus and emission know of one.
 
-The second engine states what it uses by itself, in `algebra/elementwise.py`, and `recheck.py` once more: facts that
-two of them share would prove nothing. `docs/howto_function.md` adds a function.
+The second engine states what it uses by itself, in `algebra/scalars/elementwise.py`, and `recheck.py` once more: facts
+that two of them share would prove nothing. `docs/howto_function.md` adds a function.
 
 Rules are written in the language, of `x`: `1/(1 + x**2)` is the derivative of `atan`. What a row leaves out, nothing
 is built on: a function that is not said to be bounded counts as unbounded.

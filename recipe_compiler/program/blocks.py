@@ -10,7 +10,6 @@ before.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.program.ahead import ask, asked
 from recipe_compiler.program.combine import plus
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.fuse import Fused, position_of
@@ -28,6 +27,7 @@ from recipe_compiler.program.loops import (
     Take,
     names_in,
 )
+from recipe_compiler.program.prefetch import ask, asked
 from recipe_compiler.program.traverse import reads_variable, refs, targets, value_with_refs, with_refs
 
 BLOCK = 8

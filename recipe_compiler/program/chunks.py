@@ -22,7 +22,7 @@ from recipe_compiler.program.loops import (
     Statement,
 )
 from recipe_compiler.program.program import Program
-from recipe_compiler.program.registers import registers
+from recipe_compiler.program.scalar_replacement import registers
 from recipe_compiler.program.traverse import parts_of
 from recipe_compiler.program.unroll import at_turn
 

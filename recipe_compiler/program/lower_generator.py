@@ -10,7 +10,7 @@ from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, S
 from recipe_compiler.program.lower import block_array, prepared, read_by, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
-from recipe_compiler.program.shorten import shorten
+from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.tensor.show import text
 
 

@@ -2,23 +2,23 @@
 
 from dataclasses import replace
 
-from recipe_compiler.program.ahead import reads_ahead
 from recipe_compiler.program.blocks import BLOCK, blocks
+from recipe_compiler.program.cast_float64 import widen
 from recipe_compiler.program.chunks import chunks
+from recipe_compiler.program.common_subexpressions import share
 from recipe_compiler.program.flat_rows import flat_rows
+from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Invoke, Statement
 from recipe_compiler.program.lowered_noise import CLIPPED
-from recipe_compiler.program.packs import packs
+from recipe_compiler.program.pack_minibatch import packs
+from recipe_compiler.program.prefetch import reads_ahead
 from recipe_compiler.program.program import Program
-from recipe_compiler.program.registers import registers
-from recipe_compiler.program.rows import has_small_rows, small_rows
-from recipe_compiler.program.share import share
-from recipe_compiler.program.shorten import shorten
+from recipe_compiler.program.scalar_replacement import registers
+from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.program.unroll import unroll
-from recipe_compiler.program.views import flat, without_views
-from recipe_compiler.program.widen import widen
+from recipe_compiler.program.unroll_rows import has_small_rows, small_rows
 
 COORDINATES = 16
 """The most coordinates of the state that are kept in scalars."""

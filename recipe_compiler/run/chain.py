@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.run.code_gradient import CodeGradient
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.streams import Stream
+from recipe_compiler.run.rng_state import Stream
 
 Array = NDArray[np.float64]
 

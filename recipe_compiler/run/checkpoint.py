@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Chain
 from recipe_compiler.run.chains import Keep
+from recipe_compiler.run.checkpoint_file import Sealed, read_sealed, write_sealed
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.lock import held
-from recipe_compiler.run.sealed import Sealed, read_sealed, write_sealed
-from recipe_compiler.run.streams import set_words, words_of
+from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.version import OWN, versions
 
 Facts = Mapping[str, Any]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.converted import Arrays, converted
+from recipe_compiler.run.columns import Data, Field, fields_of, labels, scales_of
 from recipe_compiler.run.errors import DataError
-from recipe_compiler.run.fields import Data, Field, fields_of, labels, scales_of
+from recipe_compiler.run.memmap_cache import Arrays, converted
 from recipe_compiler.run.table import Table, open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradient_noise import Batches, gradient_noise
 from recipe_compiler.run.gradients import Gradients
-from recipe_compiler.run.mode import find_mode
+from recipe_compiler.run.map_estimate import find_mode
 from recipe_compiler.run.starts import starts_of
 from recipe_compiler.spec.build_minibatch import no_noise
 from recipe_compiler.spec.model import Build, RunSettings, Value

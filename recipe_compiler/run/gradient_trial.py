@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.run.code_gradient import Array, CodeGradient
 from recipe_compiler.run.errors import RunError
-from recipe_compiler.run.mode import units_of
+from recipe_compiler.run.map_estimate import units_of
 
 POINTS = 3
 """States at which it is tried."""

@@ -14,7 +14,7 @@ from recipe_compiler.program.schedule import COORDINATES
 from recipe_compiler.run.chain import Chain, Inputs
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.streams import set_words, words_of
+from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build
 

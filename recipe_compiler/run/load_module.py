@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.errors import RunError
-from recipe_compiler.run.streams import Stream
+from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import Code
 

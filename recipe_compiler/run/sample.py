@@ -15,6 +15,7 @@ from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.code_gradient import code_gradient
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
@@ -22,7 +23,6 @@ from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.names import users_name
-from recipe_compiler.run.outside import Outside, outside
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.values import declared_parameters, found_columns, parameter_values

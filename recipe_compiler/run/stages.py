@@ -24,8 +24,8 @@ from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.generator import generator_means
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.memory import machine_memory
-from recipe_compiler.run.mode import Start
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.starts import starts_of

@@ -6,7 +6,7 @@ import numpy as np
 
 from recipe_compiler.run.evaluate import Array, Point, evaluate
 from recipe_compiler.run.initial import SPREAD
-from recipe_compiler.run.mode import Start
+from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build
 

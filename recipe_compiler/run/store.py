@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.coordinates import labels
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared_blocks import declared_blocks
 from recipe_compiler.run.numbers import finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
+from recipe_compiler.run.unstack import declared_blocks
 from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from recipe_compiler.tensor.arithmetic import Arithmetic
 from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
-from recipe_compiler.tensor.colours import Named, bound_index, named, pieces
+from recipe_compiler.tensor.canonical_labels import Named, bound_index, named, pieces
 from recipe_compiler.tensor.order import sorted_factors, sorted_indices, spell_factors
 from recipe_compiler.tensor.products import Product, oriented, rebuilt, simplified
 from recipe_compiler.tensor.terms import Index, Slot, Tensor, Term

@@ -6,37 +6,42 @@ from typing import Generic, TypeVar
 
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding
-from recipe_compiler.verify.assumptions import ASSUMPTIONS, assumes, assumptions
-from recipe_compiler.verify.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
-from recipe_compiler.verify.boundary import BOUNDARY, boundary, has_boundary
-from recipe_compiler.verify.boundary_build import boundary_in
-from recipe_compiler.verify.case import Case
-from recipe_compiler.verify.claimed_drift import claimed_drift
-from recipe_compiler.verify.claimed_marginal import CLAIMED_MARGINAL, claimed_marginal, claims_marginal
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
-from recipe_compiler.verify.d_psd import d_psd
-from recipe_compiler.verify.d_symmetric import d_symmetric
-from recipe_compiler.verify.exact_values import at_values
-from recipe_compiler.verify.explosion.claim import EXPLOSION, explosion
-from recipe_compiler.verify.explosion.in_build import explosion_in
-from recipe_compiler.verify.independence import INDEPENDENCE, estimates_gradients, independence, independent_update
-from recipe_compiler.verify.marginal import MARGINAL, has_auxiliaries, marginal
-from recipe_compiler.verify.noise_budget import NOISE_BUDGET, noise_budget
-from recipe_compiler.verify.normalisable import NORMALISABLE, normalisable
-from recipe_compiler.verify.normalisable_target import NORMALISABLE_TARGET, normalisable_build, normalisable_target
-from recipe_compiler.verify.obligations import obliged
-from recipe_compiler.verify.periodic import PERIODIC, on_circles, periodic, target_periodic
-from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.builds.assumptions import ASSUMPTIONS, assumes, assumptions
+from recipe_compiler.verify.builds.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
+from recipe_compiler.verify.builds.boundary import boundary_in
+from recipe_compiler.verify.builds.explosion import explosion_in
+from recipe_compiler.verify.builds.minibatch_independence import (
+    INDEPENDENCE,
+    estimates_gradients,
+    independence,
+    independent_update,
+)
+from recipe_compiler.verify.builds.noise_budget import NOISE_BUDGET, noise_budget
+from recipe_compiler.verify.builds.normalisable import NORMALISABLE_TARGET, normalisable_build, normalisable_target
+from recipe_compiler.verify.builds.target import DEFINED, GRADIENT, defined, gradient
+from recipe_compiler.verify.builds.unique import unique_in
+from recipe_compiler.verify.core.build_values import at_values
+from recipe_compiler.verify.core.obligations import obliged
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.equation.d_psd import d_psd
+from recipe_compiler.verify.equation.d_symmetric import d_symmetric
+from recipe_compiler.verify.equation.periodic import PERIODIC, on_circles, periodic, target_periodic
+from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.equation.units import UNITS, declares_units, units
+from recipe_compiler.verify.integrability.claimed_marginal import CLAIMED_MARGINAL, claimed_marginal, claims_marginal
+from recipe_compiler.verify.integrability.marginal import MARGINAL, has_auxiliaries, marginal
+from recipe_compiler.verify.integrability.normalisable import NORMALISABLE, normalisable
+from recipe_compiler.verify.recover.recovered_q import RECOVERED_Q, lacks_q, recovered_q
 from recipe_compiler.verify.recover.represented import states_equation
-from recipe_compiler.verify.recovered_q import RECOVERED_Q, lacks_q, recovered_q
-from recipe_compiler.verify.regular import REGULAR, regular, varies
-from recipe_compiler.verify.stationary import stationary
-from recipe_compiler.verify.step_scale import STEP_SCALE, step_scale
-from recipe_compiler.verify.target import DEFINED, GRADIENT, defined, gradient
-from recipe_compiler.verify.unique import UNIQUE, unique
-from recipe_compiler.verify.unique_build import unique_in
-from recipe_compiler.verify.units import UNITS, declares_units, units
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.explosion import EXPLOSION, explosion
+from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.uniqueness.boundary import BOUNDARY, boundary, has_boundary
+from recipe_compiler.verify.uniqueness.regular import REGULAR, regular, varies
+from recipe_compiler.verify.uniqueness.unique import UNIQUE, unique
+from recipe_compiler.verify.updates.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
+from recipe_compiler.verify.updates.step_scale import STEP_SCALE, step_scale
 
 Subject = TypeVar("Subject")
 Document = TypeVar("Document", Dynamics, Target, Build)

@@ -7,11 +7,11 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recipe_compiler.algebra.brackets import bracket, circulation, minor_without_zeros, never_zero, rank_at
-from recipe_compiler.algebra.invariants import conserved_energies, linear_invariants
-from recipe_compiler.algebra.nullspace import nullspace, rank
-from recipe_compiler.algebra.point import Point
-from recipe_compiler.algebra.system import System
+from recipe_compiler.algebra.dynamics.brackets import bracket, circulation, minor_without_zeros, never_zero, rank_at
+from recipe_compiler.algebra.dynamics.invariants import conserved_energies, linear_invariants
+from recipe_compiler.algebra.dynamics.system import System
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.scalars.nullspace import nullspace, rank
 
 X, Y, Z = (sympy.Symbol(name, real=True) for name in "xyz")
 Rows = tuple[tuple[sympy.Expr, ...], ...]

@@ -6,9 +6,9 @@ import pytest
 import sympy
 from sympy import Function, Symbol
 
-from recipe_compiler.algebra.entries import entries
-from recipe_compiler.algebra.system import System, correction, drift, residual
-from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.algebra.dynamics.system import System, correction, drift, residual
+from recipe_compiler.algebra.scalars.entries import entries
+from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 

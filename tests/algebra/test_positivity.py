@@ -13,22 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tanh
 
-from recipe_compiler.algebra.definedness import definedness, obligations
-from recipe_compiler.algebra.kernels import NoNormalFormError
 from recipe_compiler.algebra.positivity.abstract import Abstraction
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
-from recipe_compiler.algebra.positivity.coefficients import coefficients
+from recipe_compiler.algebra.positivity.characteristic import coefficients
 from recipe_compiler.algebra.positivity.descent import descended
+from recipe_compiler.algebra.positivity.exact_gram import complement, is_semidefinite, kernel
 from recipe_compiler.algebra.positivity.falsify import falsified
 from recipe_compiler.algebra.positivity.floats import FLOATS
 from recipe_compiler.algebra.positivity.oracle import no_counterexample
-from recipe_compiler.algebra.positivity.problem import Problem, problem
+from recipe_compiler.algebra.positivity.polynomial_problem import Problem, problem
 from recipe_compiler.algebra.positivity.prove import deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
-from recipe_compiler.algebra.positivity.rounding import complement, is_semidefinite, kernel
-from recipe_compiler.algebra.positivity.straight import BALLS, steps
-from recipe_compiler.algebra.psd import semidefinite, sign_by_rules
-from recipe_compiler.algebra.psd import sign as sign_of
+from recipe_compiler.algebra.positivity.straight_line_program import BALLS, steps
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.structure.definedness import definedness, obligations
+from recipe_compiler.algebra.structure.psd import semidefinite, sign_by_rules
+from recipe_compiler.algebra.structure.psd import sign as sign_of
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Shape

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recipe_compiler.algebra.definedness import obligations
-from recipe_compiler.algebra.negative import form, negative_direction
-from recipe_compiler.algebra.psd import semidefinite, sign
+from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.algebra.structure.definedness import obligations
+from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Shape

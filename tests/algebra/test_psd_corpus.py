@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.d_psd import d_psd
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.d_psd import d_psd
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode leaves test folders off the path
 

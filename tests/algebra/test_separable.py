@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.algebra.entries import Setting, rows
-from recipe_compiler.algebra.separable import diagonal_hessian
-from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.algebra.rewrite.separable import diagonal_hessian
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.report import check
 
 TEXT = """
 name: mirror

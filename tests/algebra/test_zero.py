@@ -4,8 +4,8 @@ import pytest
 import sympy
 from sympy import Abs, Function, Rational, cos, cosh, exp, log, sign, sin, sinh, sqrt, symbols, tan, tanh
 
-from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
 
 x, y = symbols("x y", real=True)
 p, q = symbols("p q", positive=True)

@@ -13,9 +13,9 @@ import pytest
 import sympy
 from sympy import Abs, Expr, Rational, exp, log, sqrt, symbols
 
-from recipe_compiler.algebra.evaluate import NoValueError, evaluate, is_certainly
-from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "zero_redteam.py"
 

@@ -11,10 +11,10 @@ from recipe_compiler.cache import reports
 from recipe_compiler.cache.entries import NOTHING, Cache, open_cache
 from recipe_compiler.cache.reports import check_once, from_text, to_text
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.report import check as deciding
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Report, Undecided, Verdict
-from recipe_compiler.verify import report as deciding
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (

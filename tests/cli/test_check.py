@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recipe_compiler.commands import documents
-from recipe_compiler.verify.as_json import report_schema
+from recipe_compiler.report.as_json import report_schema
 
 SGHMC = "specs/dynamics/sghmc.yaml"
 PYTHON = """\

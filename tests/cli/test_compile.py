@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.verify import read_limited
+from recipe_compiler.readback import limited as read_limited
 
 BUILD = "specs/builds/sgld_gaussian.yaml"
 

@@ -41,7 +41,7 @@ def imported(*arguments: str, folder: Path = ROOT) -> set[str]:
 
 UNUSED = {"numba", "llvmlite", "numpy", "scipy", "clarabel", "z3", "xarray", "arviz_base", "arviz_stats", "h5netcdf"}
 """What most documents are decided without."""
-LATER = {"pipeline", "emit.module", "program.lower", "verify.readback", "verify.repair.repairs", "run.sample"}
+LATER = {"pipeline", "emit.module", "program.lower", "readback.readback", "explain.repair.repairs", "run.sample"}
 """Parts of our own that come after the verdicts, or only where a claim is refuted."""
 
 

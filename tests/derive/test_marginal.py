@@ -5,8 +5,8 @@ import math
 import pytest
 import sympy
 
-from recipe_compiler.algebra.symbols import coordinates
-from recipe_compiler.algebra.system import system
+from recipe_compiler.algebra.dynamics.system import system
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import integrate
 from recipe_compiler.errors import Place
@@ -18,7 +18,7 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index
-from recipe_compiler.verify.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
 
 SQUARE = Shape("d", "d")
 DECLARED = Declarations(

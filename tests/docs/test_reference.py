@@ -18,11 +18,11 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.formula.calls import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.pipeline import check, load
+from recipe_compiler.report.as_json import report_schema
+from recipe_compiler.report.certificate import certificate
 from recipe_compiler.spec import schema
-from recipe_compiler.verify.as_json import report_schema
-from recipe_compiler.verify.certificate import certificate
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Claim
-from recipe_compiler.verify.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
+from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))

@@ -12,11 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cases import Case
 from make import all_cases
 
-from recipe_compiler.algebra.entries import entries
+from recipe_compiler.algebra.scalars.entries import entries
 from recipe_compiler.errors import DocumentError
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.report import check
 
 CHECKED = {"H38", "H39", "H68", "H69", "H70"}
 """Inputs whose danger lies in what is decided about them."""

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.lint.bind_arguments import Ask, asked
+from recipe_compiler.lint.findings import Lint, lint
+from recipe_compiler.lint.source import read_source
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Report
-from recipe_compiler.verify.lint.ask import Ask, asked
-from recipe_compiler.verify.lint.findings import Lint, lint
-from recipe_compiler.verify.lint.source import read_source
 
 HERE = Path(__file__).parent
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"

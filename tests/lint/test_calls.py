@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.lint.findings import Lint
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.lint.findings import Lint
 
 STEPS = Path(__file__).parent / "steps"
 

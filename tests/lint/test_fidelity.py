@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recipe_compiler.verify.lint.answer import Trace
-from recipe_compiler.verify.lint.ask import Ask
-from recipe_compiler.verify.lint.process import run_step
+from recipe_compiler.lint.answer import Trace
+from recipe_compiler.lint.bind_arguments import Ask
+from recipe_compiler.lint.process import run_step
 
 FILE = Path(__file__).parent / "steps" / "idioms.py"
 NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]

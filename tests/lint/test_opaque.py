@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from recipe_compiler.lint.answer import UnreadableError, Untraced, read_answer
+from recipe_compiler.lint.bind_arguments import Ask
+from recipe_compiler.lint.process import run_step
 from recipe_compiler.verdict import Finding, Undecided
-from recipe_compiler.verify import processes
-from recipe_compiler.verify.lint.answer import UnreadableError, Untraced, read_answer
-from recipe_compiler.verify.lint.ask import Ask
-from recipe_compiler.verify.lint.process import run_step
+from recipe_compiler.verify.core import processes
 
 FILE = Path(__file__).parent / "steps" / "opaque.py"
 
@@ -109,7 +109,7 @@ def test_a_step_that_ignores_signals_is_killed_with_its_children(
 
 def _runs_child(process: psutil.Process) -> bool:
     try:
-        return any("recipe_compiler.verify.lint.child" in part for part in process.cmdline())
+        return any("recipe_compiler.lint.child" in part for part in process.cmdline())
     except psutil.Error:
         return False
 

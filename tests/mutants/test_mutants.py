@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Verdict
-from recipe_compiler.verify.report import check
 
 HERE = Path(__file__).parent
 

@@ -7,10 +7,10 @@ from typing import NoReturn
 import pytest
 
 from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.report import check as reports
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Undecided, Verdict
-from recipe_compiler.verify import report as reports
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 

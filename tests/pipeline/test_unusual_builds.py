@@ -8,12 +8,12 @@ import pytest
 
 from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.readback.undefined_names import check_names
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verify.undefined import check_names
 
 LANGEVIN = """
 name: langevin

@@ -13,8 +13,8 @@ import pytest
 import sympy as sp
 from emitted_gradient import emitted, known_noise
 
-from recipe_compiler.algebra.entries import Setting, rows
-from recipe_compiler.algebra.symbols import coordinates, label, positions
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.symbols import coordinates, label, positions
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.data import Data, Field, load_data
 from recipe_compiler.run.sizes import resolve_sizes

@@ -30,13 +30,13 @@ from wild_judge import contradicts, wrong_claims
 
 from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of, find
 from recipe_compiler.verify.claims import DYNAMICS, asked
-from recipe_compiler.verify.limits import Unfinished, Work, run_all
-from recipe_compiler.verify.report import check
+from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
+from recipe_compiler.verify.core.subject import case_of, find
 
 ROUND = 100
 """Documents, about, that a core judges before it says so."""

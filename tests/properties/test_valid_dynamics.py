@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.case import case_of, find
 from recipe_compiler.verify.claims import DYNAMICS
+from recipe_compiler.verify.core.subject import case_of, find
 
 MONOMIALS = ("1", "x", "y", "x*y", "x**2", "y**2")
 POLYNOMIAL = st.lists(st.integers(-2, 2), min_size=len(MONOMIALS), max_size=len(MONOMIALS)).map(

@@ -20,9 +20,9 @@ from random import Random
 from typing import Any
 
 from recipe_compiler import recheck
+from recipe_compiler.report.certificate import certificate
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
-from recipe_compiler.verify.certificate import certificate
-from recipe_compiler.verify.report import check
 
 ROOT = Path(__file__).parents[2]
 BASES = (

@@ -19,7 +19,7 @@ from recipe_compiler.run.estimates import estimates, without_estimates
 from recipe_compiler.run.gradient_noise import gradient_noise
 from recipe_compiler.run.gradients import Gradients, gradients
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.mode import Start, find_mode
+from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.load import load

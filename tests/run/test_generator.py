@@ -18,6 +18,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Moment
+from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.generator import GeneratorMeans, generator_means, summed_up
 from recipe_compiler.run.load_module import Emitted, load_text
@@ -27,7 +28,6 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.tensor.terms import Tensor, Term
-from recipe_compiler.verify.readback import check_shipped, read_back
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 

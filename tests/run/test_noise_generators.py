@@ -26,8 +26,8 @@ from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.run.sample import sample
-from recipe_compiler.run.streams import set_words, words_of
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load

@@ -13,12 +13,12 @@ import xarray
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.run.cures import Width
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.store import save, to_datatree
+from recipe_compiler.run.suggestions import Width
 from recipe_compiler.run.summary import COLUMNS, Told, summarise
 from recipe_compiler.spec.model import Build, Value
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Report
-from recipe_compiler.verify.case import Case, case_of, find
 from recipe_compiler.verify.claims import DYNAMICS, asked
-from recipe_compiler.verify.report import check
+from recipe_compiler.verify.core.subject import Case, case_of, find
 
 Loaded = Callable[[str], Dynamics]
 Decide = Callable[[Callable[[Case], Finding], str], Finding]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.report import check
 
 Said = Callable[[str, str], str]
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.case import Case
-from recipe_compiler.verify.d_psd import d_psd
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.d_psd import d_psd
 
 Decide = Callable[[Callable[[Case], Finding], str], Finding]
 

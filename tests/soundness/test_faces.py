@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.boundary import boundary
-from recipe_compiler.verify.case import Case
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.uniqueness.boundary import boundary
 
 Decide = Callable[[Callable[[Case], Finding], str], Finding]
 

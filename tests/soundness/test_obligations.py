@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.claims import TARGETS
-from recipe_compiler.verify.kinds import counterexample, is_of_kind
-from recipe_compiler.verify.report import check
+from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
 
 Said = Callable[[str, str], str]
 Loaded = Callable[[str], Dynamics]

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from recipe_compiler.verdict import Finding, Proved, Refuted
-from recipe_compiler.verify.boundary import boundary
-from recipe_compiler.verify.case import Case
-from recipe_compiler.verify.regular import regular
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.uniqueness.boundary import boundary
+from recipe_compiler.verify.uniqueness.regular import regular
 
 Decide = Callable[[Callable[[Case], Finding], str], Finding]
 

@@ -8,7 +8,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Verdict
-from recipe_compiler.verify.normalisable_target import normalisable_build, normalisable_target
+from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
 
 DYNAMICS = """
 name: langevin

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from written import document
 
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.samples.samples import samples_instead
+from recipe_compiler.explain.samples.samples import samples_instead
+from recipe_compiler.verify.core.subject import case_of
 
 
 def test_no_energy_on_a_circle_that_is_not_periodic(tmp_path: Path) -> None:

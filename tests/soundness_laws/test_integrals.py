@@ -6,7 +6,7 @@ import pytest
 from written import POTENTIAL, case
 
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.normalisable import normalisable
+from recipe_compiler.verify.integrability.normalisable import normalisable
 
 INFINITE = {
     "the faster exponential is the negative one": ("x: {}", "x**2 + x*exp(x) - exp(2*x)", ""),

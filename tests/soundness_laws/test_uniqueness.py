@@ -8,8 +8,8 @@ from written import POTENTIAL, case, document
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.unique import unique
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.uniqueness.unique import unique
 
 NO_LAW = {
     "Brownian motion": ("x: {shape: d}", "0*sum(x)", "exp(-H) has no finite integral"),

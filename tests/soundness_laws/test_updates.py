@@ -6,9 +6,9 @@ import pytest
 from written import POTENTIAL, document
 
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_update import claimed_update
-from recipe_compiler.verify.independence import independent_update
+from recipe_compiler.verify.builds.minibatch_independence import independent_update
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.updates.claimed_update import claimed_update
 
 DRIFT = "theta - eps*(%s) @ grad(U, theta) + "
 PSD = "C: {shape: [d, d], is: positive semidefinite}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.core.subject import Case, case_of
 
 POTENTIAL = "U: {of: theta, role: potential}"
 

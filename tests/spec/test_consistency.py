@@ -6,10 +6,10 @@ import pytest
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.report import check
 
 DOCUMENT = """\
 name: small

@@ -6,8 +6,8 @@ from sympy import log, symbols
 from recipe_compiler import Dynamics
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.report.check import check
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.report import check
 
 
 def test_a_positive_symbol_is_a_positive_block() -> None:

@@ -12,10 +12,10 @@ import pytest
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verify.readback import check_shipped
 
 Array = np.ndarray
 

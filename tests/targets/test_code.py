@@ -9,6 +9,7 @@ import pytest
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.report.check import check as report_of
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.load_module import load_gradient, load_text
@@ -16,7 +17,6 @@ from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.report import check as report_of
 
 unread = pytest.mark.usefixtures("without_reading_back")
 

@@ -5,7 +5,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.normalisable_target import normalisable_target
+from recipe_compiler.verify.builds.normalisable import normalisable_target
 
 TEXT = (
     "name: t\nstate: {{a: {{shape: d}}, b: {{shape: d}}}}\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from recipe_compiler.algebra.symbols import label
+from recipe_compiler.algebra.scalars.symbols import label
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.spec.load import load
 from recipe_compiler.tensor.calculus import calculus

@@ -11,11 +11,11 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import View
 from recipe_compiler.program.lower import lower
+from recipe_compiler.readback.readback import read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verify.readback import read_back
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from recipe_compiler.algebra.entries import Setting, rows
+from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.normalisable_target import normalisable_target
+from recipe_compiler.verify.builds.normalisable import normalisable_target
 
 GAMMA = "name: t\nstate: {x: {shape: d, domain: positive, transform: log}}\nparameters: {a: {is: positive}}\n"
 BETA = "name: t\nstate: {p: {domain: 'interval(-1, 3)', transform: logit}}\n"

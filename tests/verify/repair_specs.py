@@ -9,11 +9,11 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from recipe_compiler.explain.repair.changes import entry_shape
+from recipe_compiler.explain.repair.sums import read, tensor_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verify.repair.changes import entry_shape
-from recipe_compiler.verify.repair.terms import read, tensor_of
 
 TESTS = Path(__file__).parents[1]
 FOLDERS = (TESTS / "repair", TESTS / "mutants", TESTS / "mutants" / "controls", TESTS.parent / "specs" / "dynamics")

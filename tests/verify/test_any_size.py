@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Finding, Proved, Undecided, Verdict
-from recipe_compiler.verify.any_size import any_size
-from recipe_compiler.verify.report import check
+from recipe_compiler.verify.core.generalise_size import any_size
 
 METRIC = """
 name: metric

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding, Report, Verdict
-from recipe_compiler.verify.report import check
 
 DYNAMICS = """
 name: assuming

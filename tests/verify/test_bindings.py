@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.algebra.exact_kinds import violates_exactly
+from recipe_compiler.algebra.points.exact_kinds import violates_exactly
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.context import Scope
 from recipe_compiler.formula.declaration import Parameter
@@ -15,13 +15,13 @@ from recipe_compiler.formula.elaborate import elaborate
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.syntax import parse
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Target, Value
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
-from recipe_compiler.verify.bindings import bindings, gradient_noise
-from recipe_compiler.verify.report import check
-from recipe_compiler.verify.target import defined, gradient
+from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
+from recipe_compiler.verify.builds.target import defined, gradient
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 SQUARE = Shape("d", "d")

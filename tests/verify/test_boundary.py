@@ -9,8 +9,8 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.boundary import boundary, has_boundary
-from recipe_compiler.verify.case import case_of
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
 
 Found = Callable[[str], Finding]
 

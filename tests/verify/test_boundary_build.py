@@ -8,7 +8,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Verdict
-from recipe_compiler.verify.boundary_build import boundary_in
+from recipe_compiler.verify.builds.boundary import boundary_in
 
 SPECS = Path(__file__).parents[2] / "specs"
 

@@ -8,7 +8,7 @@ import pytest
 import sympy
 from sympy import Symbol
 
-from recipe_compiler.algebra.zero import is_zero
+from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.step import stated_step, update_order
 from recipe_compiler.derive.update import read_update
 from recipe_compiler.errors import ModelError, Place
@@ -16,14 +16,20 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.show import text
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.asked_update import asked_update, disagreement
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_drift import claimed_drift
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.claimed_update import claimed_update, claims_update
-from recipe_compiler.verify.discrete import NotAStepError, StepMoments, limit_diffusion, limit_drift, orders
-from recipe_compiler.verify.expansion import NoExpansionError, by_power
-from recipe_compiler.verify.step_moments import step_moments
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.updates.claimed_step import asked_update, disagreement
+from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
+from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
+from recipe_compiler.verify.updates.step_moments import step_moments
+from recipe_compiler.verify.updates.step_residual import (
+    NotAStepError,
+    StepMoments,
+    limit_diffusion,
+    limit_drift,
+    orders,
+)
 
 Read = Callable[..., Dynamics]
 

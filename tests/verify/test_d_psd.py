@@ -11,8 +11,8 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.d_psd import d_psd
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.d_psd import d_psd
 
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 
@@ -191,7 +191,8 @@ def test_z3_is_named_as_trusted() -> None:
 def test_a_structural_specification_needs_no_solver() -> None:
     code = (
         "import sys; from pathlib import Path; from recipe_compiler.spec.load import load;"
-        "from recipe_compiler.verify.case import case_of; from recipe_compiler.verify.d_psd import d_psd;"
+        "from recipe_compiler.verify.core.subject import case_of;"
+        "from recipe_compiler.verify.equation.d_psd import d_psd;"
         f"found = d_psd(case_of(load(Path({str(SPECS / 'sghmc.yaml')!r}))));"
         "assert found.verdict.value == 'proved', found;"
         "assert not {'z3', 'clarabel', 'scipy'} & set(sys.modules), sorted(sys.modules)"

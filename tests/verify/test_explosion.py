@@ -7,15 +7,15 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler import I, vector
 from recipe_compiler.errors import ModelError
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Proved, Undecided, Verdict
-from recipe_compiler.verify.case import case_of, find
-from recipe_compiler.verify.explosion.claim import explosion, rests_on
-from recipe_compiler.verify.explosion.in_build import explosion_in
-from recipe_compiler.verify.report import check
-from recipe_compiler.verify.unique import unique
+from recipe_compiler.verify.builds.explosion import explosion_in
+from recipe_compiler.verify.core.subject import case_of, find
+from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
+from recipe_compiler.verify.uniqueness.unique import unique
 
 SPECS = Path(__file__).parents[2] / "specs"
 LOW = "U >= -c (1 + norm2(theta)) for some c"

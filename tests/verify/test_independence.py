@@ -9,8 +9,8 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.independence import estimates_gradients, independence, independent_update
+from recipe_compiler.verify.builds.minibatch_independence import estimates_gradients, independence, independent_update
+from recipe_compiler.verify.core.subject import case_of
 
 SPECS = Path(__file__).parents[2] / "specs"
 BUILDS = sorted((SPECS / "builds").glob("*.yaml"))

@@ -6,10 +6,10 @@ import jsonschema
 import pytest
 
 from recipe_compiler.errors import Fault, Place
+from recipe_compiler.report.as_json import report_schema, to_json
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.as_json import report_schema, to_json
-from recipe_compiler.verify.report import check
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "tests/mutants/sgnht_energy.yaml", *sorted((ROOT / "specs").glob("*/sgld*.yaml"))]

@@ -10,9 +10,9 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import Case, case_of
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.stationary import stationary
+from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import stationary
 
 Cases = Callable[[str], Case]
 

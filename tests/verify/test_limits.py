@@ -15,8 +15,8 @@ import sympy
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.verdict import Finding, Proved
-from recipe_compiler.verify import processes
-from recipe_compiler.verify.limits import Unfinished, Work, run_all, timed
+from recipe_compiler.verify.core import processes
+from recipe_compiler.verify.core.limits import Unfinished, Work, run_all, timed
 
 
 def quick(name: str) -> Finding:
@@ -135,8 +135,8 @@ def test_what_sleeps_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 PARENT = """
 import sys
-from recipe_compiler.verify import processes
-from recipe_compiler.verify.limits import Work, run_all
+from recipe_compiler.verify.core import processes
+from recipe_compiler.verify.core.limits import Work, run_all
 
 def endless():
     print(flush=True)

@@ -11,10 +11,10 @@ from flint import acb, arb
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify import marginal as claim
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_marginal import claimed_marginal
-from recipe_compiler.verify.marginal import marginal
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.integrability import marginal as claim
+from recipe_compiler.verify.integrability.claimed_marginal import claimed_marginal
+from recipe_compiler.verify.integrability.marginal import marginal
 
 AUXILIARY = "{theta: {shape: d}, r: {shape: d}}"
 METRIC = "{U: {of: theta, role: potential}, G: {of: theta, shape: [d, d], is: positive definite}}"

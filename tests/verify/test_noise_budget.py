@@ -12,7 +12,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.noise_budget import noise_budget
+from recipe_compiler.verify.builds.noise_budget import noise_budget
 
 SPECS = Path(__file__).parents[2] / "specs"
 BUILDS = sorted((SPECS / "builds").glob("*.yaml"))

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.algebra.growth.flat import flat
+from recipe_compiler.algebra.polynomial_integrability.flat import flat
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.normalisable import normalisable
-from recipe_compiler.verify.normalisable_target import normalisable_build, normalisable_target
+from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.integrability.normalisable import normalisable
 
 SPECS = Path(__file__).parents[2] / "specs"
 

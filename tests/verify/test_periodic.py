@@ -7,8 +7,8 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.verdict import Refuted, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.periodic import periodic, target_periodic
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.periodic import periodic, target_periodic
 
 SCALAR, VECTOR = "{x: {domain: circle}}", "{x: {shape: d, domain: circle}}"
 UNIT = '{x: {domain: "circle(0, 1)"}}'

@@ -15,11 +15,11 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verify.readback import check_shipped, read_back
 
 SPECS = Path(__file__).parents[2] / "specs"
 DENSE = "A/2 + (e + theta[0]*b) @ (e + theta[0]*b).T"

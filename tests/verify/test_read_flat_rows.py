@@ -16,11 +16,11 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.program.unroll import ONE, ZERO
+from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verify.readback import check_shipped
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 STACKED = ("sgld_gaussian_mixture", "sghmc_softmax_regression", "sghmc_matrix_factorisation", "sghmc_eight_schools")

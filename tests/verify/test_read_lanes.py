@@ -12,11 +12,11 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verify.readback import check_shipped
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 NAMES = ("sghmc_gaussian", "sgld_gaussian", "sgnht_gaussian")

@@ -14,12 +14,12 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Constant, Increment, Raise, Ref, Scale, Times
 from recipe_compiler.program.lower import lower
+from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verify.readback import check_shipped, read_back
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 NAMES = sorted(path.stem for path in BUILDS.glob("*.yaml"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from recipe_compiler.algebra.entries import scalar
-from recipe_compiler.algebra.point import Point
-from recipe_compiler.algebra.symbols import coordinates
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.scalars.entries import scalar
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Number
@@ -18,15 +18,15 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.case import Case, case_of
+from recipe_compiler.verify.core.subject import Case, case_of
 from recipe_compiler.verify.recover.averages import mean
 from recipe_compiler.verify.recover.fields import fields
-from recipe_compiler.verify.recover.homotopy import numeric_q
-from recipe_compiler.verify.recover.plane import from_integral, integral
-from recipe_compiler.verify.recover.problem import Problem, Proposal, problem_of
+from recipe_compiler.verify.recover.numeric import numeric_q
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.search import recover
+from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, problem_of
 from recipe_compiler.verify.recover.solve import Coefficient, Generators, solve
+from recipe_compiler.verify.recover.two_dimensional import from_integral, integral
 from recipe_compiler.verify.recover.verified import Recovery, verified
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.recovered_q import recovered_q
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.recover.recovered_q import recovered_q
 
 X = sp.symbols("x y z", real=True)
 x, y, z = X

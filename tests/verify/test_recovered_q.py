@@ -9,11 +9,11 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Topic, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_drift import claimed_drift
-from recipe_compiler.verify.q_skew import q_skew
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.recover.recovered_q import explained_q, lacks_q, recovered_q
 from recipe_compiler.verify.recover.search import recover
-from recipe_compiler.verify.recovered_q import explained_q, lacks_q, recovered_q
 
 ROOT = Path(__file__).parents[2]
 SPECS = ROOT / "specs" / "dynamics"

@@ -9,8 +9,8 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.regular import regular, varies
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.uniqueness.regular import regular, varies
 
 Found = Callable[[str], Finding]
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from repair_specs import amended, changed, document, loaded, renamed, renamed_entry, same_formulas
 
+from recipe_compiler.explain.repair.changes import DRIFT, ENERGY, Change, entry_shape, proved, unchanged
+from recipe_compiler.explain.repair.repairs import repairs
+from recipe_compiler.explain.repair.sums import read
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_drift import claimed_drift
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.d_symmetric import d_symmetric
-from recipe_compiler.verify.q_skew import q_skew
-from recipe_compiler.verify.repair.changes import DRIFT, ENERGY, Change, entry_shape, proved, unchanged
-from recipe_compiler.verify.repair.repairs import repairs
-from recipe_compiler.verify.repair.terms import read
-from recipe_compiler.verify.report import check
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.equation.d_symmetric import d_symmetric
+from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 FIRST = {
     "sghmc_naive": {"claims.drift.r": "-grad(U, theta) - V @ inv(M) @ r / 2"},

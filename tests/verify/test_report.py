@@ -9,13 +9,14 @@ import pytest
 
 from recipe_compiler.derive import recipe
 from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.report.check import check, exit_code
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
-from recipe_compiler.verify import case, stationary
-from recipe_compiler.verify.report import check, exit_code
+from recipe_compiler.verify.core import subject as case
+from recipe_compiler.verify.stationarity import stationary
 
 Check = Callable[[str], Report]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from repair_specs import amended, changed, document, loaded, renamed, same_formulas
 
+from recipe_compiler.explain.samples.samples import samples_instead
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.samples.samples import samples_instead
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 ENERGY = {
     "friction_scale": "2*U + r.T @ inv(M) @ r",

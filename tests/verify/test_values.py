@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from recipe_compiler.errors import ModelError
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
-from recipe_compiler.verify.report import check
 
 SPECS = Path(__file__).parents[2] / "specs"
 SGHMC = (SPECS / "dynamics" / "sghmc.yaml").read_text()

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra import elementwise
 from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_scalar
-from recipe_compiler.algebra.sign import Sign
-from recipe_compiler.algebra.symbols import coordinate
-from recipe_compiler.algebra.transposes import plain
+from recipe_compiler.algebra.positivity.sign_sets import Sign
+from recipe_compiler.algebra.rewrite.transposes import plain
+from recipe_compiler.algebra.scalars import elementwise
+from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,

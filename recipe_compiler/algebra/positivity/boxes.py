@@ -12,10 +12,10 @@ import sympy
 from flint import arb, fmpq
 from sympy import Expr
 
-from recipe_compiler.algebra.evaluate import NoValueError
-from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.positivity.region import Region, names_of
-from recipe_compiler.algebra.positivity.straight import BALLS, Steps, steps
+from recipe_compiler.algebra.positivity.straight_line_program import BALLS, Steps, steps
+from recipe_compiler.algebra.scalars.evaluate import NoValueError
+from recipe_compiler.algebra.scalars.matrices import Rows
 
 BOXES = 2_500
 """Boxes looked at: a count, so that the answer is the same on every machine."""

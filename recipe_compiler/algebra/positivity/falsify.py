@@ -13,14 +13,14 @@ import numpy as np
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.evaluate import NoValueError, Value, ball, evaluate, is_certainly
-from recipe_compiler.algebra.matrices import Rows
-from recipe_compiler.algebra.negative import form, negative_direction
 from recipe_compiler.algebra.positivity.boxes import bounds_of
 from recipe_compiler.algebra.positivity.descent import descended
 from recipe_compiler.algebra.positivity.floats import FLOATS
 from recipe_compiler.algebra.positivity.region import Region, satisfies
-from recipe_compiler.algebra.positivity.straight import Steps, steps
+from recipe_compiler.algebra.positivity.straight_line_program import Steps, steps
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
 
 SAMPLES = 600
 STARTS = 12

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from recipe_compiler.algebra.positivity.straight import Arithmetic
+from recipe_compiler.algebra.positivity.straight_line_program import Arithmetic
 
 
 def _float_power(base: Any, exponent: Any, rational: sympy.Rational | None) -> Any:

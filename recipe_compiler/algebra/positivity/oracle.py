@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import fmpq_mpoly
 
-from recipe_compiler.algebra.positivity.problem import Problem
+from recipe_compiler.algebra.positivity.polynomial_problem import Problem
 
 RESOURCES = 1_000_000
 """Z3's own count of steps for all questions about one matrix: the same answer on every machine."""

@@ -10,12 +10,12 @@ from itertools import combinations
 
 from sympy import Expr
 
-from recipe_compiler.algebra.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.matrices import Rows, TooLargeError, determinant, total
 from recipe_compiler.algebra.positivity.abstract import Abstraction, SignOf
 from recipe_compiler.algebra.positivity.prove import Shown, parts, scalar
 from recipe_compiler.algebra.positivity.region import Region, region_at
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant, total
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 

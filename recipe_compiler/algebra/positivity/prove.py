@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from flint import fmpq_mpoly
 from sympy import Expr
 
-from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.matrices import Rows
 from recipe_compiler.algebra.positivity.boxes import covered
-from recipe_compiler.algebra.positivity.coefficients import LARGEST_SIZE, coefficients, connected
+from recipe_compiler.algebra.positivity.characteristic import LARGEST_SIZE, coefficients, connected
 from recipe_compiler.algebra.positivity.oracle import RESOURCES, no_counterexample
-from recipe_compiler.algebra.positivity.problem import Problem, problem, shown
+from recipe_compiler.algebra.positivity.polynomial_problem import Problem, problem, shown
 from recipe_compiler.algebra.positivity.region import Region, about
 from recipe_compiler.algebra.positivity.signs import Sign, sign_of
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
 OPERATORS = frozenset({">", ">=", "!="})
 SCALAR_RESOURCES = 60_000

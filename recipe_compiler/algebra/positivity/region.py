@@ -9,10 +9,10 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.entries import Setting, rows
-from recipe_compiler.algebra.evaluate import Value, is_certainly
-from recipe_compiler.algebra.matrices import Rows, determinant, total
-from recipe_compiler.algebra.symbols import component, coordinates, positions
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.evaluate import Value, is_certainly
+from recipe_compiler.algebra.scalars.matrices import Rows, determinant, total
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,

@@ -11,11 +11,11 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq, fmpq_mpoly
 
-from recipe_compiler.algebra.kernels import NoNormalFormError
-from recipe_compiler.algebra.positivity.cone import interior
-from recipe_compiler.algebra.positivity.gram import MULTIPLIERS, Element, System, system, written_out
-from recipe_compiler.algebra.positivity.problem import Problem, shown
-from recipe_compiler.algebra.positivity.rounding import Gram, complement, exact, kernel
+from recipe_compiler.algebra.positivity.exact_gram import Gram, complement, exact, kernel
+from recipe_compiler.algebra.positivity.polynomial_problem import Problem, shown
+from recipe_compiler.algebra.positivity.sdp import interior
+from recipe_compiler.algebra.positivity.sos_system import MULTIPLIERS, Element, System, system, written_out
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
 REDUCTIONS = 3
 TOLERANCES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)

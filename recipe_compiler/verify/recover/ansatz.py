@@ -9,14 +9,14 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.verify.case import Matrix
+from recipe_compiler.verify.core.subject import Matrix
+from recipe_compiler.verify.recover.factors import multipliers
 from recipe_compiler.verify.recover.fields import Entries, Fields, assembled
-from recipe_compiler.verify.recover.kernels import multipliers
-from recipe_compiler.verify.recover.normal import Polynomial, Reader, TooLargeError, add, multiply, scaled
-from recipe_compiler.verify.recover.problem import Problem, Proposal
+from recipe_compiler.verify.recover.polynomials import Polynomial, Reader, TooLargeError, add, multiply, scaled
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
+from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
 from recipe_compiler.verify.recover.solve import Entry, Generators, Solution, solve
-from recipe_compiler.verify.recover.writing import multiple
+from recipe_compiler.verify.recover.to_formula import multiple
 
 LARGEST_DEGREE = 5
 MOST = 300

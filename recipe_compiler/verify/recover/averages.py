@@ -6,8 +6,8 @@ from math import comb
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.kernels import argument
-from recipe_compiler.verify.recover.normal import Reader, TooLargeError
+from recipe_compiler.algebra.scalars.transcendentals import argument
+from recipe_compiler.verify.recover.polynomials import Reader, TooLargeError
 
 
 def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:

@@ -6,15 +6,15 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra import system as second
-from recipe_compiler.algebra.symbols import coordinates, positions
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.scalars.symbols import coordinates, positions
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.verify.case import Matrix
-from recipe_compiler.verify.recover.problem import Problem
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.recover.scalar_formulas import Writer, outer
-from recipe_compiler.verify.recover.writing import place_shape, scaled, total
-from recipe_compiler.verify.sizes import Sizes
+from recipe_compiler.verify.recover.skew_problem import Problem
+from recipe_compiler.verify.recover.to_formula import place_shape, scaled, total
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.case import Case
-from recipe_compiler.verify.recover.problem import problem_of
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Case
 from recipe_compiler.verify.recover.search import search
-from recipe_compiler.verify.stratonovich import NotConvertedError
+from recipe_compiler.verify.recover.skew_problem import problem_of
 
 UNKNOWN = "Q is not given, and none is shown to give the claimed drift"
 

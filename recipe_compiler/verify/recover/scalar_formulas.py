@@ -8,7 +8,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.symbols import component, coordinate, positions
+from recipe_compiler.algebra.scalars.symbols import component, coordinate, positions
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.expression import (
@@ -23,7 +23,7 @@ from recipe_compiler.formula.expression import (
     Symbol,
 )
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.verify.recover.writing import raised, scaled, times, total
+from recipe_compiler.verify.recover.to_formula import raised, scaled, times, total
 
 FUNCTIONS: Mapping[str, str] = {
     name: name for name in ("exp", "log", "sin", "cos", "tan", "tanh", "atan", "cosh", "sinh", "erf")

@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recipe_compiler.algebra.entries import NotScalarisableError
-from recipe_compiler.algebra.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted
-from recipe_compiler.verify.case import Case, case_of
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Case, case_of
 from recipe_compiler.verify.recover.ansatz import from_ansatz
 from recipe_compiler.verify.recover.fields import Fields, fields
-from recipe_compiler.verify.recover.plane import from_integral
-from recipe_compiler.verify.recover.problem import Problem, Proposal, problem_of
+from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, problem_of
 from recipe_compiler.verify.recover.tensors import from_library
+from recipe_compiler.verify.recover.two_dimensional import from_integral
 from recipe_compiler.verify.recover.verified import Recovery, verified
-from recipe_compiler.verify.stratonovich import NotConvertedError
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 Way = Callable[[], Proposal | str]
 

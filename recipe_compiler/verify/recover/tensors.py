@@ -12,13 +12,13 @@ from recipe_compiler.formula.expression import Formula, Pi, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.tensor.atoms import Factor
 from recipe_compiler.tensor.terms import Base, Circle, Component, SizeNumber, Tensor, Term
-from recipe_compiler.verify.case import Matrix
-from recipe_compiler.verify.recover.library import LEVELS, Candidate, added_drift, candidates
-from recipe_compiler.verify.recover.material import gathered
-from recipe_compiler.verify.recover.problem import Problem, Proposal
+from recipe_compiler.verify.core.sizes import formulas_of
+from recipe_compiler.verify.core.subject import Matrix
+from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_drift, candidates
+from recipe_compiler.verify.recover.ingredients import gathered
+from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
 from recipe_compiler.verify.recover.solve import Column, Entry, Generators, Powers, Solution, solve
-from recipe_compiler.verify.recover.writing import Names, enlarged, multiple, place_shape, scaled, total, turned
-from recipe_compiler.verify.sizes import formulas_of
+from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, place_shape, scaled, total, turned
 
 
 def from_library(problem: Problem) -> Proposal | str:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.case import Matrix
-from recipe_compiler.verify.claimed_drift import claimed_drift
-from recipe_compiler.verify.periodic import on_circles, periodic
-from recipe_compiler.verify.q_skew import q_skew
-from recipe_compiler.verify.recover.problem import Problem, Proposal
+from recipe_compiler.verify.core.subject import Matrix
+from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
 
 
 @dataclass(frozen=True, slots=True)

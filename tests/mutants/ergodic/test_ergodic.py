@@ -7,14 +7,14 @@ import pytest
 import sympy
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.witness import points
+from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import Case, case_of
-from recipe_compiler.verify.unique import unique
-from recipe_compiler.verify.unique_build import unique_in
+from recipe_compiler.verify.builds.unique import unique_in
+from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.uniqueness.unique import unique
 
 HERE = Path(__file__).parent
 SPECS = HERE.parents[2] / "specs"

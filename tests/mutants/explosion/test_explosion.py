@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import Case, case_of, find
-from recipe_compiler.verify.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.claimed_update import claimed_update
-from recipe_compiler.verify.explosion.claim import explosion
-from recipe_compiler.verify.report import check
-from recipe_compiler.verify.stationary import stationary
+from recipe_compiler.verify.core.subject import Case, case_of, find
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.explosion import explosion
+from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.updates.claimed_update import claimed_update
 
 HERE = Path(__file__).parent
 

@@ -8,10 +8,10 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted, Verdict
-from recipe_compiler.verify import claimed_marginal as claimed
-from recipe_compiler.verify import marginal as of_target
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.normalisable import normalisable
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.integrability import claimed_marginal as claimed
+from recipe_compiler.verify.integrability import marginal as of_target
+from recipe_compiler.verify.integrability.normalisable import normalisable
 
 HERE = Path(__file__).parent
 SPECS = HERE.parents[2] / "specs" / "dynamics"

@@ -12,9 +12,9 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.step_scale import claims_update, step_scale
-from recipe_compiler.verify.units import declares_units, units
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.equation.units import declares_units, units
+from recipe_compiler.verify.updates.step_scale import claims_update, step_scale
 
 RIGHT = (Path(__file__).parent / "sghmc.yaml").read_text()
 UPDATES = sorted((Path(__file__).parents[1] / "updates").glob("*.yaml"))

@@ -8,9 +8,9 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.case import case_of
-from recipe_compiler.verify.claimed_update import claimed_update
-from recipe_compiler.verify.step_scale import step_scale
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.updates.claimed_update import claimed_update
+from recipe_compiler.verify.updates.step_scale import step_scale
 
 HERE = Path(__file__).parent
 

@@ -1,0 +1,1 @@
+"""Behaviour at the edges of the domain."""

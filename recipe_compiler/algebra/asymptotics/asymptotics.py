@@ -1,0 +1,143 @@
+"""Leading behaviour at an edge: sums of `c y**g log(y)**m h(y)` as y -> 0+, h smooth at 0. Exact, under declared signs.
+
+Limits are read off the exponents; nothing is left to a limit algorithm.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.scalars.transcendentals import argument
+from recipe_compiler.algebra.structure.regularity import critical
+
+
+class NotExpandedError(Exception):
+    """A function whose behaviour at the edge is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`factor * y**power * log(y)**logs`; of a bound only that its modulus is at most a multiple of that is known."""
+
+    factor: Expr
+    power: Fraction
+    logs: int
+    is_bound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """exp(-H) at an edge: `y**exponent` times something bounded and not zero, or beyond every power of y.
+
+    `barrier` is a coefficient: where it is positive exp(-H) falls faster, where it is negative it grows faster than
+    every power of y.
+    """
+
+    exponent: Expr
+    barrier: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """`|f| <= C y**power` at an edge, and no smaller where it `is_exact`."""
+
+    power: Fraction
+    is_exact: bool
+
+
+def terms(e: Expr, y: Symbol) -> tuple[Term, ...]:
+    """Return the terms of an expression at y -> 0+, the largest first.
+
+    A function smooth at 0 is its value there and a bound of one power more.
+
+    Raises:
+        NotExpandedError: a term that is no power of y and log y times a function smooth at 0.
+    """
+    split = sympy.expand_log(e, force=False)
+    factors: dict[tuple[Fraction, int], Expr] = {}
+    bounds: set[tuple[Fraction, int]] = set()
+    for addend in sympy.Add.make_args(sympy.expand(split)):
+        for term in _terms(addend, y):
+            key = (term.power, term.logs)
+            if term.is_bound:
+                bounds.add(key)
+            else:
+                factors[key] = sympy.expand(factors.get(key, sympy.Integer(0)) + term.factor)
+    one = sympy.Integer(1)
+    found = [Term(factor, *key) for key, factor in factors.items() if factor != 0 and key not in bounds]
+    found += [Term(one, *key, is_bound=True) for key in bounds]
+    return tuple(sorted(found, key=lambda term: (term.power, -term.logs)))
+
+
+def density(energy: Expr, y: Symbol) -> Density:
+    """Return exp(-energy) at y -> 0+.
+
+    Raises:
+        NotExpandedError: its behaviour is not known.
+    """
+    found = [term for term in terms(energy, y) if term.power < 0 or (term.power == 0 and term.logs)]
+    zero = sympy.Integer(0)
+    if not found:
+        return Density(zero)
+    largest = found[0]
+    if largest.is_bound:
+        raise NotExpandedError(f"terms of {energy} cancel at the edge")
+    if largest.power == 0 and largest.logs == 1:
+        return Density(-largest.factor)
+    return Density(zero, largest.factor * (-1) ** largest.logs)
+
+
+def size(e: Expr, y: Symbol) -> Size | None:
+    """Return how an expression compares with powers of y at the edge; None where it is zero.
+
+    Raises:
+        NotExpandedError: its behaviour is not known, or a logarithm stands at the lowest power.
+    """
+    found = terms(e, y)
+    if not found:
+        return None
+    if found[0].logs:
+        raise NotExpandedError(f"a logarithm in {e}")
+    return Size(found[0].power, not found[0].is_bound)
+
+
+def _terms(addend: Expr, y: Symbol) -> tuple[Term, ...]:
+    factor: Expr = sympy.Integer(1)
+    power, logs = Fraction(0), 0
+    smooth: Expr = sympy.Integer(1)
+    for part in sympy.Mul.make_args(addend):
+        base, exponent = part.as_base_exp()
+        if y not in part.free_symbols:
+            factor = factor * part
+        elif base == y and isinstance(exponent, sympy.Rational):
+            power += Fraction(int(exponent.p), int(exponent.q))
+        elif base == sympy.log(y) and exponent.is_Integer and exponent > 0:
+            logs += int(exponent)
+        else:
+            smooth = smooth * part
+    if smooth == 1:
+        return (Term(factor, power, logs),)
+    rest = Term(sympy.Integer(1), power + 1, logs, is_bound=True)
+    value = _at_edge(smooth, y)
+    return (rest,) if value == 0 else (Term(factor * value, power, logs), rest)
+
+
+def _at_edge(e: Expr, y: Symbol) -> Expr:
+    """Return the value at 0 of something continuously differentiable there.
+
+    Raises:
+        NotExpandedError: it is not known to be.
+    """
+    zero = sympy.Integer(0)
+    for u in critical(e, y):
+        if not cast(Expr, u.xreplace({y: zero})).is_nonzero:
+            raise NotExpandedError(f"{e} at {y} = 0")
+    if any(isinstance(node, sympy.log) and argument(node) == y for node in sympy.preorder_traversal(e)):
+        raise NotExpandedError(f"{e} at {y} = 0")
+    value = cast(Expr, e.xreplace({y: zero}))
+    if value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+        raise NotExpandedError(f"{e} at {y} = 0")
+    return value

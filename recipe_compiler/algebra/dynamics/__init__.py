@@ -1,0 +1,1 @@
+"""Stochastic differential equations at fixed sizes, in scalars."""

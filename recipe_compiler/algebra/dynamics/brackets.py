@@ -1,0 +1,199 @@
+"""Hoermander's condition at fixed sizes, in scalars: the span of the columns of D and their brackets with b.
+
+Operators d_i (D_ij d_j) + b . grad with b = -Q grad H + div Q are hypoelliptic where the columns of D, and their
+brackets with b and among themselves, span all directions (Oleinik, Radkevich 1971); for the semigroup b is left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.dynamics.system import System, Vector, correction, gradient
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.matrices import determinant, total
+from recipe_compiler.algebra.scalars.nullspace import echelon, rank
+
+LARGEST = 12
+"""Coordinates up to which brackets are formed."""
+LARGEST_WORK = 2500
+"""What `work` may be for brackets to be formed."""
+LARGEST_MINOR = 6
+"""Coordinates up to which a minor is written out."""
+DEPTH = 3
+FIELDS = 120
+"""Fields formed at most."""
+REMEMBERED = 16
+"""Systems of which the fields are kept: they are asked for at one point after the other."""
+LARGEST_FIELD = 4000
+"""Operations in a field, beyond which no bracket of it is formed."""
+
+
+def circulation(s: System) -> Vector:
+    """Return b = -Q grad H + div Q."""
+    grad_H = gradient(s.H, s.z)
+    own = correction(s.Q, s.z)
+    return tuple(total([-q * g for q, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(s.Q, own, strict=True))
+
+
+def work(s: System) -> int:
+    """Return how much there is to do for brackets: the operations in b, for every coordinate."""
+    return len(s.z) * sum(int(x.count_ops()) for x in circulation(s))
+
+
+@dataclass(slots=True)
+class _Formed:
+    """The fields of a system as far as they were asked for, and what forms the next ones."""
+
+    more: Iterator[Vector]
+    known: list[Vector] = field(default_factory=list[Vector])
+
+
+def fields(s: System) -> Iterator[Vector]:
+    """Yield the columns of D, then their brackets level by level, those that vanish as written left out."""
+    formed = _formed(s)
+    for k in count():
+        if k == len(formed.known):
+            found = next(formed.more, None)
+            if found is None:
+                return
+            formed.known.append(found)
+        yield formed.known[k]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _formed(s: System) -> _Formed:
+    return _Formed(_level_by_level(s))
+
+
+def _level_by_level(s: System) -> Iterator[Vector]:
+    columns = [v for v in zip(*s.D, strict=True) if any(x != 0 for x in v)]
+    yield from columns
+    b = circulation(s)
+    fresh = columns
+    formed = len(columns)
+    for _ in range(DEPTH):
+        level: list[Vector] = []
+        for v in fresh:
+            for w in (b, *columns):
+                found = bracket(w, v, s.z)
+                if all(x == 0 for x in found) or formed >= FIELDS:
+                    continue
+                formed += 1
+                level.append(found)
+                yield found
+        fresh = [v for v in level if total(list(v)).count_ops() < LARGEST_FIELD]
+
+
+def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
+    """Return [X, Y]_i = X_j d_j Y_i - Y_j d_j X_i."""
+    return tuple(
+        sympy.expand(total([x * slope(v, at) - y * slope(u, at) for x, y, at in zip(X, Y, z, strict=True)]))
+        for u, v in zip(X, Y, strict=True)
+    )
+
+
+def rank_at(s: System, at: Point) -> int:
+    """Return how many directions brackets span at an exact point; fields without a rational value do not count.
+
+    A lower bound of the rank, therefore.
+    """
+    found: list[tuple[Fraction, ...]] = []
+    reached = 0
+    for v in fields(s):
+        row = _value(v, at)
+        if row is None or rank((*found, row), len(s.z)) == reached:
+            continue
+        found.append(row)
+        reached += 1
+        if reached == len(s.z):
+            break
+    return reached
+
+
+def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
+    """Return the determinant of as many brackets as there are coordinates, shown to vanish nowhere; None if none is."""
+    n = len(s.z)
+    if n > LARGEST_MINOR:
+        return None
+    every = sorted(fields(s), key=lambda v: (sum(x.count_ops() for x in v), str(v)))
+    tried: set[tuple[int, ...]] = set()
+    for place in at:
+        values = [_value(v, place) for v in every]
+        known = [(k, row) for k, row in enumerate(values) if row is not None]
+        chosen = _independent(known, n)
+        if len(chosen) < n or chosen in tried:
+            continue
+        tried.add(chosen)
+        minor = determinant(tuple(every[k] for k in chosen))
+        if minor.count_ops() < LARGEST_FIELD and never_zero(minor):
+            return sympy.expand(minor)
+    return None
+
+
+def never_zero(e: Expr) -> bool:
+    """Whether a scalar vanishes nowhere: its expanded terms all have one sign, and one of them is never zero."""
+    terms = sympy.Add.make_args(sympy.expand(e))
+    if len(terms) == 1:
+        return _nonzero(terms[0])
+    signed = ([sign * term for term in terms] for sign in (1, -1))
+    return any(
+        all(_at_least(term) for term in side) and any(_at_least(term, strictly=True) for term in side)
+        for side in signed
+    )
+
+
+def _at_least(term: Expr, *, strictly: bool = False) -> bool:
+    """Whether a term is >= 0, or > 0: its coefficient and every factor are."""
+    coefficient, rest = term.as_coeff_Mul(rational=True)
+    return bool(coefficient > 0) and all(_factor_at_least(x, strictly) for x in sympy.Mul.make_args(rest))
+
+
+def _factor_at_least(e: Expr, strictly: bool) -> bool:
+    if isinstance(e, sympy.exp) or e == 1 or e is sympy.pi:
+        return True
+    if isinstance(e, (sympy.Symbol, AppliedUndef)):
+        return bool(e.is_positive if strictly else e.is_nonnegative)
+    if isinstance(e, sympy.Pow) and e.exp.is_Rational:
+        if _factor_at_least(e.base, strictly):
+            return True
+        return bool(e.exp.is_Integer and e.exp.is_even) and not strictly
+    return False
+
+
+def _nonzero(term: Expr) -> bool:
+    _, rest = term.as_coeff_Mul(rational=True)
+    return term != 0 and all(_factor_nonzero(x) for x in sympy.Mul.make_args(rest))
+
+
+def _factor_nonzero(e: Expr) -> bool:
+    if isinstance(e, sympy.Pow):
+        return _factor_nonzero(e.base)
+    return _factor_at_least(e, strictly=True) or (isinstance(e, (sympy.Symbol, AppliedUndef)) and bool(e.is_nonzero))
+
+
+def _value(v: Vector, at: Point) -> tuple[Fraction, ...] | None:
+    found: list[Fraction] = []
+    for x in v:
+        try:
+            value = evaluate(x, at.leaf)
+        except NoValueError:
+            return None
+        if not isinstance(value, Fraction):
+            return None
+        found.append(value)
+    return tuple(found)
+
+
+def _independent(rows: list[tuple[int, tuple[Fraction, ...]]], n: int) -> tuple[int, ...]:
+    """Return the numbers of the first rows that are linearly independent: the columns that lead in the transpose."""
+    columns = tuple(zip(*(row for _, row in rows), strict=True))
+    leading = echelon(columns, len(rows))[1] if rows else []
+    return tuple(rows[k][0] for k in leading[:n])

@@ -1,0 +1,117 @@
+"""What the dynamics never change: functions C of the state with D grad C = 0 and b . grad C = 0.
+
+With b = -Q grad H + div Q both the generator and its adjoint with respect to exp(-H) act on C by b . grad C alone, so
+every g(C) exp(-H) is stationary as well.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.brackets import circulation
+from recipe_compiler.algebra.dynamics.system import System, gradient
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.matrices import total
+from recipe_compiler.algebra.scalars.nullspace import Row, nullspace
+from recipe_compiler.algebra.zero.zero import is_zero
+
+SAMPLES = 3
+"""Points per coordinate from which the candidates of a linear invariant are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyPart:
+    """Coordinates whose own part of H is conserved, and its slopes."""
+
+    coordinates: tuple[int, ...]
+    slopes: tuple[Expr, ...]
+
+
+def conserved_energies(s: System) -> Iterator[EnergyPart]:
+    """Yield groups of coordinates without noise, coupled to no other, whose part of H the drift leaves alone.
+
+    Raises:
+        NoNormalFormError: an expression that the normal form does not know.
+    """
+    b, grad_H = circulation(s), gradient(s.H, s.z)
+    for group in _groups(s, grad_H):
+        if any(not is_zero(s.D[i][j]) for i in range(len(s.z)) for j in group):
+            continue
+        slopes = tuple(grad_H[i] for i in group)
+        if all(is_zero(x) for x in slopes):
+            continue
+        if is_zero(total([b[i] * grad_H[i] for i in group])):
+            yield EnergyPart(group, slopes)
+
+
+def linear_invariants(s: System, seed: int = 0) -> tuple[Row, ...]:
+    """Return vectors v of numbers with D v = 0 and v . b = 0 at every state: v . z never changes.
+
+    Candidates solve the equations at random values of the state and of all derivatives of abstract functions; each
+    that is returned was shown by the normal form.
+
+    Raises:
+        NoNormalFormError: an expression that the normal form does not know.
+    """
+    b, n = circulation(s), len(s.z)
+    random = Random(seed)
+    rows: list[Row] = []
+    for _ in range(SAMPLES * n + 2):
+        values = _values(s, b, random)
+        if values is not None:
+            rows += values
+    found = nullspace(tuple(rows), n) if rows else ()
+    return tuple(v for v in found if _holds(s, b, v))
+
+
+def _holds(s: System, b: tuple[Expr, ...], v: Row) -> bool:
+    numbers = [sympy.Rational(x.numerator, x.denominator) for x in v]
+    return is_zero(total([x * y for x, y in zip(numbers, b, strict=True)])) and all(
+        is_zero(total([x * y for x, y in zip(numbers, row, strict=True)])) for row in s.D
+    )
+
+
+def _values(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
+    """Return the rows of D and b at random values of everything they are made of; None where one is not rational."""
+    known: dict[Expr, Fraction] = {}
+
+    def leaf(e: Expr) -> Fraction:
+        if e not in known:
+            known[e] = Fraction(random.randint(1, 40), random.randint(1, 5))
+        return known[e]
+
+    rows: list[Row] = []
+    for line in (*s.D, b):
+        try:
+            values = [evaluate(x, leaf) for x in line]
+        except NoValueError:
+            return None
+        exact = tuple(x for x in values if isinstance(x, Fraction))
+        if len(exact) < len(values):
+            return None
+        rows.append(exact)
+    return rows
+
+
+def _groups(s: System, grad_H: tuple[Expr, ...]) -> list[tuple[int, ...]]:
+    """Return the coordinates in groups that neither D, Q nor H ties together."""
+    n = len(s.z)
+    left = set(range(n))
+    groups: list[tuple[int, ...]] = []
+
+    def tied(i: int, j: int) -> bool:
+        coupled = sympy.diff(grad_H[i], s.z[j])
+        return any(x != 0 and not is_zero(x) for x in (s.D[i][j], s.D[j][i], s.Q[i][j], s.Q[j][i], coupled))
+
+    while left:
+        group, fresh = set[int](), {min(left)}
+        while fresh:
+            group |= fresh
+            fresh = {j for i in fresh for j in left - group if tied(i, j)}
+        groups.append(tuple(sorted(group)))
+        left -= group
+    return groups

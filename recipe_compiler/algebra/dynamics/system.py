@@ -1,0 +1,100 @@
+"""A stochastic differential equation at fixed sizes, in scalars: gradient, Gamma, drift, Fokker-Planck residual.
+
+Derivatives are those off all kinks, where moduli, signs and comparisons are smooth (`algebra.cells`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.matrices import Rows, add, total
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula
+
+Vector = tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Coordinates z, energy H and matrices D, Q over all coordinates, in scalars."""
+
+    z: tuple[Symbol, ...]
+    H: Expr
+    D: Rows
+    Q: Rows
+
+
+def system(
+    declarations: Declarations,
+    H: Formula,
+    D: tuple[tuple[Formula, ...], ...],
+    Q: tuple[tuple[Formula, ...], ...],
+    sizes: Mapping[str, int],
+) -> System:
+    """Return the system of a dynamics at fixed sizes."""
+    at = Setting(declarations, sizes)
+    z = state(declarations, sizes)
+    return System(z, rows(H, at)[0][0], block_matrix(D, at), block_matrix(Q, at))
+
+
+def state(declarations: Declarations, sizes: Mapping[str, int]) -> tuple[Symbol, ...]:
+    """Return all coordinates of the state in order."""
+    return tuple(x for block in declarations.blocks for x in coordinates(block, sizes))
+
+
+def block_matrix(blocks: tuple[tuple[Formula, ...], ...], at: Setting) -> Rows:
+    """Return one matrix over all coordinates from its blocks."""
+    found: list[tuple[Expr, ...]] = []
+    for line in blocks:
+        parts = [rows(place, at) for place in line]
+        found.extend(tuple(x for part in parts for x in part[i]) for i in range(len(parts[0])))
+    return tuple(found)
+
+
+def block_vector(blocks: tuple[Formula, ...], at: Setting) -> Vector:
+    """Return one vector over all coordinates from its blocks."""
+    return tuple(x for block in blocks for row in rows(block, at) for x in row)
+
+
+def gradient(f: Expr, z: tuple[Symbol, ...]) -> Vector:
+    """Return df/dz."""
+    smooth = off_kinks(f)
+    return tuple(slope(smooth, x) for x in z)
+
+
+def correction(A: Rows, z: tuple[Symbol, ...]) -> Vector:
+    """Return Gamma_i = sum_j dA_ij/dz_j of A = D + Q (ma2015recipe, Eq. 3)."""
+    return tuple(total([slope(off_kinks(a), x) for a, x in zip(row, z, strict=True)]) for row in A)
+
+
+def drift(s: System) -> Vector:
+    """Return f = -(D + Q) grad H + Gamma (ma2015recipe, Eq. 3)."""
+    A = add((s.D, s.Q))
+    grad_H = gradient(s.H, s.z)
+    Gamma = correction(A, s.z)
+    return tuple(total([-a * g for a, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(A, Gamma, strict=True))
+
+
+def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
+    """Return (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] with p = exp(-H): zero where exp(-H) is stationary.
+
+    With g = grad H this is
+    -div f + f.g + sum_ij [d_i d_j D_ij - g_j d_i D_ij - g_i d_j D_ij + D_ij (g_i g_j - d_j g_i)];
+    p itself never occurs. `D` is that of the system unless another diffusion is given.
+    """
+    g = gradient(s.H, s.z)
+    terms = [f_i * g_i - slope(off_kinks(f_i), x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]
+    for i, row in enumerate(s.D if D is None else D):
+        for j, entry in enumerate(map(off_kinks, row)):
+            if entry == 0:
+                continue
+            along_i, along_j = slope(entry, s.z[i]), slope(entry, s.z[j])
+            second = slope(along_i, s.z[j])
+            curvature = entry * (g[i] * g[j] - slope(g[i], s.z[j]))
+            terms.append(second - g[j] * along_i - g[i] * along_j + curvature)
+    return total(terms)

@@ -1,0 +1,1 @@
+"""Exact points: admissible ones, witnesses, kinds of exact numbers."""

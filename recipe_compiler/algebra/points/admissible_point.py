@@ -1,0 +1,210 @@
+"""Admissible points: exact values for every coordinate, parameter and field that satisfy all that is declared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.points import sample_fields as instances
+from recipe_compiler.algebra.points.domains import EmptyDomainError, inside
+from recipe_compiler.algebra.points.equated import equate
+from recipe_compiler.algebra.points.sample_fields import as_fraction
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role
+from recipe_compiler.formula.expression import Symbol as Name
+from recipe_compiler.formula.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Exact values: rational numbers for symbols, polynomials for undefined functions, and the same as text."""
+
+    numbers: Mapping[Expr, Fraction]
+    fields: Mapping[str, Expr]
+    """The name of an undefined function (one entry of a field) to a polynomial in the coordinates."""
+    named: tuple[tuple[str, str | tuple[Rows, Shape]], ...]
+    """Every declared name with its value: as text, or its entries and their shape."""
+
+    @property
+    def text(self) -> tuple[tuple[str, str], ...]:
+        """The point in words: every declared name with its value as text."""
+        return tuple((name, value if isinstance(value, str) else written(*value)) for name, value in self.named)
+
+    def leaf(self, e: Expr) -> Fraction:
+        """Return the value of a symbol, an undefined function or one of its derivatives."""
+        if isinstance(e, Symbol):
+            return self.numbers[e]
+        function, variables = (e.args[0], e.variables) if isinstance(e, sympy.Derivative) else (e, ())
+        if not isinstance(function, AppliedUndef):
+            raise NoValueError(f"{type(function).__name__} under a derivative")
+        polynomial = self.fields[type(function).__name__]
+        for x in variables:
+            polynomial = slope(polynomial, x)
+        value = evaluate(polynomial, self.leaf)
+        if not isinstance(value, Fraction):
+            raise NoValueError("a field is not rational at a rational point")
+        return value
+
+
+def point(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
+    """Return an admissible point, or None if the one drawn violates an assumption, or leaves a domain empty.
+
+    `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
+
+    Raises:
+        instances.NoInstanceError: kinds or domains of which no instance is known.
+    """
+    numbers: dict[Expr, Fraction] = {}
+    fields: dict[str, Expr] = {}
+    named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
+    constants = (*declarations.parameters, *declarations.data)
+    drawn = [_constants(item, sizes, style, random) for item in constants]
+    for item, values in zip(constants, drawn, strict=True):
+        for name, value in _paired(item, values, declarations, sizes):
+            if isinstance(name, Symbol):
+                numbers[name] = as_fraction(value)
+    equate(numbers, Setting(declarations, sizes))
+    for item, values in zip(constants, drawn, strict=True):
+        own = values if item.shape.sizes else ((_now(item, values[0][0], numbers, declarations, sizes),),)
+        named.append((item.name, (own, item.shape)))
+    for block in declarations.blocks:
+        try:
+            found = inside(block, declarations, sizes, numbers, style, random)
+        except EmptyDomainError:
+            return None
+        numbers.update(zip(coordinates(block, sizes), found, strict=True))
+        named.append((block.name, (_entries_of(block, found, sizes), block.shape)))
+    for function in declarations.functions:
+        values = _field(function, declarations, sizes, style, random)
+        named.append((f"{function.name}({', '.join(function.of)})", (values, function.shape)))
+        for name, value in _paired(function, values, declarations, sizes):
+            if isinstance(name, AppliedUndef):
+                fields[type(name).__name__] = value
+    made = Point(numbers, fields, tuple(named))
+    return made if all(holds(compare, declarations, sizes, made) for compare in declarations.assume) else None
+
+
+def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:
+    """Whether an assumption certainly holds at a point, entry by entry.
+
+    One about the state must hold strictly: a point on the edge, or on a surface, tells nothing of a neighbourhood.
+    """
+    op = compare.op
+    if _is_of_state(compare.left) or _is_of_state(compare.right):
+        op = op[0] if op != "==" else ""
+    setting = Setting(declarations, sizes)
+    left, right = rows(compare.left, setting), rows(compare.right, setting)
+    try:
+        return bool(op) and all(
+            compares(op, evaluate(x - y, at.leaf))
+            for p, q in zip(left, right, strict=True)
+            for x, y in zip(p, q, strict=True)
+        )
+    except NoValueError:
+        return False
+
+
+def _is_of_state(formula: Formula) -> bool:
+    """Whether a block, or a function of blocks, occurs in a formula."""
+    if isinstance(formula, FunctionAt) or (isinstance(formula, Name) and formula.role is Role.BLOCK):
+        return True
+    return any(_is_of_state(part) for part in parts(formula))
+
+
+def written(values: Rows, shape: Shape) -> str:
+    """Return the values of a shape as text: `2`, `[1, 0]`, `[[1, 0], [0, 1]]`."""
+    if not shape.sizes:
+        return str(values[0][0])
+    if shape.rows is None or shape.cols is None:
+        return "[" + ", ".join(str(x) for row in values for x in row) + "]"
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in values) + "]"
+
+
+def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, random: Random) -> Rows:
+    """Return values of a parameter or of the fields of one datum."""
+    height, width = extent(item.shape, sizes)
+    if isinstance(item, Parameter) and item.value is not None:
+        return tuple(tuple(sympy.Rational(x.numerator, x.denominator) for x in row) for row in item.value.rows)
+    if isinstance(item, Datum) and item.values:
+        values = item.values
+        return tuple(tuple(sympy.Integer(random.choice(values)) for _ in range(width)) for _ in range(height))
+    kinds = item.kinds if isinstance(item, Parameter) else ()
+    if len(item.shape.sizes) == 2 and kinds:
+        return instances.matrix(height, width, kinds, style, lambda: instances.number(style, random))
+    return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
+
+
+def _now(
+    item: Parameter | Datum,
+    drawn: Expr,
+    numbers: Mapping[Expr, Fraction],
+    declarations: Declarations,
+    sizes: Mapping[str, int],
+) -> Expr:
+    """Return the value of a scalar: what was drawn, or what it was set equal to."""
+    value = numbers.get(component(item, (), declarations, sizes))
+    return drawn if value is None else sympy.Rational(value.numerator, value.denominator)
+
+
+def _field(
+    function: Function, declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random
+) -> Rows:
+    """Return polynomials for the entries of a field."""
+    blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
+    z = tuple(x for block in blocks for x in coordinates(block, sizes))
+    if function.role == "potential" and not function.shape.sizes:
+        return ((instances.potential(z, style, random),),)
+    height, width = extent(function.shape, sizes)
+    kinds = function.kinds
+    if len(function.shape.sizes) == 2:
+        return instances.matrix(height, width, kinds, style, lambda: instances.polynomial(z, style, random))
+    if style == instances.SIMPLEST:
+        return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
+    return tuple(
+        tuple(instances.signed(lambda: instances.polynomial(z, style, random), kinds) for _ in range(width))
+        for _ in range(height)
+    )
+
+
+def _paired(
+    item: Parameter | Function | Datum, values: Rows, declarations: Declarations, sizes: Mapping[str, int]
+) -> list[tuple[Expr, Expr]]:
+    """Return each entry's name (a symbol or undefined function where it is not an alias) with its value."""
+    flat = [x for row in values for x in row]
+    places = positions(item.shape, sizes)
+    return [(component(item, at, declarations, sizes), value) for at, value in zip(places, flat, strict=True)]
+
+
+def _entries_of(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, int]) -> Rows:
+    """Return the values of a block's coordinates in its rows."""
+    height, width = extent(block.shape, sizes)
+    exact = [sympy.Rational(v.numerator, v.denominator) for v in values]
+    return tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height))
+
+
+def compares(op: str, difference: Value) -> bool:
+    """Whether `difference op 0` certainly holds."""
+    zero = isinstance(difference, Fraction) and difference == 0
+    match op:
+        case ">":
+            return is_certainly(difference, 1)
+        case "<":
+            return is_certainly(difference, -1)
+        case ">=":
+            return zero or is_certainly(difference, 1)
+        case "<=":
+            return zero or is_certainly(difference, -1)
+        case "!=":
+            return is_certainly(difference, 0)
+        case _:
+            return zero

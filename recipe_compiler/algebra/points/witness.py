@@ -1,0 +1,116 @@
+"""Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from random import Random
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.points.admissible_point import Point, point
+from recipe_compiler.algebra.points.defined_at import is_defined_at
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.scalars.entries import Setting
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula
+
+ATTEMPTS = 48
+"""Points tried per expression; the claims that rest on a count are the same on every machine."""
+PER_STYLE = 6
+REMEMBERED = 64
+"""Documents, sizes and numbers of attempts of which the points are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A point and the value there, certainly not zero."""
+
+    at: Point
+    value: Value
+
+    @property
+    def text(self) -> tuple[tuple[str, str], ...]:
+        """Return the witness as named text values."""
+        return self.at.text
+
+
+def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int = ATTEMPTS) -> Iterator[Point]:
+    """Yield admissible points, the simplest first; the same ones on every call.
+
+    Raises:
+        instances.NoInstanceError: kinds of which no instance is known.
+    """
+    drawn = _drawn(declarations, tuple(sizes.items()), attempts)
+    for k in range(attempts):
+        found = drawn.attempt(k)
+        if found is not None:
+            yield found
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """Attempts at admissible points, drawn in order as they are asked for and kept: claims look at the same ones."""
+
+    declarations: Declarations
+    sizes: Mapping[str, int]
+    random: Random
+    found: list[Point | None] = field(default_factory=list[Point | None])
+    refused: NoInstanceError | None = None
+
+    def attempt(self, k: int) -> Point | None:
+        """Return the point of an attempt, None if what was drawn violates an assumption."""
+        while len(self.found) <= k:
+            if self.refused is not None:
+                raise self.refused
+            try:
+                self.found.append(point(self.declarations, self.sizes, len(self.found) // PER_STYLE, self.random))
+            except NoInstanceError as reason:
+                self.refused = reason
+        return self.found[k]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _drawn(declarations: Declarations, sizes: tuple[tuple[str, int], ...], attempts: int) -> _Drawn:
+    return _Drawn(declarations, dict(sizes), Random(20150 + attempts))
+
+
+def witness(
+    e: Expr, declarations: Declarations, sizes: Mapping[str, int], reads: tuple[Formula, ...] = ()
+) -> Witness | None:
+    """Return an admissible point where an expression is certainly not zero, re-checked by substitution.
+
+    The formulas that it was made of have a value there. None if none was found: that says nothing.
+
+    Raises:
+        instances.NoInstanceError: kinds of which no instance is known.
+    """
+    setting = Setting(declarations, sizes)
+    for at in points(declarations, sizes):
+        try:
+            value = evaluate(e, at.leaf)
+        except NoValueError:
+            continue
+        if is_certainly(value, 0) and recheck(e, at, value) and is_defined_at(reads, setting, at.leaf):
+            return Witness(at, value)
+    return None
+
+
+def recheck(e: Expr, at: Point, value: Value) -> bool:
+    """Whether plain substitution gives the same value: fields first, then derivatives, then numbers."""
+    calls = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
+    concrete = e.xreplace(calls).doit(deep=True) if calls else e
+    numbers = {s: _rational(at.numbers[s]) for s in concrete.atoms(Symbol)}
+    found = concrete.xreplace(numbers)
+    if isinstance(value, Fraction):
+        return bool(found == _rational(value))
+    close = sympy.Float(float(value.mid()))
+    numeric = sympy.N(found, 30)
+    return bool(numeric.is_Float and abs(numeric - close) <= abs(close) / 10**9)
+
+
+def _rational(value: Fraction) -> Expr:
+    return sympy.Rational(value.numerator, value.denominator)

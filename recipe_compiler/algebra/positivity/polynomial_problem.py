@@ -1,0 +1,212 @@
+"""A symmetric matrix of scalars on a domain as a matrix of polynomials with polynomial facts: all later steps see this.
+
+Denominators are multiplied away: a factor of known sign as it is, any other one squared, so that the matrix of
+polynomials is the given one times something positive wherever that is defined.
+"""
+
+from dataclasses import dataclass, replace
+
+import sympy
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.positivity.exponents import common_denominators
+from recipe_compiler.algebra.positivity.region import Region, about, given
+from recipe_compiler.algebra.positivity.scalar_reader import Reading
+from recipe_compiler.algebra.positivity.signs import Known, Signs, by_terms
+from recipe_compiler.algebra.scalars import quotients
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.quotients import Quotient, RingFullError
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+
+FIRST_ROOM, LARGEST_ROOM = 16, 256
+LARGEST = 20_000
+"""Polynomials with more terms than this are not formed."""
+
+Polynomials = tuple[tuple[fmpq_mpoly, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """`generator**power = value` by a polynomial in earlier generators."""
+
+    generator: int
+    power: int
+    value: fmpq_mpoly
+
+
+@dataclass(frozen=True, slots=True)
+class Inequality:
+    """`value > 0` if `strict`, else `value >= 0`."""
+
+    value: fmpq_mpoly
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Is `matrix` positive semidefinite wherever all facts hold? Its generators are `names[k]`, printed `g{k}`."""
+
+    context: fmpq_mpoly_ctx
+    names: tuple[Expr, ...]
+    matrix: Polynomials
+    scale: fmpq_mpoly
+    """What the given matrix was multiplied with: positive wherever the matrix is defined."""
+    signs: Signs
+    facts: tuple[Inequality, ...]
+    nonzero: tuple[fmpq_mpoly, ...]
+    zeros: tuple[fmpq_mpoly, ...]
+    relations: tuple[Relation, ...]
+    """Those of `zeros` that rewrite a power of a generator, latest first."""
+    given: frozenset[str]
+
+    def reduced(self, p: fmpq_mpoly) -> fmpq_mpoly:
+        """Return a polynomial with all relations applied."""
+        for relation in self.relations:
+            k, n = relation.generator, relation.power
+            while p.degrees()[k] >= n:
+                p = _rewritten(p, relation, self.context)
+                if len(p) > LARGEST:
+                    raise NoNormalFormError("too many terms")
+        return p
+
+    @property
+    def known(self) -> tuple[Known, ...]:
+        """The polynomials known to be nonnegative, and which of them positive, beyond signs of generators."""
+        return tuple((fact.value, fact.strict) for fact in self.facts)
+
+
+def problem(a: Rows, region: Region) -> Problem:
+    """Return the question whether a symmetric matrix of scalars is positive semidefinite on a region.
+
+    Raises:
+        NoNormalFormError: an entry that is not real, not defined or too large.
+    """
+    relevant = about(region, [x for row in a for x in row])
+    scalars = [x for row in a for x in row] + [fact.value for fact in relevant]
+    denominators = common_denominators(scalars)
+    room = FIRST_ROOM
+    while True:
+        try:
+            return _read(a, relevant, Reading(denominators, room))
+        except RingFullError:
+            room *= 4
+            if room > LARGEST_ROOM:
+                raise NoNormalFormError(f"more than {LARGEST_ROOM} kernels") from None
+
+
+def shown(p: fmpq_mpoly) -> str:
+    """Return a polynomial as text, powers written `**`."""
+    return str(p).replace("^", "**")
+
+
+def _read(a: Rows, region: Region, reading: Reading) -> Problem:
+    """Read the facts about single names first, then the matrix, then all other facts."""
+    singles = [fact for fact in region if isinstance(fact.value, (sympy.Symbol, AppliedUndef)) and fact.op != "=="]
+    for fact in singles:
+        reading.of(fact.value)
+        reading.signs.add(reading.ring.numbers[fact.value], fact.op)
+    entries = [[reading.of(x) for x in row] for row in a]
+    others = [(reading.of(fact.value), fact.op) for fact in region if fact not in singles]
+    values = [*others, *((fact.value, fact.op) for fact in reading.facts)]
+    small = _Smaller(reading)
+    scale = _scale([x for row in entries for x in row], reading)
+    matrix = tuple(tuple(small.of(_times(x, scale, reading)) for x in row) for row in entries)
+    facts = [(small.of(_signed(value, reading)), op) for value, op in values]
+    relations: list[Relation] = []
+    zeros = [p for p, op in facts if op == "=="]
+    for number, n, value in reversed(reading.ring.relations):
+        power = small.context.gen(number) ** n
+        if value.bottom:
+            bottom = small.context.constant(fmpq(1))
+            for factor, k in value.bottom:
+                bottom = bottom * small.of(reading.ring.factors[factor]) ** k
+            zeros.append(bottom * power - small.of(value.top))
+        else:
+            relations.append(Relation(number, n, small.of(value.top)))
+            zeros.append(power - relations[-1].value)
+    one = quotients.constant(1, 1, reading.ring)
+    found = Problem(
+        small.context,
+        tuple(reading.names),
+        matrix,
+        small.of(_times(one, scale, reading)),
+        reading.signs,
+        tuple(Inequality(p, op == ">") for p, op in facts if op in {">", ">="} and not p.is_constant()),
+        tuple(p for p, op in facts if op == "!="),
+        tuple(zeros),
+        tuple(relations),
+        given(region),
+    )
+    return replace(found, matrix=tuple(tuple(found.reduced(p) for p in row) for row in matrix))
+
+
+class _Smaller:
+    """Carries polynomials over to a ring that has just the generators in use."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.count = len(reading.names)
+        self.context = fmpq_mpoly_ctx.get([f"g{k}" for k in range(max(self.count, 1))], Ordering.degrevlex)
+
+    def of(self, p: fmpq_mpoly) -> fmpq_mpoly:
+        if len(p) > LARGEST:
+            raise NoNormalFormError("too many terms")
+        width = max(self.count, 1)
+        return self.context.from_dict({exponents[:width]: c for exponents, c in p.to_dict().items()})
+
+
+Scale = dict[int, tuple[int, int]]
+"""A positive product of denominators: each factor, by its number, with a sign and a power."""
+
+
+def _scale(entries: list[Quotient], reading: Reading) -> Scale:
+    """Return a common multiple of all denominators that is positive wherever they do not vanish."""
+    powers: dict[int, int] = {}
+    for entry in entries:
+        for factor, n in entry.bottom:
+            powers[factor] = max(n, powers.get(factor, 0))
+    found: Scale = {}
+    for factor, n in powers.items():
+        p = reading.ring.factors[factor]
+        if by_terms(p, reading.signs) is not None:
+            found[factor] = (1, n)
+        elif by_terms(-p, reading.signs) is not None:
+            found[factor] = (-1, n)
+        else:
+            found[factor] = (1, n + n % 2)
+    return found
+
+
+def _times(a: Quotient, scale: Scale, reading: Reading) -> fmpq_mpoly:
+    """Return a quotient times the common multiple of its denominators."""
+    have = dict(a.bottom)
+    found = a.top
+    for factor, (sign, n) in scale.items():
+        found = found * reading.ring.factors[factor] ** (n - have.get(factor, 0)) * fmpq(sign**n)
+        if len(found) > LARGEST:
+            raise NoNormalFormError("too many terms")
+    return found
+
+
+def _signed(a: Quotient, reading: Reading) -> fmpq_mpoly:
+    """Return a polynomial with the sign of a quotient: factors of known sign go, others stay once."""
+    found = a.top
+    for factor, n in a.bottom:
+        p = reading.ring.factors[factor]
+        if n % 2 and by_terms(p, reading.signs) is None:
+            found = -found if by_terms(-p, reading.signs) is not None else found * p
+    return found
+
+
+def _rewritten(p: fmpq_mpoly, relation: Relation, context: fmpq_mpoly_ctx) -> fmpq_mpoly:
+    """Replace `generator**power` by its value once in every term that has it."""
+    kept: dict[tuple[int, ...], fmpq] = {}
+    lowered: dict[tuple[int, ...], fmpq] = {}
+    k, n = relation.generator, relation.power
+    for exponents, coefficient in p.to_dict().items():
+        if exponents[k] >= n:
+            lowered[(*exponents[:k], exponents[k] - n, *exponents[k + 1 :])] = coefficient
+        else:
+            kept[exponents] = coefficient
+    return context.from_dict(kept) + context.from_dict(lowered) * relation.value

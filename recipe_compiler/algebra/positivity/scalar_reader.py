@@ -1,0 +1,218 @@
+"""Scalars as quotients of polynomials in kernels (exp, roots, sine, absolute values), with true facts about these.
+
+Facts hold wherever the scalar is defined: r = b**(1/n) has r >= 0 and r**n = b; E = exp(t) has E > 0, E >= 1 + t and
+E (1 - t) <= 1; sin**2 + cos**2 = 1; |u|**2 = u**2, |u| >= 0; s = sign u has s**3 = s, s**2 u = u, s u >= 0. An
+unknown function is free. A free kernel stands for more than it may be: what is shown of it is true, what is not says
+nothing.
+"""
+
+from dataclasses import dataclass
+
+import sympy
+from flint import arb, fmpq
+from sympy import Expr
+
+from recipe_compiler.algebra.positivity.exponents import argument, powers, rewritten
+from recipe_compiler.algebra.positivity.signs import Signs, by_terms
+from recipe_compiler.algebra.scalars import quotients
+from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, check_allowed
+
+PLACES = 2**20
+"""Constants are enclosed between rationals with this denominator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inequality:
+    """`value op 0` of a quotient, `op` one of `> >= ==`."""
+
+    value: Quotient
+    op: str
+
+
+class Reading:
+    """One pass over several scalars in one ring: every subexpression is read once."""
+
+    def __init__(self, denominators: dict[tuple[Expr, Expr], int], room: int) -> None:
+        self.ring: Ring = quotients.ring(room)
+        self.denominators = denominators
+        self.signs = Signs()
+        self.names: list[Expr] = []
+        self.facts: list[Inequality] = []
+        self.known: dict[Expr, Quotient] = {}
+
+    def of(self, e: Expr) -> Quotient:
+        """Return a scalar as a quotient.
+
+        Raises:
+            NoNormalFormError: not real, not defined, or too large.
+            quotients.RingFullError: more kernels than there is room for.
+        """
+        found = self.known.get(e)
+        if found is None:
+            found = self.known[e] = self._read(e)
+        return found
+
+    def is_nonnegative(self, a: Quotient) -> bool:
+        """Whether a quotient is nonnegative by the signs of its generators, wherever it is defined."""
+        odd = [self.ring.factors[factor] for factor, n in a.bottom if n % 2]
+        return all(by_terms(p, self.signs) is not None for p in (a.top, *odd))
+
+    def _name(self, e: Expr) -> object:
+        return quotients.key(self.of(e))
+
+    def _read(self, e: Expr) -> Quotient:
+        check_allowed(e)
+        other = rewritten(e)
+        if other is not None:
+            return self.of(other)
+        match e:
+            case sympy.Rational():
+                return quotients.constant(int(e.p), int(e.q), self.ring)
+            case sympy.Add():
+                return quotients.add([self.of(x) for x in e.args], self.ring)
+            case sympy.Mul():
+                return self._product([self.of(x) for x in e.args])
+            case sympy.Pow() if e.exp.is_Integer:
+                return quotients.power(self.of(e.base), int(e.exp), self.ring)
+            case sympy.Pow() | sympy.exp():
+                return self._product([self._power(*part) for part in powers(e)])
+            case sympy.log():
+                return self._log(e)
+            case sympy.sin() | sympy.cos():
+                return self._circular(e)
+            case sympy.Abs():
+                return self._abs(argument(e))
+            case _ if e is sympy.E:
+                return self._power(sympy.E, sympy.Integer(1), 1, 1)
+            case _ if isinstance(e, sympy.Function) and len(e.args) == 1 and type(e).__name__ in BOUNDED:
+                return self._bounded(e)
+            case sympy.gamma():
+                return self._generator(("gamma", self._name(argument(e))), e, ">")[0]  # of a positive argument
+            case sympy.Symbol() | sympy.Function() | sympy.Derivative() | sympy.NumberSymbol():
+                g, new = self._generator(e, e)
+                if new and e is sympy.pi:
+                    self._between(g, arb.pi())
+                return g
+            case _:
+                raise NoNormalFormError(f"{type(e).__name__} is not known here")
+
+    def _generator(self, key: object, name: Expr, op: str = "") -> tuple[Quotient, bool]:
+        """Return the generator of a kernel with a sign, and whether it is new."""
+        g, new = quotients.generator(key, self.ring)
+        if new:
+            self.names.append(name)
+            if op:
+                self.signs.add(self.ring.numbers[key], op)
+        return g, new
+
+    def _product(self, factors: list[Quotient]) -> Quotient:
+        found = self._number(1)
+        for factor in factors:
+            found = quotients.multiply(found, factor, self.ring)
+        return found
+
+    def _number(self, value: int) -> Quotient:
+        return quotients.constant(value, 1, self.ring)
+
+    def _sum(self, *terms: Quotient) -> Quotient:
+        return quotients.add(list(terms), self.ring)
+
+    def _minus(self, a: Quotient) -> Quotient:
+        return quotients.multiply(self._number(-1), a, self.ring)
+
+    def _fact(self, *terms: Quotient, op: str = ">=") -> None:
+        self.facts.append(Inequality(self._sum(*terms), op))
+
+    def _between(self, g: Quotient, value: arb) -> None:
+        """Note the rationals that a constant lies between."""
+        whole = (value * PLACES).floor().unique_fmpz()
+        if whole is None:
+            raise NoNormalFormError(f"no simple rationals enclose {value}")
+        low = int(whole)
+        self._fact(g, quotients.constant(-low, PLACES, self.ring), op=">")
+        self._fact(quotients.constant(low + 1, PLACES, self.ring), self._minus(g), op=">")
+
+    def _power(self, base: Expr, rest: Expr, numerator: int, denominator: int) -> Quotient:
+        """Return `(base ** rest) ** (numerator/denominator)` by the generator `base ** (rest/least denominator)`."""
+        if rest == 1 and denominator == 1 and base != sympy.E:
+            return quotients.power(self.of(base), numerator, self.ring)
+        least = self.denominators.get((base, rest), denominator)
+        if base == sympy.E:
+            g = self._exponential(rest, least)
+        else:
+            key = ("power", self._name(base), self._name(rest), least)
+            # a real power is of a nonnegative base; one with an exponent that is no number is of a positive one
+            positive = rest != 1 or base.is_positive
+            g, new = self._generator(key, base ** (rest / least), ">" if positive else ">=")
+            if new and rest == 1:
+                quotients.relate(key, least, self.of(base), self.ring)
+        return quotients.power(g, numerator * least // denominator, self.ring)
+
+    def _exponential(self, rest: Expr, least: int) -> Quotient:
+        """Return exp(t) with t = rest/least, which lies above its tangent at 0, as exp(-t) does."""
+        t = quotients.multiply(quotients.constant(1, least, self.ring), self.of(rest), self.ring)
+        g, new = self._generator(("exp", quotients.key(t)), sympy.exp(rest / least), ">")
+        if new:
+            one = self._number(1)
+            self._fact(g, self._minus(one), self._minus(t))
+            self._fact(one, self._minus(self._product([g, self._sum(one, self._minus(t))])))
+            if rest == 1:
+                self._between(g, (arb(1) / least).exp())
+        return g
+
+    def _log(self, e: Expr) -> Quotient:
+        """Return log u, with 1 - 1/u <= log u <= u - 1."""
+        u, one = self.of(argument(e)), self._number(1)
+        g, new = self._generator(("log", quotients.key(u)), e)
+        if new:
+            self._fact(u, self._minus(one), self._minus(g))
+            self._fact(self._product([g, u]), self._minus(u), one)
+        return g
+
+    def _circular(self, e: Expr) -> Quotient:
+        x = argument(e)
+        name = self._name(x)
+        cos, _ = self._generator(("cos", name), sympy.cos(x, evaluate=False))
+        sin, new = self._generator(("sin", name), sympy.sin(x, evaluate=False))
+        if new:
+            one = self._number(1)
+            square = self._minus(quotients.multiply(cos, cos, self.ring))
+            quotients.relate(("sin", name), 2, self._sum(one, square), self.ring)
+            for g in (cos, sin):
+                self._fact(one, g)
+                self._fact(one, self._minus(g))
+        return sin if isinstance(e, sympy.sin) else cos
+
+    def _abs(self, x: Expr) -> Quotient:
+        u = self.of(x)
+        minus = self._minus(u)
+        for v in (u, minus):
+            if self.is_nonnegative(v):
+                return v
+        key = ("abs", frozenset({quotients.key(u), quotients.key(minus)}))
+        g, new = self._generator(key, sympy.Abs(x, evaluate=False), ">=")
+        if new:
+            quotients.relate(key, 2, quotients.multiply(u, u, self.ring), self.ring)
+            self._fact(g, u)
+            self._fact(g, minus)
+        return g
+
+    def _bounded(self, e: Expr) -> Quotient:
+        """Return a function with the sign of its argument that stays between two numbers."""
+        u = self.of(argument(e))
+        g, new = self._generator((type(e).__name__, quotients.key(u)), e)
+        if new:
+            bound = BOUNDED[type(e).__name__]
+            over = quotients.constant(int(bound.p), int(bound.q), self.ring)
+            self._fact(over, g)
+            self._fact(over, self._minus(g))
+            self._fact(self._product([g, u]))
+            if isinstance(e, sympy.sign):
+                quotients.relate((type(e).__name__, quotients.key(u)), 3, g, self.ring)
+                self._fact(self._product([g, g, u]), self._minus(u), op="==")
+        return g
+
+
+BOUNDED = {"atan": fmpq(11, 7), "erf": fmpq(1), "sign": fmpq(1)}
+"""Odd increasing functions with |f| at most this; 11/7 > pi/2."""

@@ -1,0 +1,161 @@
+"""The linear system of a sum of squares, coefficient by coefficient: `v.T M v = sum_g g * w_g.T Q_g w_g`.
+
+The unknowns are the entries of the Gram matrices Q_g. An element of a vector w_g is a vector of polynomials (its
+component along each v_i), so that a face of the cone can be spanned by combinations of monomials. Multipliers g are 1
+and known inequalities.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mpoly
+
+from recipe_compiler.algebra.positivity.polynomial_problem import Polynomials, Problem
+
+LARGEST_BASIS = 60
+LARGEST_UNKNOWNS = 1_600
+MULTIPLIERS = 8
+
+Monomial = tuple[int, ...]
+Element = tuple[tuple[tuple[int, Monomial], fmpq], ...]
+"""sum of c * v_i * x**m, as ((i, m), c)."""
+Key = tuple[int, int, Monomial]
+"""v_i * v_j * x**m with i <= j."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Rows `sum_k row[k] q_k = b` for the unknowns q_k: entries (block, a, c), a <= c, of the Gram matrices."""
+
+    multipliers: tuple[fmpq_mpoly, ...]
+    bases: tuple[tuple[Element, ...], ...]
+    unknowns: tuple[tuple[int, int, int], ...]
+    rows: tuple[dict[int, fmpq], ...]
+    b: tuple[fmpq, ...]
+
+
+def system(problem: Problem, a: Polynomials, multipliers: tuple[fmpq_mpoly, ...]) -> System | None:
+    """Return the system of a matrix, its bases pruned; None if it has no solution or is too large."""
+    bases: list[tuple[Element, ...]] = []
+    for g in multipliers:
+        basis = tuple(_monomials(problem, a, g, alone=len(multipliers) == 1))
+        if len(basis) > LARGEST_BASIS:
+            return None
+        bases.append(basis)
+    while True:
+        found = written_out(problem, a, multipliers, tuple(bases))
+        vanishing = set() if found is None else set(_vanishing(found))
+        if not vanishing:
+            return found
+        bases = [tuple(x for k, x in enumerate(basis) if (n, k) not in vanishing) for n, basis in enumerate(bases)]
+
+
+def written_out(
+    problem: Problem,
+    a: Polynomials,
+    multipliers: tuple[fmpq_mpoly, ...],
+    bases: tuple[tuple[Element, ...], ...],
+) -> System | None:
+    """Return the system for given bases; None if a coefficient is out of their reach, or it is too large."""
+    unknowns = tuple(
+        (n, i, j) for n, basis in enumerate(bases) for i in range(len(basis)) for j in range(i, len(basis))
+    )
+    if len(unknowns) > LARGEST_UNKNOWNS:
+        return None
+    rows: dict[Key, dict[int, fmpq]] = {}
+    products = _Products(problem)
+    for k, (n, i, j) in enumerate(unknowns):
+        for key, c in products.of(bases[n][i], bases[n][j], multipliers[n]).items():
+            rows.setdefault(key, {})[k] = c if i == j else 2 * c
+    wanted = _coefficients(a)
+    if not wanted.keys() <= rows.keys():
+        return None
+    keys = tuple(rows)
+    b = tuple(wanted.get(key, fmpq(0)) for key in keys)
+    return System(multipliers, bases, unknowns, tuple(rows[key] for key in keys), b)
+
+
+def _coefficients(a: Polynomials) -> dict[Key, fmpq]:
+    """Return the coefficients of v.T a v."""
+    found: dict[Key, fmpq] = {}
+    for i, row in enumerate(a):
+        for j in range(i, len(a)):
+            for m, c in row[j].to_dict().items():
+                found[i, j, m] = c if i == j else 2 * c
+    return found
+
+
+def _monomials(problem: Problem, a: Polynomials, g: fmpq_mpoly, alone: bool) -> Iterator[Element]:
+    """Yield v_i x**m, squares times g within the degrees of the matrix, without powers that a relation rewrites.
+
+    Without other multipliers and relations the degrees are those of M_ii, which is then a sum of squares by itself.
+    """
+    everything = [p for row in a for p in row]
+    for i in range(len(a)):
+        own = [a[i][i]] if alone and not problem.relations else everything
+        for m in _within(problem, [p for p in own if not p.is_zero()], g):
+            yield (((i, m or (0,)), fmpq(1)),)
+
+
+def _within(problem: Problem, entries: list[fmpq_mpoly], g: fmpq_mpoly) -> Iterator[Monomial]:
+    """Yield monomials whose squares times g stay within the degrees of polynomials."""
+    count = len(problem.names)
+    tops = [max((int(p.degrees()[k]) for p in entries), default=0) for k in range(count)]
+    for relation in problem.relations:
+        tops[relation.generator] = min(tops[relation.generator], 2 * relation.power - 2)
+    degree = max((int(p.total_degree()) for p in entries), default=0) - int(g.total_degree())
+    if degree < 0:
+        return
+    ranges = [range(top // 2 + 1) for top in tops]
+    yield from _bounded(ranges, degree // 2)
+
+
+def _bounded(ranges: list[range], degree: int) -> Iterator[Monomial]:
+    """Yield the monomials of a total degree at most `degree`."""
+    if not ranges:
+        yield ()
+        return
+    for n in range(min(len(ranges[0]) - 1, degree) + 1):
+        for rest in _bounded(ranges[1:], degree - n):
+            yield (n, *rest)
+
+
+class _Products:
+    """Products of two elements with a multiplier, reduced by the relations; those of monomials are kept."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.known: dict[tuple[Monomial, str], tuple[tuple[Monomial, fmpq], ...]] = {}
+
+    def of(self, left: Element, right: Element, g: fmpq_mpoly) -> dict[Key, fmpq]:
+        found: dict[Key, fmpq] = {}
+        name = str(g)
+        for (i, m), c in left:
+            for (j, n), d in right:
+                total = tuple(x + y for x, y in zip(m, n, strict=True))
+                for monomial, e in self._times(total, g, name):
+                    key = (min(i, j), max(i, j), monomial)
+                    found[key] = found.get(key, fmpq(0)) + c * d * e
+        return {key: c for key, c in found.items() if c != 0}
+
+    def _times(self, m: Monomial, g: fmpq_mpoly, name: str) -> tuple[tuple[Monomial, fmpq], ...]:
+        if (m, name) not in self.known:
+            p = self.problem.reduced(self.problem.context.from_dict({m: fmpq(1)}) * g)
+            self.known[m, name] = tuple(p.to_dict().items())
+        return self.known[m, name]
+
+
+def _vanishing(found: System) -> Iterator[tuple[int, int]]:
+    """Yield the elements (block, place) whose square must have the coefficient 0.
+
+    Where nothing but diagonal unknowns of one sign add up to 0, all of them are 0, and with them their rows and columns
+    of the Gram matrix. Repeated, this leaves nothing outside half the Newton polytope.
+    """
+    for row, b in zip(found.rows, found.b, strict=True):
+        if b != 0 or not row:
+            continue
+        diagonal = all(found.unknowns[k][1] == found.unknowns[k][2] for k in row)
+        if diagonal and (all(c > 0 for c in row.values()) or all(c < 0 for c in row.values())):
+            for k in row:
+                n, i, _ = found.unknowns[k]
+                yield n, i

@@ -1,0 +1,1 @@
+"""Typed formulas rewritten: transposes carried down, Hessians of sums."""

@@ -1,0 +1,125 @@
+"""Typed formulas with every transpose carried down to the names: what makes `L P L.T` visible as such."""
+
+from recipe_compiler.algebra.rewrite.separable import diagonal_hessian
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter
+from recipe_compiler.formula.expression import (
+    ELEMENTWISE,
+    Add,
+    Apply,
+    Filled,
+    Formula,
+    FunctionAt,
+    Identity,
+    MatMul,
+    Multiply,
+    Power,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.shapes import Kind
+
+SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
+
+
+def kinds_of(formula: Formula, declarations: Declarations) -> tuple[Kind, ...]:
+    """Return the declared kinds of a parameter or function; none of anything else."""
+    if not isinstance(formula, (Symbol, FunctionAt)):
+        return ()
+    item = declarations.find(formula.name)
+    return item.kinds if isinstance(item, (Parameter, Function)) else ()
+
+
+def plain(formula: Formula, declarations: Declarations) -> Formula:
+    """Return the same formula with transposes only on names that need them, and the Hessians of sums as diagonals."""
+    match formula:
+        case Transpose(arg):
+            return transposed(plain(arg, declarations), declarations)
+        case Add(terms, shape):
+            return Add(tuple(plain(term, declarations) for term in terms), shape)
+        case Multiply(left, right, shape):
+            return Multiply(plain(left, declarations), plain(right, declarations), shape)
+        case MatMul(left, right, shape):
+            return MatMul(plain(left, declarations), plain(right, declarations), shape)
+        case Power(base, exponent, shape):
+            return Power(plain(base, declarations), plain(exponent, declarations), shape)
+        case Apply("hessian", _, _):
+            return diagonal_hessian(formula) or formula
+        case Apply(fn, args, shape) if fn not in {"grad", "div", "where"}:
+            return Apply(fn, tuple(plain(arg, declarations) for arg in args), shape)
+        case _:
+            return formula
+
+
+def transposed(formula: Formula, declarations: Declarations) -> Formula:
+    """Return the transpose of a plain formula, plain again."""
+    if not formula.shape.sizes:
+        return formula
+    match formula:
+        case Transpose(arg):
+            return arg
+        case Identity():
+            return formula
+        case Filled(value, shape):
+            return Filled(value, shape.transposed)
+        case Symbol() | FunctionAt() if not SYMMETRIC_KINDS.isdisjoint(kinds_of(formula, declarations)):
+            return formula
+        case Add(terms, shape):
+            return Add(tuple(transposed(term, declarations) for term in terms), shape.transposed)
+        case Multiply(left, right, shape):
+            return Multiply(transposed(left, declarations), transposed(right, declarations), shape.transposed)
+        case MatMul(left, right, shape):
+            return MatMul(transposed(right, declarations), transposed(left, declarations), shape.transposed)
+        case Power(base, exponent, shape):
+            return Power(transposed(base, declarations), exponent, shape.transposed)
+        case Apply("diag", _, _):
+            return formula
+        case Apply("outer", (left, right), shape):
+            return Apply("outer", (right, left), shape.transposed)
+        case Apply(fn, args, shape) if fn in ELEMENTWISE or fn in {"inv", "kron", "minimum", "maximum"}:
+            return Apply(fn, tuple(transposed(arg, declarations) for arg in args), shape.transposed)
+        case _:
+            return Transpose(formula, formula.shape.transposed)
+
+
+def is_symmetric(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a formula is its own transpose as written."""
+    written = plain(formula, declarations)
+    return written == transposed(written, declarations)
+
+
+def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
+    """Return a plain product as its scalar factors and its matrix factors from left to right."""
+    match formula:
+        case MatMul(left, right, _) if formula.shape.sizes:
+            return _joined(chain(left), chain(right))
+        case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
+            scalars, factors = chain(right)
+            return (left, *scalars), factors
+        case Multiply(left, right, _) if not right.shape.sizes and left.shape.sizes:
+            scalars, factors = chain(left)
+            return (right, *scalars), factors
+        case Apply("outer", (left, right), _):
+            return (), (left, Transpose(right, right.shape.transposed))
+        case _:
+            return ((), (formula,)) if formula.shape.sizes else ((formula,), ())
+
+
+def scaled(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
+    """Return a plain product of vectors and matrices, also one that is a scalar, as scalar factors and the others."""
+    match formula:
+        case MatMul(left, right, _):
+            return _joined(scaled(left), scaled(right))
+        case Multiply(left, right, _) if not left.shape.sizes and right.shape.sizes:
+            scalars, factors = scaled(right)
+            return (left, *scalars), factors
+        case Multiply(left, right, _) if not right.shape.sizes and left.shape.sizes:
+            scalars, factors = scaled(left)
+            return (right, *scalars), factors
+        case _:
+            return (), (formula,)
+
+
+def _joined(
+    left: tuple[tuple[Formula, ...], tuple[Formula, ...]], right: tuple[tuple[Formula, ...], tuple[Formula, ...]]
+) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
+    return (*left[0], *right[0]), (*left[1], *right[1])

@@ -1,0 +1,1 @@
+"""The second engine's scalars: entries of formulas, their values, derivatives, quotients."""

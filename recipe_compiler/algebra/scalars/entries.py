@@ -1,0 +1,243 @@
+"""The second engine: a typed formula, entry by entry at fixed sizes, as SymPy scalars.
+
+Every entry is a scalar expression in the coordinates of the state, the entries of the parameters and undefined
+functions of the coordinates; derivatives are SymPy's scalar derivatives of those entries. Nothing here knows of index
+notation: this engine and the index calculus share the typed formula and nothing else, so that a fault in one is seen
+by the other.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, ImmutableMatrix
+
+from recipe_compiler.algebra.scalars import elementwise, matrices
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.sign_cells import chosen, off_kinks
+from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, extent, length, positions
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Compare,
+    Entry,
+    Filled,
+    Formula,
+    FunctionAt,
+    GradTilde,
+    Identity,
+    MatMul,
+    Multiply,
+    Next,
+    Normal,
+    Number,
+    Pi,
+    Power,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.shapes import Shape
+
+
+class NotScalarisableError(Exception):
+    """A formula the second engine has no meaning for; the claim that needs it is undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What names mean and how large things are."""
+
+    declarations: Declarations
+    sizes: Mapping[str, int]
+
+
+def entries(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> ImmutableMatrix:
+    """Return the entries of a formula at fixed sizes.
+
+    A scalar is 1 x 1, a column n x 1, a row 1 x n.
+
+    Raises:
+        NotScalarisableError: a node that has no entries (draws and updated blocks of claimed updates).
+        matrices.TooLargeError: the inverse or determinant of a symbolic matrix beyond what cofactors can do.
+    """
+    return ImmutableMatrix([list(row) for row in rows(formula, Setting(declarations, sizes))])
+
+
+def scalar(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> Expr:
+    """Return a scalar formula as a SymPy scalar."""
+    return rows(formula, Setting(declarations, sizes))[0][0]
+
+
+def rows(formula: Formula, at: Setting) -> Rows:
+    """Return the entries of a formula as rows."""
+    match formula:
+        case Number(value):
+            return ((sympy.Rational(value.numerator, value.denominator),),)
+        case Pi():
+            return ((sympy.pi,),)
+        case Symbol() | FunctionAt():
+            return _named(formula, at)
+        case Identity(size):
+            return matrices.identity(length(size, at.sizes))
+        case Filled(value, shape):
+            return matrices.filled(*extent(shape, at.sizes), value)
+        case Add(terms):
+            return matrices.add(tuple(rows(term, at) for term in terms))
+        case Multiply(left, right):
+            return _elementwise_product(rows(left, at), rows(right, at), left.shape, right.shape)
+        case Power(base, exponent):
+            power = rows(exponent, at)[0][0]
+            return tuple(tuple(x**power for x in row) for row in rows(base, at))
+        case MatMul(left, right):
+            return matrices.product(rows(left, at), rows(right, at))
+        case Transpose(arg):
+            return matrices.transpose(rows(arg, at))
+        case Entry(arg, position):
+            return ((_entry(rows(arg, at), arg.shape, position),),)
+        case Apply(fn, args, _):
+            return _applied(fn, args, at)
+        case Compare() | Normal() | Next() | GradTilde():
+            raise NotScalarisableError(f"{type(formula).__name__} has no entries")
+
+
+def _arranged(items: list[Expr], shape: Shape, at: Setting) -> Rows:
+    """Return entries, given row by row, in the rows of a shape."""
+    height, width = extent(shape, at.sizes)
+    return tuple(tuple(items[i * width : (i + 1) * width]) for i in range(height))
+
+
+def _named(symbol: Symbol | FunctionAt, at: Setting) -> Rows:
+    """Return the entries of a declared name."""
+    if isinstance(symbol, Symbol) and symbol.role is Role.SIZE:
+        return ((sympy.Integer(at.sizes[symbol.name]),),)
+    if isinstance(symbol, Symbol) and symbol.role in {Role.STEP, Role.NOISE}:
+        return _of_update(symbol, at)
+    item = at.declarations.find(symbol.name)
+    if item is None:
+        raise NotScalarisableError(f"{symbol.name} is not declared")
+    places = positions(symbol.shape, at.sizes)
+    if isinstance(item, Block):
+        return _arranged([coordinate(item, place) for place in places], symbol.shape, at)
+    found = [component(item, place, at.declarations, at.sizes) for place in places]
+    return _arranged(found, symbol.shape, at)
+
+
+def _of_update(symbol: Symbol, at: Setting) -> Rows:
+    """Return the step size as a positive symbol, a declared draw as real ones."""
+    if symbol.role is Role.STEP:
+        return ((sympy.Symbol(symbol.name, positive=True),),)
+    places = positions(symbol.shape, at.sizes)
+    names = [f"{symbol.name}[{','.join(map(str, place))}]" if place else symbol.name for place in places]
+    return _arranged([sympy.Symbol(name, real=True) for name in names], symbol.shape, at)
+
+
+def _entry(a: Rows, shape: Shape, position: tuple[int, ...]) -> Expr:
+    """Return one entry, counted from 0."""
+    if len(position) == 2:
+        return a[position[0]][position[1]]
+    return a[0][position[0]] if shape.rows is None else a[position[0]][0]
+
+
+def _elementwise_product(left: Rows, right: Rows, left_shape: Shape, right_shape: Shape) -> Rows:
+    """Return `left * right`: one of them a scalar, or both of one shape."""
+    if not left_shape.sizes:
+        return tuple(tuple(left[0][0] * x for x in row) for row in right)
+    if not right_shape.sizes:
+        return tuple(tuple(x * right[0][0] for x in row) for row in left)
+    return tuple(tuple(x * y for x, y in zip(p, q, strict=True)) for p, q in zip(left, right, strict=True))
+
+
+def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
+    """Return the entries of a function of the language at its arguments."""
+    if fn in elementwise.ELEMENTWISE:
+        f = elementwise.ELEMENTWISE[fn]
+        return tuple(tuple(f(x) for x in row) for row in rows(args[0], at))
+    match fn:
+        case "minimum" | "maximum":
+            return _pairwise(fn, args, at)
+        case "where":
+            return _branches(args, at)
+        case "grad" | "div" | "hessian":
+            return _derivative(fn, args, at)
+        case _:
+            return _of_matrices(fn, [rows(arg, at) for arg in args], args)
+
+
+def _pairwise(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
+    """Return the elementwise minimum or maximum; a scalar goes with every entry of the other side."""
+    f = elementwise.minimum if fn == "minimum" else elementwise.maximum
+    left, right = rows(args[0], at), rows(args[1], at)
+    if not args[0].shape.sizes:
+        return tuple(tuple(f(left[0][0], y) for y in row) for row in right)
+    if not args[1].shape.sizes:
+        return tuple(tuple(f(x, right[0][0]) for x in row) for row in left)
+    return tuple(tuple(f(x, y) for x, y in zip(p, q, strict=True)) for p, q in zip(left, right, strict=True))
+
+
+def _branches(args: tuple[Formula, ...], at: Setting) -> Rows:
+    """Return `where(left op right, yes, no)`; a scalar goes with every entry."""
+    condition = args[0]
+    if not isinstance(condition, Compare):
+        raise NotScalarisableError("`where` without a comparison")
+    sides = [rows(part, at) for part in (condition.left, condition.right, *args[1:])]
+    height, width = max(map(len, sides)), max(len(side[0]) for side in sides)
+    full = [side if len(side) * len(side[0]) > 1 else ((side[0][0],) * width,) * height for side in sides]
+    return tuple(
+        tuple(chosen(condition.op, *(side[i][j] for side in full)) for j in range(width)) for i in range(height)
+    )
+
+
+def _of_matrices(fn: str, args: list[Rows], formulas: tuple[Formula, ...]) -> Rows:
+    """Return a function of whole matrices or vectors."""
+    a = args[0]
+    match fn:
+        case "inv":
+            return matrices.inverse(a)
+        case "det":
+            return ((matrices.determinant(a),),)
+        case "logdet":
+            return ((sympy.log(matrices.determinant(a)),),)
+        case "trace":
+            return ((matrices.total([a[i][i] for i in range(len(a))]),),)
+        case "sum":
+            return ((matrices.total([x for row in a for x in row]),),)
+        case "diag":
+            flat = [x for row in a for x in row]
+            zero = sympy.Integer(0)
+            return tuple(tuple(x if i == j else zero for j in range(len(flat))) for i, x in enumerate(flat))
+        case "outer":
+            left, right = ([x for row in arg for x in row] for arg in args)
+            return tuple(tuple(x * y for y in right) for x in left)
+        case "kron":
+            return matrices.kronecker(a, args[1])
+        case "dot":
+            return ((matrices.total([x * y for x, y in zip(_flat(a), _flat(args[1]), strict=True)]),),)
+        case "norm2":
+            return ((matrices.total([x**2 for x in _flat(a)]),),)
+        case _:
+            raise NotScalarisableError(f"{fn} of {len(formulas)} arguments is not known to the second engine")
+
+
+def _flat(a: Rows) -> list[Expr]:
+    return [x for row in a for x in row]
+
+
+def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
+    """Return `grad(s, b)`, `hessian(s, b)` or `div(A, b)_i = sum_j dA_ij/db_j`."""
+    block = args[1]
+    item = at.declarations.find(block.name) if isinstance(block, Symbol) else None
+    if not isinstance(item, Block):
+        raise NotScalarisableError(f"{fn} needs a block of the state")
+    z = coordinates(item, at.sizes)
+    a = tuple(tuple(map(off_kinks, row)) for row in rows(args[0], at))
+    match fn:
+        case "grad":
+            return _arranged([slope(a[0][0], x) for x in z], item.shape, at)
+        case "hessian":
+            return tuple(tuple(slope(off_kinks(slope(a[0][0], x)), y) for y in z) for x in z)
+        case _:
+            lines = matrices.transpose(a) if args[0].shape.cols is None and len(z) == len(a) else a
+            return tuple((matrices.total([slope(x, y) for x, y in zip(line, z, strict=True)]),) for line in lines)

@@ -1,0 +1,221 @@
+"""The value of a scalar expression at a rational point: exact where it is rational, else a ball that contains it."""
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import cast
+
+import flint
+import sympy
+from flint import arb, fmpq
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs
+from recipe_compiler.algebra.scalars.transcendentals import argument
+
+Value = Fraction | arb
+"""A rational number, or a ball that contains the real value."""
+
+BITS = 256
+LARGEST_EXPONENT = 4096
+
+
+class NoValueError(Exception):
+    """The expression has no real value there, or none that this evaluation can enclose."""
+
+
+def evaluate(e: Expr, leaf: Callable[[Expr], Value]) -> Value:
+    """Return the value of an expression, `leaf` giving that of symbols, undefined functions and their derivatives.
+
+    Raises:
+        NoValueError: undefined at the point (division by zero, log of a negative number), or not enclosed.
+    """
+    known: dict[Expr, Value] = {}
+    before = flint.ctx.prec
+    flint.ctx.prec = BITS
+    try:
+        return _value(e, leaf, known)
+    finally:
+        flint.ctx.prec = before
+
+
+def is_certainly(value: Value, sign: int) -> bool:
+    """Whether a value is certainly positive (`sign` 1), negative (-1) or different from zero (0)."""
+    if isinstance(value, Fraction):
+        return value != 0 if sign == 0 else value * sign > 0
+    if sign == 0:
+        return bool(value > 0) or bool(value < 0)
+    return bool(value * sign > 0)
+
+
+def _value(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
+    found = known.get(e)
+    if found is None:
+        found = known[e] = _computed(e, leaf, known)
+    return found
+
+
+def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
+    match e:
+        case sympy.Rational():
+            return Fraction(int(e.p), int(e.q))
+        case sympy.Symbol() | AppliedUndef() | sympy.Derivative():
+            return leaf(e)
+        case sympy.Add():
+            return _sum([_value(x, leaf, known) for x in e.args])
+        case sympy.Mul():
+            return _times([_value(x, leaf, known) for x in e.args])
+        case sympy.Pow():
+            return _power(_value(e.base, leaf, known), _value(e.exp, leaf, known))
+        case sympy.Abs():
+            return abs(_value(argument(e), leaf, known))
+        case sympy.sign():
+            return _sign(_value(argument(e), leaf, known))
+        case Cell():
+            side = _sign(_value(argument(e), leaf, known))
+            if not side:
+                raise NoValueError("on a kink")
+            return side
+        case sympy.Min() | sympy.Max():
+            return _extreme([_value(cast(Expr, x), leaf, known) for x in e.args], -1 if isinstance(e, sympy.Min) else 1)
+        case sympy.Piecewise():
+            return _value(by_signs(e), leaf, known)
+        case sympy.polygamma():
+            return _polygamma(*(_value(cast(Expr, x), leaf, known) for x in e.args))
+        case _ if e is sympy.pi:
+            return arb.pi()
+        case _ if e is sympy.E:
+            return arb(1).exp()
+        case _:
+            name = type(e).__name__
+            if name not in BALLS or len(e.args) != 1:
+                raise NoValueError(f"{name} has no exact value")
+            return _function(name, _value(argument(e), leaf, known))
+
+
+def ball(value: Value) -> arb:
+    """Return a value as a ball."""
+    return arb(fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else value
+
+
+def _checked(value: arb) -> arb:
+    if not value.is_finite():
+        raise NoValueError("not finite")
+    return value
+
+
+def _sum(values: list[Value]) -> Value:
+    exact = sum((v for v in values if isinstance(v, Fraction)), Fraction(0))
+    balls = [v for v in values if not isinstance(v, Fraction)]
+    return sum(balls, ball(exact)) if balls else exact
+
+
+def _times(values: list[Value]) -> Value:
+    exact = math.prod((v for v in values if isinstance(v, Fraction)), start=Fraction(1))
+    balls = [v for v in values if not isinstance(v, Fraction)]
+    if not balls or exact == 0:
+        return exact
+    found = ball(exact)
+    for b in balls:
+        found = found * b
+    return found
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    if isinstance(exponent, Fraction) and isinstance(base, Fraction):
+        if base == 0 and exponent <= 0:
+            if exponent == 0:
+                return Fraction(1)
+            raise NoValueError("division by zero")
+        if exponent.denominator == 1:
+            if abs(exponent) > LARGEST_EXPONENT:
+                raise NoValueError("exponent too large")
+            return base ** int(exponent)
+        if base < 0:
+            raise NoValueError("root of a negative number")
+        root = _exact_root(base, exponent.denominator)
+        if root is not None and abs(exponent.numerator) <= LARGEST_EXPONENT:
+            return root**exponent.numerator
+    if isinstance(exponent, Fraction) and exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT:
+        return _checked(ball(base) ** int(exponent))
+    if not is_certainly(base, 1):
+        raise NoValueError("real power of a number that is not positive")
+    return _checked((ball(exponent) * ball(base).log()).exp())
+
+
+def _exact_root(value: Fraction, n: int) -> Fraction | None:
+    """Return the n-th root of a nonnegative rational if it is rational."""
+    top, exact_top = sympy.integer_nthroot(value.numerator, n)
+    bottom, exact_bottom = sympy.integer_nthroot(value.denominator, n)
+    return Fraction(int(top), int(bottom)) if exact_top and exact_bottom else None
+
+
+def _sign(value: Value) -> Fraction:
+    for sign in (1, -1):
+        if is_certainly(value, sign):
+            return Fraction(sign)
+    if value == Fraction(0):
+        return Fraction(0)
+    raise NoValueError("sign not certain")
+
+
+def _extreme(values: list[Value], side: int) -> Value:
+    """Return the least (`side` -1) or largest (1) of some values."""
+    found = values[0]
+    for value in values[1:]:
+        if isinstance(found, Fraction) and isinstance(value, Fraction):
+            found = max(found, value) if side > 0 else min(found, value)
+        else:
+            a, b = ball(found), ball(value)
+            found = (a + b + side * abs(a - b)) / 2
+    return found
+
+
+def _polygamma(order: Value, x: Value) -> Value:
+    """Return the derivative of order n of the digamma function: (-1)**(n + 1) n! zeta(n + 1, x)."""
+    if order == Fraction(0) and is_certainly(x, 1):
+        return _checked(ball(x).digamma())
+    if not isinstance(order, Fraction) or order.denominator != 1 or order < 1 or not is_certainly(x, 1):
+        raise NoValueError("polygamma outside x > 0")
+    n = int(order)
+    return _checked(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
+
+
+def _log(x: arb) -> arb:
+    return x.log()
+
+
+def _lgamma(x: arb) -> arb:
+    return x.lgamma()
+
+
+BALLS: Mapping[str, Callable[[arb], arb]] = {
+    "exp": arb.exp,
+    "log": _log,
+    "sin": arb.sin,
+    "cos": arb.cos,
+    "tan": arb.tan,
+    "sinh": arb.sinh,
+    "cosh": arb.cosh,
+    "tanh": arb.tanh,
+    "atan": arb.atan,
+    "erf": arb.erf,
+    "gamma": arb.gamma,
+    "loggamma": _lgamma,
+}
+
+EXACT_AT: Mapping[tuple[str, Fraction], Fraction] = {
+    ("exp", Fraction(0)): Fraction(1),
+    ("log", Fraction(1)): Fraction(0),
+    **{(name, Fraction(0)): Fraction(0) for name in ("sin", "tan", "sinh", "tanh", "atan", "erf")},
+    **{(name, Fraction(0)): Fraction(1) for name in ("cos", "cosh")},
+}
+
+
+def _function(name: str, x: Value) -> Value:
+    if isinstance(x, Fraction) and (name, x) in EXACT_AT:
+        return EXACT_AT[name, x]
+    if name in {"log", "gamma", "loggamma"} and not is_certainly(x, 1):
+        raise NoValueError(f"{name} of a number that is not positive")
+    return _checked(BALLS[name](ball(x)))

@@ -1,0 +1,146 @@
+"""Functions with kinks: exactly by signs, which are -1, 0 or 1; off the kinks by cells, where all is smooth.
+
+`where`, `minimum` and `maximum` are polynomials in signs and moduli, true at every point: with s = sign(l - r), the
+condition l == r holds where 1 - s**2 is 1, and nowhere else. `Cell(u)` is 1 or -1, with `u Cell(u) = |u|` everywhere;
+off {u = 0} it is the sign of u. It is constant on each cell, so its derivative is zero. That {u = 0} has no volume, or
+no point mass, is not its business, but that of whoever uses what was read off the kinks (`verify.kinks`).
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import sympy
+from sympy import Expr
+from sympy.core.function import ArgumentIndexError
+
+from recipe_compiler.algebra.scalars.transcendentals import argument
+from recipe_compiler.algebra.scalars.walk import contains, subexpressions
+
+
+class Cell(sympy.Function):
+    """The sign of a real expression, off its zeros: 1 or -1, with derivative zero."""
+
+    is_real = True
+    is_nonzero = True
+
+    @classmethod
+    # SymPy names the arguments of `eval` anew in every function
+    def eval(cls, *args: sympy.Basic) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return the value where the sign is known."""
+        x = cast(Expr, args[0])
+        if x.is_positive:
+            return sympy.Integer(1)
+        return sympy.Integer(-1) if x.is_negative else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Return the derivative by the argument: zero."""
+        if argindex != 1:
+            raise ArgumentIndexError(self, argindex)
+        return sympy.Integer(0)
+
+
+def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
+    """Return `where(left op right, yes, no)` at every point, by the sign of `left - right`."""
+    s = _sign(left - right)
+    match op:
+        case ">":
+            holds = (s**2 + s) / 2
+        case "<":
+            holds = (s**2 - s) / 2
+        case ">=":
+            holds = 1 - (s**2 - s) / 2
+        case "<=":
+            holds = 1 - (s**2 + s) / 2
+        case _:
+            holds = 1 - s**2
+    return no + holds * (yes - no)
+
+
+def by_signs(e: Expr) -> Expr:
+    """Return an expression with `Min`, `Max` and `Piecewise` by signs and moduli: equal to it at every point."""
+    return _rebuilt(e, _by_signs, sympy.sign, sympy.Min, sympy.Max, sympy.Piecewise)
+
+
+def off_kinks(e: Expr) -> Expr:
+    """Return an expression with all its kinks by cells: equal to it wherever no argument of a sign is zero."""
+    return _rebuilt(by_signs(e), _by_cells, sympy.Abs, sympy.sign)
+
+
+def _rebuilt(e: Expr, of: Callable[[sympy.Basic], sympy.Basic], *types: type[sympy.Basic]) -> Expr:
+    """Return an expression with every node put through a function, its arguments first."""
+    if not contains(e, *types):
+        return e
+    known: dict[sympy.Basic, sympy.Basic] = {}
+    for node in subexpressions(e):
+        args = tuple(known.get(arg, arg) for arg in node.args)
+        known[node] = of(node.func(*args) if args != node.args and isinstance(node, Expr) else node)
+    return cast(Expr, known[e])
+
+
+_RELATIONS: dict[type[sympy.Basic], str] = {
+    sympy.StrictGreaterThan: ">",
+    sympy.GreaterThan: ">=",
+    sympy.StrictLessThan: "<",
+    sympy.LessThan: "<=",
+    sympy.Equality: "==",
+}
+
+
+def _by_signs(node: sympy.Basic) -> sympy.Basic:
+    match node:
+        case sympy.sign():
+            return _sign(argument(node))
+        case sympy.Min():
+            return _folded(node.args, lambda a, b: (a + b - sympy.Abs(a - b)) / 2)
+        case sympy.Max():
+            return _folded(node.args, lambda a, b: (a + b + sympy.Abs(a - b)) / 2)
+        case sympy.Piecewise():
+            return _piecewise(node)
+        case _:
+            return node
+
+
+def _by_cells(node: sympy.Basic) -> sympy.Basic:
+    match node:
+        case sympy.Abs():
+            return argument(node) * cast(Expr, Cell(argument(node)))
+        case sympy.sign():
+            return cast(Expr, Cell(argument(node)))
+        case _:
+            return node
+
+
+def _sign(u: Expr) -> Expr:
+    """Return the sign of u: of a product that of its factors, of u and -u by one of the two."""
+    if isinstance(u, sympy.Mul):
+        return sympy.Mul(*(_sign(x) for x in sympy.Mul.make_args(u)))
+    if isinstance(u, sympy.Pow) and u.exp.is_Integer:
+        return _sign(u.base) ** (1 if u.exp % 2 else 2)
+    return -sympy.sign(-u) if u.could_extract_minus_sign() else sympy.sign(u)
+
+
+def _folded(args: tuple[sympy.Basic, ...], of: Callable[[Expr, Expr], Expr]) -> Expr:
+    found = cast(Expr, args[0])
+    for arg in args[1:]:
+        found = of(found, cast(Expr, arg))
+    return found
+
+
+def _piecewise(node: sympy.Piecewise) -> Expr:
+    """Return branches by signs, the last one first: each condition is one comparison, or True."""
+    found: Expr | None = None
+    for pair in reversed(node.args):
+        value, condition = by_signs(cast(Expr, pair.args[0])), pair.args[1]
+        if condition == sympy.true:
+            found = value
+        elif found is None or type(condition) not in _RELATIONS:
+            return node
+        else:
+            left, right = (by_signs(cast(Expr, side)) for side in condition.args)
+            found = chosen(_RELATIONS[type(condition)], left, right, value, found)
+    return node if found is None else found
+
+
+def kinks(e: Expr) -> tuple[Expr, ...]:
+    """Return the arguments of all cells of an expression: the functions on whose zeros it may have kinks."""
+    return tuple(sorted({argument(cell) for cell in off_kinks(e).atoms(Cell)}, key=sympy.default_sort_key))

@@ -1,0 +1,109 @@
+"""What a scalar expression is rational in: its kernels, and the true relations among them.
+
+Everything that is not a sum, product or integer power becomes a generator of a polynomial ring: symbols, undefined
+functions and their derivatives, exp, log, roots, signs, sine and cosine. Relations used are true wherever both sides
+are defined: `exp(a + b) = exp(a) exp(b)`, `(|f|**(1/q))**q = |f|`, `sin**2 = 1 - cos**2`, `|u| = sign(u) u`,
+`sign(u)**2 = 1` (off {u = 0}). Generators that depend on each other in ways not listed here can only make a zero go
+unseen.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import cast
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.scalars.walk import contains, subexpressions
+
+FORBIDDEN = (
+    sympy.nan,
+    sympy.zoo,
+    sympy.oo,
+    -sympy.oo,
+    sympy.I,
+)
+"""Values that no real, defined expression contains."""
+
+FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
+
+
+class NoNormalFormError(Exception):
+    """An expression outside what the normal form decides: not real, not defined, not smooth, or too large."""
+
+
+def argument(e: Expr, n: int = 0) -> Expr:
+    """Return the argument of a function of one scalar, or the n-th of more: a narrow door to SymPy's untyped `args`."""
+    return cast(Expr, e.args[n])
+
+
+def elementary(e: Expr) -> Expr:
+    """Return an expression with hyperbolic functions and tangents by exponentials, sine and cosine."""
+    if not contains(e, sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh):
+        return e
+    known: dict[sympy.Basic, sympy.Basic] = {}
+    for node in subexpressions(e):
+        args = tuple(known.get(arg, arg) for arg in node.args)
+        known[node] = _elementary(node, args)
+    return cast(Expr, known[e])
+
+
+def _elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic:
+    x = cast(Expr, args[0]) if args else sympy.Integer(0)
+    match node:
+        case sympy.tan():
+            return sympy.sin(x) / sympy.cos(x)
+        case sympy.sinh():
+            return (sympy.exp(x) - sympy.exp(-x)) / 2
+        case sympy.cosh():
+            return (sympy.exp(x) + sympy.exp(-x)) / 2
+        case sympy.tanh():
+            return (sympy.exp(2 * x) - 1) / (sympy.exp(2 * x) + 1)
+        case _:
+            return node.func(*args) if args and args != node.args else node
+
+
+def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
+    """Yield an exponent as `sum of rest * numerator/denominator`, `rest` free of rational factors."""
+    for term in sympy.Add.make_args(sympy.expand(e)):
+        coefficient, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
+        yield rest, int(coefficient.p), int(coefficient.q)
+
+
+def is_opaque(e: Expr) -> bool:
+    """Whether an expression is a generator as it stands: a symbol, pi, an unknown function or a derivative of one."""
+    return isinstance(e, (sympy.Symbol, AppliedUndef, sympy.Derivative)) or e is sympy.pi
+
+
+def check_allowed(e: Expr) -> None:
+    """Refuse what no true relation covers."""
+    if e in FORBIDDEN:
+        raise NoNormalFormError(f"{e} occurs")
+    if isinstance(e, FORBIDDEN_FUNCTIONS):
+        raise NoNormalFormError(f"{type(e).__name__} occurs: a jump was differentiated")
+
+
+def common_denominators(e: Expr) -> dict[tuple[str, Expr], int]:
+    """Return, for every factor `rest` of exponents and angles, the least common denominator of its multiples.
+
+    Exponents of real powers, exponentials and angles are apart: ("power", 1), ("exp", x), ("angle", x).
+    """
+    found: dict[tuple[str, Expr], int] = {}
+    for node in subexpressions(e):
+        for key, denominator in _denominators(node):
+            found[key] = math.lcm(found.get(key, 1), denominator)
+    return found
+
+
+def _denominators(node: sympy.Basic) -> Iterator[tuple[tuple[str, Expr], int]]:
+    match node:
+        case sympy.exp():
+            yield from ((("exp", rest), q) for rest, _, q in exponent_parts(argument(node)))
+        case sympy.Pow() if not node.exp.is_Integer:
+            kind = "exp" if node.base is sympy.E else "power"
+            yield from (((kind, rest), q) for rest, _, q in exponent_parts(node.exp))
+        case sympy.sin() | sympy.cos():
+            yield from ((("angle", rest), q) for rest, _, q in exponent_parts(argument(node)))
+        case _:
+            return

@@ -1,0 +1,1 @@
+"""Typed formulas by structure, for every size: definedness, semidefiniteness, regularity."""

@@ -1,0 +1,169 @@
+"""Where a formula is defined, and where it is smooth: the obligations of roots, logarithms, quotients and inverses.
+
+A proof about values holds where they are defined, one about derivatives where everything differentiated is smooth. Each
+obligation is discharged by the signs and kinds declared, by the rules first and then by the proofs of `positivity/`; or
+it is returned as still open, and nothing with an open one is ever proved.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.algebra.positivity import premise
+from recipe_compiler.algebra.rewrite.transposes import kinds_of, plain
+from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Power
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
+
+CALCULUS = frozenset({"grad", "div", "hessian"})
+
+
+@dataclass(frozen=True, slots=True)
+class Obligations:
+    """What a formula needs to be defined (and smooth): `given` discharged some of it, `open` is left."""
+
+    given: frozenset[str] = frozenset()
+    open: tuple[str, ...] = ()
+
+    def __or__(self, other: "Obligations") -> "Obligations":
+        """Return both together, each open one once."""
+        return Obligations(self.given | other.given, tuple(dict.fromkeys((*self.open, *other.open))))
+
+
+NONE = Obligations()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Every entry of `arg` has `entry + offset op 0`, `op` one of `> >= !=`."""
+
+    arg: Formula
+    op: str
+    offset: int = 0
+
+
+def obligations(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to be defined and continuously differentiable inside the domain."""
+    return _all(formulas, declarations, smooth=True)
+
+
+def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to have a value everywhere inside the domain; under a derivative, to be smooth."""
+    return _all(formulas, declarations, smooth=False)
+
+
+def _all(formulas: Iterable[Formula], declarations: Declarations, smooth: bool) -> Obligations:
+    found = NONE
+    for formula in formulas:
+        for node, differentiated in _nodes(formula, smooth):
+            found = found | _of_node(node, declarations, differentiated)
+    return found
+
+
+def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
+    """Yield every node, and whether it must be smooth."""
+    yield formula, smooth
+    inner = smooth or (isinstance(formula, Apply) and formula.fn in CALCULUS)
+    for part in parts(formula):
+        yield from _nodes(part, inner)
+
+
+def nodes(formula: Formula) -> Iterator[Formula]:
+    """Yield a formula and everything it is made of."""
+    yield formula
+    for part in parts(formula):
+        yield from nodes(part)
+
+
+def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
+    """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks)."""
+    match node:
+        case Power(base, Number(exponent)) if exponent.denominator == 1:
+            yield from [Condition(base, "!=")] if exponent < 0 else []
+        case Power(base, Number(exponent)):
+            yield Condition(base, ">" if smooth or exponent < 0 else ">=")
+        case Power(base) | Apply("log" | "gamma" | "loggamma" | "digamma" | "trigamma", (base,)):
+            yield Condition(base, ">")
+        case Apply("sqrt", (arg,)):
+            yield Condition(arg, ">" if smooth else ">=")
+        case Apply("log1p", (arg,)):
+            yield Condition(arg, ">", offset=1)
+        case Apply("tan", (arg,)):
+            yield Condition(Apply("cos", (arg,), arg.shape), "!=")
+        case _:
+            return
+
+
+def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
+    found = NONE
+    for condition in conditions(node, smooth):
+        found = found | _has(condition, declarations)
+    match node:
+        case Apply("inv", (arg,)):
+            return _invertible(arg, declarations)
+        case Apply("logdet", (arg,)):
+            return _definite(arg, declarations)
+        case _ if smooth:
+            return found | _smooth(node, declarations)
+        case _:
+            return found
+
+
+def _smooth(node: Formula, declarations: Declarations) -> Obligations:
+    """Return what keeps a function with a kink or a jump away from it."""
+    match node:
+        case Apply("abs" | "sign", (arg,)):
+            kink = arg
+        case Apply("minimum" | "maximum", (left, right)) if left.shape == right.shape:
+            kink = Add((left, Multiply(Number(Fraction(-1)), right, right.shape)), left.shape)
+        case Apply("where" | "minimum" | "maximum"):
+            return _open(f"{text(node)} is smooth")
+        case _:
+            return NONE
+    found = _shown(kink, "!=", declarations)
+    return _open(f"{text(node)} is smooth") if found is None else Obligations(found)
+
+
+def _has(condition: Condition, declarations: Declarations) -> Obligations:
+    """Return the obligation that every entry of a formula has a sign."""
+    arg, op, offset = condition.arg, condition.op, condition.offset
+    found = _shown(arg, op, declarations, offset)
+    if found is not None:
+        return Obligations(found)
+    written = f"{offset} + {text(arg)}" if offset else text(arg)
+    return _open(f"{written} is not zero" if op == "!=" else f"{written} {op} 0")
+
+
+def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> frozenset[str] | None:
+    """Return what it rests on that every entry has `entry + offset op 0`, None if that is not shown."""
+    known = sign(arg, declarations)
+    by_rule = known.nonnegative if op == ">=" or offset else known.positive if op == ">" else known.nonzero
+    if by_rule:
+        return known.given
+    return premise.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
+
+
+def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
+    found = semidefinite(arg, declarations)
+    if found is not None and found.strict:
+        return Obligations(found.given)
+    kinds = kinds_of(arg, declarations)
+    if Kind.DIAGONAL in kinds and Kind.NONZERO in kinds:
+        return Obligations(frozenset({f"{text(arg)} is diagonal and nonzero"}))
+    given = premise.invertible(arg, declarations)
+    return _open(f"{text(arg)} is invertible") if given is None else Obligations(given)
+
+
+def _definite(arg: Formula, declarations: Declarations) -> Obligations:
+    found = semidefinite(arg, declarations)
+    if found is not None and found.strict:
+        return Obligations(found.given)
+    given = premise.definite(arg, declarations)
+    return _open(f"{text(arg)} is positive definite") if given is None else Obligations(given)
+
+
+def _open(what: str) -> Obligations:
+    return Obligations(open=(what,))

@@ -1,0 +1,300 @@
+"""Positive semidefiniteness and signs of typed formulas by structure: for every size, everywhere on the domain.
+
+Each rule is a theorem: sums of positive semidefinite (PSD) matrices, nonnegative multiples, L P L.T with P PSD, A A.T,
+inverses of positive definite (PD) matrices, diagonals of nonnegatives, Kronecker products of PSD matrices, identities
+that outweigh what is subtracted (`dominance.py`). What no rule covers is not known here; that is no statement that it
+is not PSD. Definedness of roots, logarithms and quotients inside is asked for apart (`definedness.py`).
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from recipe_compiler.algebra.positivity import premise
+from recipe_compiler.algebra.positivity import sign_sets as signs
+from recipe_compiler.algebra.positivity.sign_sets import PLUS, UNKNOWN, ZERO, Sign, sign_of
+from recipe_compiler.algebra.rewrite.transposes import chain, kinds_of, plain, scaled, transposed
+from recipe_compiler.algebra.structure.dominance import Judge, outweighed
+from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Compare,
+    Entry,
+    Filled,
+    Formula,
+    FunctionAt,
+    Identity,
+    MatMul,
+    Multiply,
+    Number,
+    Pi,
+    Power,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.shapes import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Definite:
+    """Positive semidefinite; positive definite if `strict`; `given` are the declarations used."""
+
+    strict: bool
+    given: frozenset[str] = frozenset()
+
+
+def semidefinite(formula: Formula, declarations: Declarations) -> Definite | None:
+    """Return why a square formula is positive semidefinite, None if no rule says so."""
+    return _definite(plain(formula, declarations), declarations)
+
+
+def sign(formula: Formula, declarations: Declarations) -> Sign:
+    """Return the signs that the entries of a formula may have."""
+    return _clear_sign(plain(formula, declarations), declarations)
+
+
+def sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
+    """Return the signs that the entries of a formula may have, by rules about its parts one at a time."""
+    return _sign(plain(formula, declarations), declarations)
+
+
+def _clear_sign(formula: Formula, declarations: Declarations) -> Sign:
+    """Return a sign by the rules; of what is put together from scalars, also by multiplying it out."""
+    found = _sign(formula, declarations)
+    if found.nonnegative or not isinstance(formula, (Add, Multiply, Power, Apply)):
+        return found
+    for op, values in ((">", (PLUS,)), (">=", (ZERO, PLUS))):
+        given = premise.shown(formula, op, declarations, sign_by_rules, light=True)
+        if given is not None:
+            return Sign(frozenset(values), given)
+    return found
+
+
+def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
+    if not formula.shape.sizes:
+        found = _clear_sign(formula, declarations)
+        return Definite(found.positive, found.given) if found.nonnegative else None
+    match formula:
+        case Identity():
+            return Definite(True)
+        case Filled(0, shape):
+            return Definite(False) if shape.rows == shape.cols else None
+        case Symbol() | FunctionAt():
+            return _declared(formula, declarations)
+        case Transpose(arg):
+            return _definite(arg, declarations)
+        case Add(terms):
+            found = _sum([_definite(term, declarations) for term in terms])
+            return found if found is not None else _outweighed(terms, declarations)
+        case Apply("inv", (arg,)):
+            inner = _definite(arg, declarations)
+            return inner if inner and inner.strict else None
+        case Apply("diag", (arg,)):
+            entries = _clear_sign(arg, declarations)
+            return Definite(entries.positive, entries.given) if entries.nonnegative else None
+        case Apply("kron", args):
+            return _both([_definite(arg, declarations) for arg in args])
+        case Multiply() | MatMul() | Apply("outer"):
+            return _product(formula, declarations)
+        case _:
+            return None
+
+
+def _declared(formula: Symbol | FunctionAt, declarations: Declarations) -> Definite | None:
+    """Return what the kinds of a name say."""
+    kinds = kinds_of(formula, declarations)
+    for kind in (Kind.PD, Kind.PSD):
+        if kind in kinds:
+            return Definite(kind is Kind.PD, frozenset({f"{formula.name} is {kind}"}))
+    if Kind.DIAGONAL in kinds:
+        for kind in (Kind.POSITIVE, Kind.NONNEGATIVE):
+            if kind in kinds:
+                return Definite(kind is Kind.POSITIVE, frozenset({f"{formula.name} is {kind} and diagonal"}))
+    return None
+
+
+def _sum(terms: list[Definite | None]) -> Definite | None:
+    found = [term for term in terms if term is not None]
+    if len(found) < len(terms):
+        return None
+    return Definite(any(term.strict for term in found), frozenset().union(*(term.given for term in found)))
+
+
+def _outweighed(terms: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
+    """Return that identities or a diagonal outweigh what is subtracted from them."""
+
+    def nonnegative(scalar: Formula) -> frozenset[str] | None:
+        found = _clear_sign(plain(scalar, declarations), declarations)
+        return found.given if found.nonnegative else None
+
+    def positive(scalar: Formula) -> frozenset[str] | None:
+        found = _clear_sign(plain(scalar, declarations), declarations)
+        return found.given if found.positive else None
+
+    def psd(matrix: Formula) -> frozenset[str] | None:
+        found = _definite(matrix, declarations)
+        return None if found is None else found.given
+
+    found = outweighed(terms, Judge(nonnegative, positive, psd))
+    return None if found is None else Definite(found.strict, found.given)
+
+
+def _both(parts: list[Definite | None]) -> Definite | None:
+    found = _sum(parts)
+    return None if found is None else Definite(all(part.strict for part in parts if part), found.given)
+
+
+def _product(formula: Formula, declarations: Declarations) -> Definite | None:
+    """Return what is known of `s L P L.T`: scalars first, then a chain that is its own transpose."""
+    scalars, factors = chain(formula)
+    scale = _scale(scalars, declarations, _clear_sign)
+    core = _congruence(factors, declarations) if factors else None
+    if core is None or not scale.nonnegative:
+        return None
+    return Definite(core.strict and scale.positive, core.given | scale.given)
+
+
+def _scale(
+    scalars: tuple[Formula, ...], declarations: Declarations, sign_in: Callable[[Formula, Declarations], Sign]
+) -> Sign:
+    """Return the sign of a product of scalars, of each by its power: `c * c` has the sign of a square."""
+    found = [signs.integer_power(sign_in(s, declarations), n) for s, n in Counter(scalars).items()]
+    return reduce(signs.product, found, sign_of(PLUS))
+
+
+def _congruence(factors: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
+    """Return what is known of `L P L.T` (P may be absent: then it is the identity)."""
+    half = len(factors) // 2
+    left, right = factors[:half], factors[len(factors) - half :]
+    if left != tuple(transposed(factor, declarations) for factor in reversed(right)):
+        return None
+    centre = Definite(True) if len(factors) == 2 * half else _single(factors[half], declarations)
+    outer = [_single(factor, declarations) for factor in left]
+    # L P L.T is definite only if every factor of L is; otherwise it is semidefinite with no condition on L.
+    strict = all(part is not None and part.strict for part in outer)
+    if centre is None:
+        return None
+    given = frozenset().union(*(part.given for part in outer if part)) if strict and centre.strict else frozenset()
+    return Definite(centre.strict and strict, centre.given | given)
+
+
+def _single(factor: Formula, declarations: Declarations) -> Definite | None:
+    """Return what is known of one factor that is not itself a product."""
+    is_product = isinstance(factor, (MatMul, Multiply)) and chain(factor)[1] == (factor,)
+    return None if is_product else _definite(factor, declarations)
+
+
+def _sign(formula: Formula, declarations: Declarations) -> Sign:
+    assumed = signs.assumed(formula, declarations)
+    return assumed if assumed is not None else _sign_by_rules(formula, declarations)
+
+
+def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
+    match formula:
+        case Number():
+            return signs.of_number(formula)
+        case Pi():
+            return sign_of(PLUS)
+        case Identity():
+            return sign_of(ZERO, PLUS)
+        case Filled(value, _):
+            return sign_of((value > 0) - (value < 0))
+        case Symbol() | FunctionAt():
+            return _named_sign(formula, declarations)
+        case Add(terms):
+            return reduce(signs.plus, [_sign(term, declarations) for term in terms])
+        case Multiply(left, right):
+            if left == right:
+                return signs.integer_power(_sign(left, declarations), 2)
+            return signs.product(_sign(left, declarations), _sign(right, declarations))
+        case Power(base, exponent):
+            return _power_sign(base, exponent, declarations)
+        case MatMul():
+            return _matmul_sign(formula, declarations)
+        case Transpose(arg):
+            return _sign(arg, declarations)
+        case Entry(arg, at):
+            diagonal = _definite(arg, declarations) if len(at) == 2 and at[0] == at[1] else None
+            return _sign(arg, declarations) if diagonal is None else _sign_of_definite(diagonal)
+        case Apply(fn, args):
+            return _applied_sign(fn, args, declarations)
+        case _:
+            return UNKNOWN
+
+
+def _named_sign(formula: Symbol | FunctionAt, declarations: Declarations) -> Sign:
+    if isinstance(formula, Symbol) and formula.role in {Role.SIZE, Role.STEP}:
+        return sign_of(PLUS)
+    item = declarations.find(formula.name)
+    if isinstance(item, Block):
+        return signs.of_block(item)
+    if isinstance(item, (Parameter, Function)):
+        return signs.of_kinds(item.name, item.kinds, matrix=len(item.shape.sizes) == 2)
+    return UNKNOWN
+
+
+def _sign_of_definite(found: Definite) -> Sign:
+    return Sign(frozenset({PLUS} if found.strict else {ZERO, PLUS}), found.given)
+
+
+def _power_sign(base: Formula, exponent: Formula, declarations: Declarations) -> Sign:
+    """Return the sign of a power where it is defined: a real power is of a nonnegative base."""
+    of_base = _sign(base, declarations)
+    if isinstance(exponent, Number) and exponent.value.denominator == 1:
+        return signs.integer_power(of_base, int(exponent.value))
+    if of_base.positive:
+        return of_base
+    negative = isinstance(exponent, Number) and exponent.value < 0
+    return sign_of(PLUS) if negative else sign_of(ZERO, PLUS)
+
+
+def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
+    """Return the sign of a product: that of a quadratic form if it is one, else entry by entry."""
+    if not formula.shape.sizes:
+        scalars, factors = scaled(formula)
+        form = _congruence(factors, declarations)
+        if form is not None:
+            scale = _scale(scalars, declarations, _sign)
+            return signs.product(scale, Sign(frozenset({ZERO, PLUS}), form.given))
+    left, right = _sign(formula.left, declarations), _sign(formula.right, declarations)
+    return signs.summed(signs.product(left, right))
+
+
+def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations) -> Sign:
+    of_args = [_sign(arg, declarations) for arg in args if not isinstance(arg, Compare)]
+    x = of_args[0]
+    match fn:
+        case "exp" | "softplus" | "sigmoid" | "cosh":
+            return sign_of(PLUS)
+        case "sqrt":
+            return x if x.positive else sign_of(ZERO, PLUS)
+        case "abs":
+            return Sign(frozenset(abs(v) for v in x.may_be), x.given if x.nonzero else frozenset())
+        case "sinh" | "tanh" | "atan" | "erf" | "expm1" | "sign":
+            return x
+        case "log1p":
+            return x if x.nonnegative else UNKNOWN
+        case "gamma":
+            return x if x.positive else UNKNOWN
+        case "minimum" | "maximum":
+            return signs.extreme(of_args[0], of_args[1], min if fn == "minimum" else max)
+        case "where":
+            return signs.either(of_args[0], of_args[1])
+        case "sum" | "dot":
+            if fn == "dot" and args[0] == args[1]:
+                return sign_of(ZERO, PLUS)
+            return signs.summed(reduce(signs.product, of_args))
+        case "norm2":
+            return sign_of(ZERO, PLUS)
+        case "outer" | "kron":
+            return reduce(signs.product, of_args)
+        case "diag":
+            return signs.either(x, sign_of(ZERO))
+        case "trace" | "det":
+            found = _definite(args[0], declarations)
+            return _sign_of_definite(found) if found else UNKNOWN
+        case _:
+            return UNKNOWN

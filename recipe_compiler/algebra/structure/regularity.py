@@ -1,0 +1,260 @@
+"""Is a square formula nonsingular everywhere, and is a function of one coordinate locally Lipschitz?"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import cast
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.rewrite.transposes import kinds_of
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
+from recipe_compiler.algebra.scalars.transcendentals import argument
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.algebra.structure.psd import semidefinite, sign
+from recipe_compiler.algebra.zero.zeros_on_line import Order, Root, order, roots
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Filled,
+    Formula,
+    FunctionAt,
+    Identity,
+    MatMul,
+    Multiply,
+    Number,
+    Role,
+    Transpose,
+)
+from recipe_compiler.formula.expression import Symbol as Name
+from recipe_compiler.formula.shapes import DomainName, Kind
+
+ONE_BY_ONE = frozenset({"diag", "where", "minimum", "maximum"})
+"""Functions beside the elementwise ones that act entry by entry."""
+MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "outer", "kron", "grad", "div", "hessian"})
+
+
+def nonsingular(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
+    """Return why a square formula is nonsingular (a scalar: not zero) everywhere, for every size; None if unknown."""
+    if not formula.shape.sizes:
+        return _nonzero(formula, declarations)
+    found = semidefinite(formula, declarations)
+    if found is not None and found.strict:
+        return found.given
+    match formula:
+        case Identity():
+            return frozenset()
+        case Transpose(arg) | Apply("inv", (arg,)):
+            return nonsingular(arg, declarations)
+        case Apply("diag", (arg,)):
+            return _nonzero(arg, declarations)
+        case Apply("kron", args):
+            return _all([nonsingular(arg, declarations) for arg in args])
+        case MatMul(left, right) if left.shape == right.shape:
+            return _all([nonsingular(left, declarations), nonsingular(right, declarations)])
+        case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
+            return _all([nonsingular(left, declarations), nonsingular(right, declarations)])
+        case Name() | FunctionAt() if {Kind.DIAGONAL, Kind.NONZERO} <= set(kinds_of(formula, declarations)):
+            return frozenset({f"{formula.name} is diagonal and nonzero"})
+        case _:
+            return None
+
+
+def _nonzero(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
+    found = sign(formula, declarations)
+    return found.given if found.nonzero else None
+
+
+def _all(parts: list[frozenset[str] | None]) -> frozenset[str] | None:
+    known = [part for part in parts if part is not None]
+    return frozenset[str]().union(*known) if len(known) == len(parts) else None
+
+
+def is_entrywise(formula: Formula) -> bool:
+    """Whether every entry of a formula is the same function of what stands at its own position: one entry tells all.
+
+    A size in it (`x**2 + 2 - d`) makes that function another one at every size, an entry (`a[0] * a`) at one position.
+    """
+    for node in nodes(formula):
+        match node:
+            case FunctionAt() | MatMul() | Name(role=Role.SIZE):
+                return False
+            case Apply(fn, _) if fn in MIXING:
+                return False
+            case Entry() if formula.shape.sizes:
+                return False
+            case _:
+                continue
+    vectors = any(isinstance(n, Name) and n.role is Role.BLOCK and n.shape.sizes for n in nodes(formula))
+    entries = any(isinstance(n, Entry) for n in nodes(formula))
+    return not (vectors and not formula.shape.sizes and not entries)
+
+
+def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a square formula is a diagonal as written, or a scalar: its smallest size then tells of every size."""
+    match formula:
+        case Identity() | Filled(0, _) | Apply("diag", _):
+            return True
+        case Name() | FunctionAt() if Kind.DIAGONAL in kinds_of(formula, declarations):
+            return True
+        case Transpose(arg):
+            return is_diagonal(arg, declarations)
+        case Add(terms):
+            return all(is_diagonal(term, declarations) for term in terms)
+        case Multiply(left, right) if not left.shape.sizes:
+            return is_diagonal(right, declarations)
+        case Multiply(left, right) if not right.shape.sizes:
+            return is_diagonal(left, declarations)
+        case _:
+            return not formula.shape.sizes
+
+
+class Smoothness(Enum):
+    """What is known of a function at a point."""
+
+    LIPSCHITZ = "locally Lipschitz"
+    ROUGH = "not locally Lipschitz"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A zero of something inside a function of one coordinate, and what the function does there."""
+
+    at: Root
+    behaviour: Smoothness
+    order: Order | None
+    """Of the function itself."""
+
+
+def critical(f: Expr, x: Symbol) -> tuple[Expr, ...]:
+    """Return what must not vanish for a function of x to be smooth: under moduli, roots, quotients, logarithms."""
+    found = set(_critical(f, x))
+    return tuple(sorted(found, key=sympy.default_sort_key))
+
+
+def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
+    for node in sympy.preorder_traversal(f):
+        if x not in node.free_symbols:
+            continue
+        match node:
+            case sympy.Abs() | sympy.sign() | Cell() | sympy.log() | sympy.gamma() | sympy.loggamma():
+                yield argument(node)
+            case sympy.polygamma():
+                yield argument(node, 1)
+            case sympy.tan():
+                yield sympy.cos(argument(node))
+            case sympy.Pow() if node.base is not sympy.E and not (node.exp.is_Integer and node.exp > 0):
+                yield node.base
+            case _:
+                continue
+
+
+def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) -> tuple[Spot, ...] | None:
+    """Return the points inside the domain of x where a function of x may be rough; None if not known.
+
+    Everything critical must be a rational function of x, under moduli, powers and constant factors.
+    """
+    numbers = {s: sympy.Rational(v.numerator, v.denominator) for s, v in constants.items()}
+    found: dict[tuple[Fraction, Fraction], Root] = {}
+    for u in critical(f, x):
+        inner = _stripped(cast(Expr, u.xreplace(numbers)))
+        if any(x in part.free_symbols for part in critical(inner, x)):
+            return None
+        zeros = roots(inner, x)
+        if zeros is None:
+            return None
+        for zero in zeros:
+            found[zero.low, zero.high] = zero
+    inside = [root for root in found.values() if is_inside(root, block)]
+    return tuple(_spot(f, x, root, constants) for root in sorted(inside, key=lambda root: root.low))
+
+
+def _stripped(u: Expr) -> Expr:
+    """Return something with the same zeros: without moduli, roots and constant factors."""
+    match u:
+        case sympy.Abs():
+            return _stripped(argument(u))
+        case sympy.Pow() if u.exp.is_positive:
+            return _stripped(u.base)
+        case sympy.Mul():
+            return sympy.Mul(*(_stripped(arg) for arg in u.args if not arg.is_number))
+        case _:
+            return u
+
+
+def is_inside(root: Root, block: Block) -> bool:
+    """Whether a root may lie inside the domain of a block; False only where it certainly does not."""
+    low, high = edges(block)
+    return (low is None or root.high > low) and (high is None or root.low < high)
+
+
+def edges(block: Block) -> tuple[Fraction | None, Fraction | None]:
+    """Return the ends of the domain of a coordinate, None where there is none or it is no number."""
+    match block.domain.name, block.domain.bounds:
+        case ((DomainName.POSITIVE | DomainName.NONNEGATIVE), _):
+            return Fraction(0), None
+        case DomainName.SIMPLEX, _:
+            return Fraction(0), Fraction(1)
+        case DomainName.INTERVAL, (low, high):
+            return (low.value if isinstance(low, Number) else None), (high.value if isinstance(high, Number) else None)
+        case _:
+            return None, None
+
+
+def has_unknown_edges(block: Block) -> bool:
+    """Whether the domain of a block ends somewhere that is no number: `edges` then says nothing of it."""
+    return any(not isinstance(bound, Number) for bound in block.domain.bounds)
+
+
+def _spot(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> Spot:
+    value = order(f, x, root, constants)
+    slope = order(sympy.diff(off_kinks(f), x), x, root, constants)
+    jumps = value is not None and value.power == 0 and not value.even
+    if jumps or (value is not None and (value.power < 0 or 0 < value.power < 1)):
+        return Spot(root, Smoothness.ROUGH, value)
+    if slope is not None and slope.power < 0:
+        return Spot(root, Smoothness.ROUGH, value)
+    if slope is not None and _is_continuous(f, x, root, constants):
+        return Spot(root, Smoothness.LIPSCHITZ, value)
+    return Spot(root, Smoothness.UNKNOWN, value)
+
+
+def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> bool:
+    """Whether a function is continuous at a zero of what is critical in it: moduli and roots are, quotients may jump.
+
+    A slope that is bounded on both sides is not enough: that of `atan(1/x)` is, at its jump.
+    """
+    if f.has(sympy.sign, Cell, sympy.log, sympy.gamma, sympy.loggamma, sympy.polygamma, sympy.tan):
+        return False
+    for node in sympy.preorder_traversal(f):
+        if isinstance(node, sympy.Pow) and x in node.base.free_symbols and not node.exp.is_positive:
+            below = order(node.base, x, root, constants)
+            if below is None or below.power != 0:
+                return False
+    return True
+
+
+def is_defined_between(
+    f: Expr, x: Symbol, block: Block, found: tuple[Spot, ...], leaf: Mapping[Expr, Fraction]
+) -> bool:
+    """Whether a function has a real value between the zeros of all that is critical in it, and beyond them."""
+    low, high = edges(block)
+    marks = [*([] if low is None else [low]), *(edge for spot in found for edge in (spot.at.low, spot.at.high))]
+    marks += [] if high is None else [high]
+    first = [marks[0] - 1] if low is None and marks else []
+    last = [marks[-1] + 1] if high is None and marks else []
+    between = [(a + b) / 2 for a, b in itertools.pairwise(marks) if a < b]
+    samples = [*first, *between, *last] or [Fraction(0)]
+    try:
+        for at in samples:
+            evaluate(f, lambda e, at=at: at if e == x else leaf[e])
+    except (NoValueError, KeyError):
+        return False
+    return True

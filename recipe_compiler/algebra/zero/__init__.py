@@ -1,0 +1,1 @@
+"""Is a scalar identically zero?"""

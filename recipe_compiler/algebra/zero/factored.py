@@ -1,0 +1,236 @@
+"""Signs, moduli, logarithms and roots of quotients, by their factors.
+
+With `a = c prod f_i**k_i`, c rational and every f_i irreducible:
+`sign a = sign c prod sign(f_i)**k_i`, `|a|**s = |c|**s prod |f_i|**(s k_i)`, `log |a| = log |c| + sum k_i log |f_i|`.
+So `sqrt(x**2 + 2 x + 1)`, `|1 + x|` and `log(x y)` have one form each. A root, logarithm or real power of `a` is real
+only where a >= 0; there `log a = log |a|`, and the signs of the factors have the product 1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from flint import fmpq, fmpq_mpoly
+
+from recipe_compiler.algebra.scalars import quotients
+from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+
+LARGEST_PRIME = 10_000
+"""Integers are divided by the primes up to this; what is left counts as one prime."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factored:
+    """`constant * prod factor**n`, the factors by their number in the ring's table."""
+
+    constant: Fraction
+    factors: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exponent:
+    """`rest * power`, `rest` by a name and its value; powers are taken of `base**(rest/least)`."""
+
+    power: Fraction
+    least: int
+    rest: object = 1
+    value: Quotient | None = None
+    """None where the exponent is the number `power` alone."""
+
+
+def factored(a: Quotient, of: Ring) -> Factored:
+    """Return a quotient by its factors.
+
+    Raises:
+        NoNormalFormError: it is zero.
+    """
+    if a.top.is_zero():
+        raise NoNormalFormError("logarithm or power of zero")
+    scale, found = quotients.split(a.top, of)
+    for number, n in a.bottom:
+        found[number] = found.get(number, 0) - n
+    factors = tuple(sorted((number, n) for number, n in found.items() if n))
+    return Factored(Fraction(int(scale.p), int(scale.q)), factors)
+
+
+def sign(a: Quotient, of: Ring) -> Quotient:
+    """Return the sign of a quotient, off its zeros; that of zero is zero."""
+    if a.top.is_zero():
+        return a
+    found = factored(a, of)
+    result = quotients.constant(1 if found.constant > 0 else -1, 1, of)
+    for number, n in found.factors:
+        if n % 2:
+            result = quotients.multiply(result, _sign_of_factor(number, of), of)
+    return result
+
+
+def logarithm(a: Quotient, of: Ring) -> Quotient:
+    """Return log a, where a > 0."""
+    found = factored(a, of)
+    _is_nonnegative(found, of)
+    terms: list[Quotient] = []
+    for prime, n in _primes(abs(found.constant)):
+        log, new = quotients.generator(("log", "prime", prime), of)
+        if new:
+            of.positive.add(of.numbers["log", "prime", prime])
+        terms.append(_scaled(log, Fraction(n), of))
+    terms += [_scaled(_log_of_factor(number, of), Fraction(n), of) for number, n in found.factors]
+    return quotients.add(terms, of)
+
+
+def real_power(a: Quotient, exponent: Exponent, of: Ring) -> Quotient:
+    """Return `a**exponent`, where a >= 0."""
+    if a.top.is_zero():
+        if exponent.value is None and exponent.power > 0:
+            return a
+        raise NoNormalFormError("real power of zero")
+    found = factored(a, of)
+    _is_nonnegative(found, of)
+    result = quotients.constant(1, 1, of)
+    for prime, n in _primes(abs(found.constant)):
+        base = quotients.constant(prime, 1, of)
+        part = _power_of(base, ("prime", prime), None, n * exponent.power, exponent, of)
+        result = quotients.multiply(result, part, of)
+    for number, n in found.factors:
+        if _sole_generator(of.factors[number]) in of.units:
+            continue
+        base = _modulus(number, of)
+        part = _power_of(base, number, number, n * exponent.power, exponent, of)
+        result = quotients.multiply(result, part, of)
+    return result
+
+
+def _power_of(
+    base: Quotient, name: object, factor: int | None, power: Fraction, exponent: Exponent, of: Ring
+) -> Quotient:
+    """Return `base**(rest power)`, base > 0 a prime or the modulus of a factor, by `g = base**(rest/least)`."""
+    times = power * exponent.least
+    if times.denominator != 1:
+        raise NoNormalFormError("an exponent outside those read beforehand")
+    whole, part = (0, int(times)) if exponent.value is not None else divmod(int(times), exponent.least)
+    result = quotients.power(base, whole, of)
+    if not part:
+        return result
+    key = ("power", name, exponent.rest, exponent.least)
+    g, new = quotients.generator(key, of)
+    if new:
+        own = of.numbers[key]
+        of.positive.add(own)
+        if exponent.value is None:
+            quotients.relate(key, exponent.least, base, of)
+        if factor is not None:
+            log = _scaled(_log_of_factor(factor, of), Fraction(1, exponent.least), of)
+            of.logs[own] = log if exponent.value is None else quotients.multiply(log, exponent.value, of)
+    return quotients.multiply(result, quotients.power(g, part, of), of)
+
+
+def _is_nonnegative(a: Factored, of: Ring) -> None:
+    """Note that a quotient is >= 0: the sign of one of its factors follows from the others.
+
+    Raises:
+        NoNormalFormError: it is negative wherever it is not zero.
+    """
+    value = quotients.constant(1 if a.constant > 0 else -1, 1, of)
+    unknown: list[int] = []
+    for number, n in a.factors:
+        if n % 2:
+            known = of.signs.get(number)
+            if (known is not None and known.top.is_constant()) or definite(of.factors[number], of):
+                value = quotients.multiply(value, _sign_of_factor(number, of), of)
+            else:
+                unknown.append(number)
+    if not unknown:
+        if value.top == of.context.constant(-1):
+            raise NoNormalFormError("root or logarithm of a negative number")
+        return
+    solved = next((number for number in unknown if number not in of.signs and not _is_unit(number, of)), None)
+    if solved is None:
+        solved = max(unknown, key=lambda number: max(_generators(_sign_of_factor(number, of)), default=-1))
+    for number in unknown:
+        if number != solved:
+            value = quotients.multiply(value, _sign_of_factor(number, of), of)
+    if solved in of.signs or _is_unit(solved, of):
+        own = _sole_generator(_sign_of_factor(solved, of).top)
+        if own is None or own <= max(_generators(value), default=-1):
+            return
+        of.relations.append((own, 1, value))
+    of.signs[solved] = value
+
+
+def definite(f: fmpq_mpoly, of: Ring) -> int:
+    """Return the sign of a polynomial that never changes it, as its coefficients and exponents tell; else 0."""
+    found = 0
+    for exponents, coefficient in f.to_dict().items():
+        if any(n % 2 and number not in of.positive for number, n in enumerate(exponents)):
+            return 0
+        own = 1 if coefficient > 0 else -1
+        if found == -own:
+            return 0
+        found = own
+    return found
+
+
+def _sign_of_factor(number: int, of: Ring) -> Quotient:
+    found = of.signs.get(number)
+    if found is not None:
+        return found
+    f = of.factors[number]
+    known = definite(f, of)
+    if known:
+        found = quotients.constant(known, 1, of)
+    elif _is_unit(number, of):
+        return Quotient(f)
+    else:
+        key = ("sign", number)
+        found, _ = quotients.generator(key, of)
+        of.units.add(of.numbers[key])
+        quotients.relate(key, 2, quotients.constant(1, 1, of), of)
+    of.signs[number] = found
+    return found
+
+
+def _modulus(number: int, of: Ring) -> Quotient:
+    return quotients.multiply(_sign_of_factor(number, of), Quotient(of.factors[number]), of)
+
+
+def _log_of_factor(number: int, of: Ring) -> Quotient:
+    """Return log |f|: by its parts where f is an exponential or a power, zero where it is 1 or -1."""
+    own = _sole_generator(of.factors[number])
+    if own is not None and own in of.units:
+        return quotients.constant(0, 1, of)
+    if own is not None and own in of.logs:
+        return of.logs[own]
+    return quotients.generator(("log", number), of)[0]
+
+
+def _is_unit(number: int, of: Ring) -> bool:
+    return _sole_generator(of.factors[number]) in of.units
+
+
+def _sole_generator(f: fmpq_mpoly) -> int | None:
+    """Return the generator that a polynomial is, if it is one."""
+    if len(f) != 1 or f.leading_coefficient() != 1:
+        return None
+    exponents = next(iter(f.to_dict()))
+    places = [number for number, n in enumerate(exponents) if n]
+    return places[0] if len(places) == 1 and exponents[places[0]] == 1 else None
+
+
+def _generators(a: Quotient) -> Iterator[int]:
+    return (number for number, n in enumerate(a.top.degrees()) if n)
+
+
+def _scaled(a: Quotient, by: Fraction, of: Ring) -> Quotient:
+    return Quotient(a.top * of.context.constant(fmpq(by.numerator, by.denominator)), a.bottom if by else ())
+
+
+def _primes(value: Fraction) -> Iterator[tuple[int, int]]:
+    """Yield the primes of a positive rational with their exponents."""
+    for whole, side in ((value.numerator, 1), (value.denominator, -1)):
+        if whole > 1:
+            found = sympy.factorint(whole, limit=LARGEST_PRIME, use_rho=False, use_pm1=False, use_ecm=False)
+            for prime, n in sorted(found.items()):
+                yield int(prime), side * int(n)

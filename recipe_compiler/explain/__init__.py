@@ -1,0 +1,1 @@
+"""What is said of a refuted document: how to repair it, and what it samples instead."""

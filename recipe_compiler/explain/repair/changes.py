@@ -1,0 +1,154 @@
+"""Changes of a document: entries with their new formulas, put in as text and proved before they are shown."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.explain.repair.sums import read, spelled
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Explanation, Finding, Proved, Topic
+from recipe_compiler.verify.core.subject import Case, Matrix, case_of
+from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.equation.d_symmetric import d_symmetric
+from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import stationary
+
+ENERGY, NOISE, GAMMA, FRICTION, DRIFT, CURL = range(6)
+"""Ranks of changes: what is changed first is proposed first."""
+PROVED_FIRST = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "periodic"})
+"""The claims that `proved` decides, as far as a change touches them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A proposal, not yet proved."""
+
+    rank: int
+    count: int
+    """How many terms or entries it changes."""
+    says: str
+    formulas: tuple[tuple[str, Formula], ...]
+    """Entry to its whole new formula."""
+    plain: bool = True
+    """Whether all its coefficients are numbers."""
+
+    @property
+    def order(self) -> tuple[int, int, bool, int, str]:
+        """What proposals are sorted by: the smallest first."""
+        written = [text(formula) for _, formula in self.formulas]
+        return self.rank, self.count, not self.plain, sum(map(len, written)), " ".join((self.says, *written))
+
+
+def with_formulas(dynamics: Dynamics, formulas: Mapping[str, Formula]) -> Dynamics:
+    """Return the dynamics with entries (`H`, `D[r,r]`, `claims.drift.xi`, ...) replaced."""
+    blocks = dynamics.declarations.blocks
+    claims = dynamics.claims
+    drift = None
+    if claims.drift is not None:
+        drift = tuple((name, formulas.get(f"claims.drift.{name}", formula)) for name, formula in claims.drift)
+    claims = replace(claims, drift=drift, diffusion=_replaced(claims.diffusion, "claims.diffusion", blocks, formulas))
+    return replace(
+        dynamics,
+        H=formulas.get("H", dynamics.H),
+        D=_replaced(dynamics.D, "D", blocks, formulas),
+        Q=_replaced(dynamics.Q, "Q", blocks, formulas),
+        claims=claims,
+    )
+
+
+def head(entry: str) -> str:
+    """Return what an entry is of: `H`, `D`, `Q`, `claims.drift` or `claims.diffusion`."""
+    name = entry.partition("[")[0]
+    return "claims.drift" if name.startswith("claims.drift.") else name
+
+
+def unchanged(dynamics: Dynamics, entry: str, new: Formula) -> bool:
+    """Whether an entry means the same with a new formula."""
+    declarations = dynamics.declarations
+    return spelled(entry_of(dynamics, entry), declarations) == spelled(new, declarations)
+
+
+def entry_of(dynamics: Dynamics, entry: str) -> Formula:
+    """Return the formula of an entry that the document has."""
+    of = head(entry)
+    if of == "H":
+        return dynamics.H
+    if of == "claims.drift":
+        return dict(dynamics.claims.drift or ())[entry.removeprefix("claims.drift.")]
+    names = [block.name for block in dynamics.declarations.blocks]
+    matrix = {"D": dynamics.D, "Q": dynamics.Q, "claims.diffusion": dynamics.claims.diffusion}[of] or ()
+    row, col = entry.partition("[")[2].rstrip("]").split(",")
+    return matrix[names.index(row)][names.index(col)]
+
+
+def entry_shape(entry: str, declarations: Declarations) -> Shape:
+    """Return the shape an entry has."""
+    shapes = {block.name: block.shape for block in declarations.blocks}
+    if entry == "H":
+        return SCALAR
+    name, bracket, places = entry.partition("[")
+    if bracket:
+        row, col = places.rstrip("]").split(",")
+        return Shape(shapes[row].rows, shapes[col].rows)
+    return shapes[name.removeprefix("claims.drift.")]
+
+
+def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -> Explanation | None:
+    """Return the change as an explanation if the document with it, read from its text, is proved; else None.
+
+    The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too,
+    D symmetric and Q skew. On circles it must mean something: exp(t) is no function on one.
+    """
+    declarations = dynamics.declarations
+    try:
+        written = [(entry, text(formula)) for entry, formula in change.formulas]
+        again = {entry: read(new, declarations, entry_shape(entry, declarations), entry) for entry, new in written}
+        case = case_of(with_formulas(dynamics, again))
+    except DocumentError:
+        return None
+    entries = [entry for entry, _ in change.formulas]
+    answers = _answers(case, entries, derived=derived)
+    if answers is None:
+        return None
+    by = "; ".join(dict.fromkeys(answer.by for answer in answers))
+    given = sorted({fact for answer in answers for fact in answer.given})
+    return Explanation(topic, change.says, tuple(written), by, tuple(given))
+
+
+def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Proved] | None:
+    """Return the proofs that a changed document needs, None if one is missing."""
+    asked: list[Callable[[Case], Finding]] = [
+        claimed_stationary if case.dynamics.claims.drift is not None else stationary
+    ]
+    if derived and case.dynamics.claims.drift is not None:
+        asked.append(claimed_drift)
+    if any(entry.startswith("Q[") for entry in entries):
+        asked.append(q_skew)
+    if any(head(entry) in {"D", "claims.diffusion"} for entry in entries):
+        asked.append(d_symmetric)
+    if on_circles(case.dynamics.declarations):
+        asked.append(periodic)
+    found: list[Proved] = []
+    for claim in asked:
+        decision = claim(case).decision
+        if not isinstance(decision, Proved):
+            return None
+        found.append(decision)
+    return found
+
+
+def _replaced(
+    matrix: Matrix | None, name: str, blocks: tuple[Block, ...], formulas: Mapping[str, Formula]
+) -> Matrix | None:
+    if matrix is None:
+        return None
+    return tuple(
+        tuple(formulas.get(f"{name}[{row.name},{col.name}]", place) for col, place in zip(blocks, line, strict=True))
+        for row, line in zip(blocks, matrix, strict=True)
+    )

@@ -1,0 +1,169 @@
+"""The pieces a drift is made of: the author's own terms, and those of the recipe, place by place of D and Q."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.errors import ModelError
+from recipe_compiler.explain.repair.changes import DRIFT, FRICTION, GAMMA
+from recipe_compiler.explain.repair.sums import additive, simplest, tensor_of, top_level
+from recipe_compiler.formula import build
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.tidy import is_zero
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.order import spell_factors
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verify.core.premises import depends_on_state
+
+MAX_PIECES = 26
+MAX_OWN = 14
+"""With more claimed terms than this, products with sums are not multiplied out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A term of the drift of a block; `part_of` is the claimed term that it comes from, None where it is a new one."""
+
+    block: int
+    rank: int
+    formula: Formula
+    part_of: Formula | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether the author claimed it."""
+        return self.part_of is not None
+
+
+def pieces(dynamics: Dynamics) -> tuple[Piece, ...]:
+    """Return the claimed terms, then what may be missing, none a multiple of another of its block.
+
+    A claimed term that is a multiple of a recipe's has that one's rank.
+    """
+    declarations = dynamics.declarations
+    stated = dict(dynamics.claims.drift or ())
+    few = sum(len(additive(t)) for formula in stated.values() for t in top_level(formula)) <= MAX_OWN
+    kept: list[tuple[Piece, Tensor]] = []
+    for n, block in enumerate(declarations.blocks):
+        for whole in top_level(stated[block.name]):
+            parts = additive(whole) if few else (whole,)
+            kept += [(Piece(n, DRIFT, t, whole), tensor_of(t, declarations)) for t in parts]
+    new = [*whole_rows(dynamics), *recipe_pieces(dynamics), *(() if dynamics.Q else guessed_pieces(dynamics))]
+    for piece in sorted(new, key=lambda piece: piece.rank):
+        try:
+            simple = replace(piece, formula=simplest(piece.formula, declarations))
+            tensor = tensor_of(simple.formula, declarations)
+        except ModelError:
+            continue
+        if tensor.is_zero:
+            continue
+        same = next((k for k, (old, t) in enumerate(kept) if old.block == piece.block and alike(t, tensor)), None)
+        if same is None:
+            kept.append((simple, tensor))
+        elif kept[same][0].own:
+            old, t = kept[same]
+            kept[same] = (replace(old, rank=min(old.rank, piece.rank)), t)
+    return tuple(piece for piece, _ in kept[:MAX_PIECES])
+
+
+def recipe_pieces(dynamics: Dynamics) -> Iterator[Piece]:
+    """Yield div(A, b) and -A @ grad(H_k, b) of every place A of D and Q and every term H_k of H."""
+    D = dynamics.D or dynamics.claims.diffusion or ()
+    for matrix, rank in ((D, FRICTION), (dynamics.Q or (), DRIFT)):
+        for a, line in enumerate(matrix):
+            for b, place in enumerate(line):
+                if not is_zero(place):
+                    yield from _of_place(dynamics, place, (a, b), rank)
+
+
+def whole_rows(dynamics: Dynamics) -> Iterator[Piece]:
+    """Yield what D brings to a block, all of Gamma and all of the friction, where it has several parts."""
+    D = dynamics.D or dynamics.claims.diffusion or ()
+    for a, row in enumerate(dynamics.declarations.blocks[: len(D)]):
+        found = [x for b, place in enumerate(D[a]) if not is_zero(place) for x in _of_place(dynamics, place, (a, b))]
+        for rank in (GAMMA, FRICTION):
+            parts = [piece.formula for piece in found if piece.rank == rank]
+            if len(parts) > 1:
+                yield Piece(a, rank, build.add(parts, row.shape))
+
+
+def _of_place(dynamics: Dynamics, place: Formula, at: tuple[int, int], rank: int = FRICTION) -> Iterator[Piece]:
+    row, col = (dynamics.declarations.blocks[n] for n in at)
+    yield Piece(at[0], GAMMA, divergence(place, row, col))
+    for energy in additive(dynamics.H, constants=False):
+        if _depends(energy, col.name):
+            yield Piece(at[0], rank, build.negate(applied(place, gradient(energy, col), row)))
+
+
+def guessed_pieces(dynamics: Dynamics) -> Iterator[Piece]:
+    """Yield what a Q that is not given would bring: div(A, b) of factors A of claimed terms, grad(H_k, b) for Q = I."""
+    blocks = dynamics.declarations.blocks
+    stated = dict(dynamics.claims.drift or ())
+    for a, row in enumerate(blocks):
+        for b, col in enumerate(blocks):
+            wanted = Shape(row.shape.rows, col.shape.rows)
+            for factor in _factors(stated[row.name], wanted, col.name):
+                yield Piece(a, GAMMA, divergence(factor, row, col))
+            if a != b and row.shape == col.shape:
+                for energy in additive(dynamics.H, constants=False):
+                    if _depends(energy, col.name):
+                        yield Piece(a, DRIFT, gradient(energy, col))
+
+
+def divergence(place: Formula, row: Block, col: Block) -> Formula:
+    """Return `div(A, b)` of a place of a block matrix."""
+    return ex.Apply("div", (place, _symbol(col)), row.shape)
+
+
+def gradient(energy: Formula, block: Block) -> Formula:
+    """Return `grad(H_k, b)`."""
+    return ex.Apply("grad", (energy, _symbol(block)), block.shape)
+
+
+def applied(place: Formula, vector: Formula, row: Block) -> Formula:
+    """Return `A @ v` of the shape of a block."""
+    return build.matmul(place, vector, row.shape)
+
+
+def alike(left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors are rational multiples of each other, term by term."""
+    if len(left.terms) != len(right.terms) or left.is_zero:
+        return False
+    one, other = ({spell_factors(t.factors): t.coefficient for t in x.terms} for x in (left, right))
+    if one.keys() != other.keys():
+        return False
+    first = next(iter(one))
+    factor = other[first] / one[first]
+    return all(other[key] == factor * value for key, value in one.items())
+
+
+def claimed_block(declarations: Declarations, n: int) -> str:
+    """Return the entry of the claimed drift of a block."""
+    return f"claims.drift.{declarations.blocks[n].name}"
+
+
+def _factors(drift: Formula, wanted: Shape, block: str) -> list[Formula]:
+    """Return the parts of a drift of a shape that depend on a block and hold no derivative."""
+    found: list[Formula] = []
+    for term in additive(drift):
+        for node in nodes(term):
+            calculus = any(isinstance(part, ex.Apply) and part.fn in ex.CALCULUS for part in nodes(node))
+            if node.shape == wanted and not calculus and _depends(node, block) and node not in found:
+                found.append(node)
+    return found
+
+
+def _depends(formula: Formula, block: str) -> bool:
+    """Whether a block may enter a formula."""
+    return depends_on_state(formula) and any(
+        (isinstance(node, ex.Symbol) and node.name == block and node.role is Role.BLOCK)
+        or (isinstance(node, ex.FunctionAt) and block in node.of)
+        for node in nodes(formula)
+    )
+
+
+def _symbol(block: Block) -> ex.Symbol:
+    return ex.Symbol(block.name, block.shape, Role.BLOCK)

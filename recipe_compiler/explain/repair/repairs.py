@@ -1,0 +1,207 @@
+"""The smallest changes of a document after which its claims hold, each proved before it is shown."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.explain.repair.changes import CURL, NOISE, Change, proved, unchanged, with_formulas
+from recipe_compiler.explain.repair.drifts import drift_changes, whole_drift
+from recipe_compiler.explain.repair.equations import defects
+from recipe_compiler.explain.repair.insertions import curl_insertions, insertions
+from recipe_compiler.explain.repair.rescale import curl_scales, energy_scales, noise_scales
+from recipe_compiler.explain.repair.side_effects import Before, standing
+from recipe_compiler.explain.repair.sums import spelled
+from recipe_compiler.explain.repair.symmetry import mirrored
+from recipe_compiler.formula.tidy import is_zero
+from recipe_compiler.spec.model import Claims, Dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.d_symmetric import d_symmetric
+from recipe_compiler.verify.equation.q_skew import q_skew
+
+Search = Callable[[], Iterator[Change]]
+
+SHOWN = 5
+TRIED = 14
+"""Proposals that are put to the proof."""
+SEARCH_SECONDS, SECONDS = 3.0, 4.5
+"""The outer limits of the search and of it all, in processor time; the usual one ends by its counts long before."""
+
+
+def repairs(case: Case, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
+    """Return changes that make refuted claims hold, the smallest first; none where none is needed, or none was found.
+
+    None is shown that refutes another claim; what it leaves undecided is said with it, and so is what was refuted
+    before of claims that it does not touch (`findings` are those about the document as it is).
+
+    One factor of the energy comes before one of the noise, before terms of Gamma, friction, other terms of the drift,
+    places of Q. Of each, `formulas` are whole new entries of the document. With D and Q given the claimed drift must
+    become the recipe's; without, its residual must vanish.
+    """
+    if case.derivation is None:
+        return ()
+    start = time.process_time()
+    try:
+        near, farther = _searches(case)
+    except (DocumentError, NotConvertedError):
+        return ()
+    before = {finding.id: finding for finding in findings}
+    found = _gathered(near, start + SEARCH_SECONDS)
+    if not any(change.count == 1 for change in found):
+        found += _gathered(farther, start + SEARCH_SECONDS)
+    shown = _shown(case.dynamics, sorted(found, key=lambda change: change.order), before, start + SECONDS)
+    return shown or _of_the_matrices(case, found, before, start + SECONDS)
+
+
+def _searches(case: Case) -> tuple[list[Search], list[Search]]:
+    """Return what to look through, and what where no change of one part is found; nothing where the claims hold."""
+    if _broken(case):
+        return [lambda: mirrored(case)], []
+    if case.dynamics.claims.drift is None or _holds(case.dynamics):
+        return [], []
+    return _of_the_claim(case.dynamics), _farther(case.dynamics)
+
+
+def _of_the_matrices(case: Case, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+    """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
+    if case.dynamics.D is None or case.dynamics.claims.drift is None or not _broken(case):
+        return ()
+    alone = replace(case.dynamics, claims=Claims())
+    partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
+    return _shown(alone, sorted(partly, key=lambda change: change.order), before, end)
+
+
+def _broken(case: Case) -> bool:
+    """Whether Q is shown not to be skew, or D not to be symmetric."""
+    derivation = case.derivation
+    if derivation is None:
+        return False
+    crooked = any(not place.is_zero for row in skewness_defect(derivation) for place in row)
+    uneven = any(not place.is_zero for row in symmetry_defect(derivation) for place in row)
+    skew = case.dynamics.Q is not None and crooked and q_skew(case).verdict is Verdict.REFUTED
+    return skew or (uneven and d_symmetric(case).verdict is Verdict.REFUTED)
+
+
+def _holds(dynamics: Dynamics) -> bool:
+    """Whether the index calculus shows what a repair would have to bring about."""
+    c = calculus(dynamics.declarations)
+    return all(c.is_zero(defect) for defect in defects(dynamics, derived=_derived(dynamics)))
+
+
+def _derived(dynamics: Dynamics) -> bool:
+    """Whether the claimed drift is to be the recipe's: D and Q are given."""
+    return dynamics.D is not None and dynamics.Q is not None
+
+
+def _of_the_claim(dynamics: Dynamics) -> list[Search]:
+    derived = _derived(dynamics)
+    found: list[Search] = [
+        lambda: energy_scales(dynamics, derived=derived),
+        lambda: noise_scales(dynamics, derived=derived),
+        lambda: _agreed(dynamics),
+        lambda: drift_changes(dynamics, derived=derived),
+    ]
+    return [*found, lambda: curl_scales(dynamics)] if derived else found
+
+
+def _farther(dynamics: Dynamics) -> list[Search]:
+    """Return the searches for changes of several parts."""
+    derived = _derived(dynamics)
+    found: list[Search] = [lambda: insertions(dynamics, derived=derived)]
+    if derived:
+        found += [lambda: curl_insertions(dynamics), lambda: _followed(dynamics)]
+    if derived or _on_a_line(dynamics):
+        found.append(lambda: whole_drift(dynamics))
+    return found
+
+
+def _on_a_line(dynamics: Dynamics) -> bool:
+    """Whether z is one scalar: then Q = 0, and D and H leave one drift."""
+    blocks = dynamics.declarations.blocks
+    return len(blocks) == 1 and blocks[0].shape.sizes in {(), (1,)}
+
+
+def _agreed(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield the change that states D as the claimed diffusion, and the other way round."""
+    stated, D = dynamics.claims.diffusion, dynamics.D
+    if stated is None or D is None:
+        return
+    blocks = dynamics.declarations.blocks
+    declared = dynamics.declarations
+    places = [
+        (a, b)
+        for a in range(len(blocks))
+        for b in range(len(blocks))
+        if spelled(stated[a][b], declared) != spelled(D[a][b], declared)
+    ]
+    for name, of, other in (("claims.diffusion", "D", D), ("D", "claims.diffusion", stated)):
+        entries = tuple((f"{name}[{blocks[a].name},{blocks[b].name}]", other[a][b]) for a, b in places)
+        if entries:
+            yield Change(NOISE, len(entries), f"take {of} for {', '.join(entry for entry, _ in entries)}", entries)
+
+
+def _followed(dynamics: Dynamics) -> Iterator[Change]:
+    """Yield the matrices put into the drift after which the claim is stationary, with the Q that they need."""
+    for change in insertions(dynamics, derived=False):
+        changed = with_formulas(dynamics, dict(change.formulas))
+        for more in (*curl_scales(changed), *curl_insertions(changed)):
+            formulas = (*change.formulas, *more.formulas)
+            yield Change(CURL, change.count + more.count, f"{change.says}, and {more.says}", formulas)
+
+
+def _gathered(searches: Iterable[Search], end: float) -> list[Change]:
+    """Return all proposals; a search that meets what it cannot read ends there."""
+    found: list[Change] = []
+    for search in searches:
+        try:
+            for change in search():
+                found.append(change)
+                if time.process_time() > end:
+                    break
+        except (DocumentError, NotConvertedError, ZeroDivisionError):
+            continue
+        if time.process_time() > end:
+            break
+    return found
+
+
+def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+    """Return the first proposals that are proved and refute nothing else, each document once."""
+    found: list[Explanation] = []
+    seen = {_mark(dynamics)}
+    tried = 0
+    for change in changes:
+        if len(found) == SHOWN or tried == TRIED or time.process_time() > end:
+            break
+        changed = with_formulas(dynamics, dict(change.formulas))
+        mark = _mark(changed)
+        if mark in seen or _stops(dynamics, change) or any(unchanged(dynamics, *entry) for entry in change.formulas):
+            continue
+        seen.add(mark)
+        tried += 1
+        explanation = proved(dynamics, change, Topic.REPAIR, derived=_derived(dynamics))
+        entries = [entry for entry, _ in change.formulas]
+        explanation = explanation and standing(changed, entries, explanation, before, end)
+        if explanation is not None:
+            found.append(explanation)
+    return tuple(found)
+
+
+def _stops(dynamics: Dynamics, change: Change) -> bool:
+    """Whether a block that moved has no drift left: an answer that nobody asked for."""
+    stated = dict(dynamics.claims.drift or ())
+    names = {f"claims.drift.{name}": formula for name, formula in stated.items()}
+    return any(entry in names and is_zero(new) and not is_zero(names[entry]) for entry, new in change.formulas)
+
+
+def _mark(dynamics: Dynamics) -> str:
+    """Return a text that documents with the same tensors share."""
+    declarations = dynamics.declarations
+    matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
+    places = [place for matrix in matrices for row in matrix or () for place in row]
+    drifts = [formula for _, formula in dynamics.claims.drift or ()]
+    return "|".join(spelled(formula, declarations) for formula in (dynamics.H, *drifts, *places))

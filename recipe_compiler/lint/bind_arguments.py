@@ -1,0 +1,260 @@
+"""What the arguments of a step are given: by their names, or as `--map` says."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.build import apply
+from recipe_compiler.formula.declaration import Block, Function, Parameter
+from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.syntax import parse
+from recipe_compiler.lint.source import Argument, Source
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.model import Dynamics
+
+STEP_SIZES = ("eps", "epsilon", "step_size", "stepsize", "dt", "lr", "learning_rate", "h")
+GENERATORS = ("rng", "generator", "random_state", "rs", "gen")
+STATE = "state"
+_DRAW = re.compile(r"\s*normal\(\s*([A-Za-z]\w*)\s*\)\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one argument, or one name of the file, stands for."""
+
+    name: str
+    kind: str
+    """`formula`, `eps`, `generator`, `size`, `normals`, or `state`: all blocks one after the other."""
+    formula: Formula | None = None
+    of: tuple[Block, ...] = ()
+    """The blocks it depends on, in order; where there are any, it can be called at other values of them."""
+    block: Block | None = None
+    """The block whose value it is, or whose shape its draws have."""
+    size: str = ""
+    """The symbolic size that it is."""
+
+    @property
+    def says(self) -> str:
+        """What a verdict takes for given; empty where the name says it."""
+        if self.kind == "eps":
+            return "" if self.name == "eps" else f"{self.name} is the step size"
+        if self.kind == "normals" and self.block is not None:
+            return f"{self.name} is a draw of N(0, I), new in every step, of the shape of {self.block.name}"
+        if self.formula is None or self.kind != "formula" or isinstance(self.formula, Symbol):
+            named = isinstance(self.formula, Symbol) and self.formula.name != self.name
+            return f"{self.name} is {text(self.formula)}" if named and self.formula is not None else ""
+        written = text(self.formula)
+        return "" if written.partition("(")[0] == self.name else f"{self.name} is {written}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A step, and what it is called with."""
+
+    source: Source
+    dynamics: Dynamics
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    globals: tuple[str, ...]
+    given: tuple[Given, ...]
+
+    @property
+    def outputs(self) -> tuple[Given, ...]:
+        """Return the arguments that hold the state, in the order of the blocks."""
+        whole = [given for given in self.given if given.kind == STATE]
+        order = {block.name: k for k, block in enumerate(self.dynamics.declarations.blocks)}
+        own = [given for given in self.given if given.block is not None and given.kind == "formula"]
+        return tuple(whole or sorted(own, key=lambda given: order[given.block.name if given.block else ""]))
+
+
+def asked(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str, str]]) -> Ask:
+    """Return what to call a step with.
+
+    Raises:
+        ModelError: an argument whose name says nothing, a block that no argument holds, a map that means nothing.
+    """
+    faults = Faults()
+    mapped = dict(maps)
+    known = {argument.name for argument in source.arguments}
+    given: list[Given] = []
+    called: list[Argument] = []
+    for argument in source.arguments:
+        if argument.name in mapped:
+            found = faults.catch(lambda name=argument.name: _mapped(name, mapped[name], dynamics))
+        else:
+            found = _by_name(argument.name, dynamics)
+            if found is None and not argument.has_default:
+                _unknown(argument, source, dynamics, faults)
+        if found is not None:
+            given.append(found)
+            called.append(argument)
+    replaced = list(_globals(source, dynamics, mapped, known))
+    given += [found for name in replaced if (found := faults.catch(lambda n=name: _global(n, mapped, dynamics)))]
+    for name in mapped:
+        if name not in known and name not in source.names:
+            expected = "an argument of the step or a name of the file"
+            hint = nearest(name, (*known, *source.names))
+            faults.meaningless_at(
+                source.place(source.line), f"--map {name}", f"found no `{name}`, expected {expected}", hint
+            )
+    _skipped(source, called, faults)
+    _whole(given, source, dynamics, faults)
+    faults.finish()
+    return Ask(
+        source,
+        dynamics,
+        tuple(argument.name for argument in called if not argument.keyword),
+        tuple(argument.name for argument in called if argument.keyword),
+        tuple(replaced),
+        tuple(given),
+    )
+
+
+def _by_name(name: str, dynamics: Dynamics) -> Given | None:
+    """Return what a name stands for without being told."""
+    declarations = dynamics.declarations
+    item = declarations.find(name)
+    match item:
+        case Block():
+            return Given(name, "formula", Symbol(name, item.shape, Role.BLOCK), (), item)
+        case Parameter():
+            return Given(name, "formula", Symbol(name, item.shape, Role.PARAMETER))
+        case Function():
+            return _of_formula(name, _at_home(item), dynamics)
+        case _:
+            pass
+    if name in declarations.sizes:
+        return Given(name, "size", size=name)
+    if name in STEP_SIZES:
+        return Given(name, "eps")
+    if name in GENERATORS:
+        return Given(name, "generator")
+    return _derivative(name, dynamics)
+
+
+def _derivative(name: str, dynamics: Dynamics) -> Given | None:
+    """Return the gradient, Hessian or divergence of a function of one block by its usual names: `grad_U`, `div_K`."""
+    for function in dynamics.declarations.functions:
+        f = function.name
+        if len(function.of) != 1:
+            continue
+        block = next(block for block in dynamics.declarations.blocks if block.name == function.of[0])
+        by = Symbol(block.name, block.shape, Role.BLOCK)
+        square = Shape(block.shape.rows, block.shape.rows)
+        if name == f"div_{f}" and function.shape == square and block.shape.sizes:
+            return _of_formula(name, apply("div", [_at_home(function), by], block.shape), dynamics)
+        if function.shape.sizes:
+            continue
+        if name in {f"grad_{f}", f"grad{f}", f"{f}_grad", f"d{f}", f"nabla_{f}"}:
+            return _of_formula(name, apply("grad", [_at_home(function), by], block.shape), dynamics)
+        if name in {f"hess_{f}", f"hessian_{f}"}:
+            return _of_formula(name, apply("hessian", [_at_home(function), by], square), dynamics)
+    return None
+
+
+def _at_home(function: Function) -> FunctionAt:
+    """Return a function at its declared blocks."""
+    return FunctionAt(function.name, function.of, function.shape)
+
+
+def _mapped(name: str, what: str, dynamics: Dynamics) -> Given:
+    """Return what `--map name=what` says."""
+    declarations = dynamics.declarations
+    draw = _DRAW.fullmatch(what)
+    block = next((block for block in declarations.blocks if draw and block.name == draw.group(1)), None)
+    if block is not None:
+        return Given(name, "normals", None, (), block)
+    if draw is not None:
+        blocks = ", ".join(block.name for block in declarations.blocks)
+        problem = f"found `{what}`, expected normal(BLOCK) with a block of the state ({blocks})"
+        raise ModelError([Fault(Place(""), f"--map {name}", problem)])
+    if declarations.find(what) is None:
+        special = {"eps": "eps", "rng": "generator", STATE: STATE}.get(what)
+        if special is not None:
+            return Given(name, special)
+        if what in declarations.sizes:
+            return Given(name, "size", size=what)
+    entry = f"--map {name}"
+    formula = elaborate(parse(what, entry, Place("", 1, 1)), Scope(declarations), None, entry, Place("", 1, 1))
+    item = declarations.find(formula.name) if isinstance(formula, Symbol) else None
+    if isinstance(item, Block):
+        return Given(name, "formula", formula, (), item)
+    return _of_formula(name, formula, dynamics)
+
+
+def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> Given:
+    """Return a formula, a function of the blocks that stand in it."""
+    inside: set[str] = set()
+    for node in nodes(formula):
+        if isinstance(node, FunctionAt):
+            inside |= set(node.of)
+        elif isinstance(node, Symbol) and node.role is Role.BLOCK:
+            inside.add(node.name)
+    return Given(name, "formula", formula, tuple(b for b in dynamics.declarations.blocks if b.name in inside))
+
+
+def _globals(source: Source, dynamics: Dynamics, mapped: dict[str, str], known: set[str]) -> Iterator[str]:
+    """Yield the names of the file that are replaced: those mapped, and functions that the document leaves abstract."""
+    for name in source.names:
+        if name in known or name == source.step:
+            continue
+        item = dynamics.declarations.find(name)
+        function = isinstance(item, Function) or (item is None and _derivative(name, dynamics) is not None)
+        if name in mapped or (name in source.functions and function):
+            yield name
+
+
+def _global(name: str, mapped: dict[str, str], dynamics: Dynamics) -> Given:
+    found = _mapped(name, mapped[name], dynamics) if name in mapped else _by_name(name, dynamics)
+    if found is None or found.kind != "formula" or found.block is not None:
+        expected = "expected a parameter, a function or a formula: the state and draws are arguments"
+        raise ModelError([Fault(Place(""), f"--map {name}", f"found `{mapped.get(name, name)}`, {expected}")])
+    return found
+
+
+def _unknown(argument: Argument, source: Source, dynamics: Dynamics, faults: Faults) -> None:
+    declarations = dynamics.declarations
+    names = [item.name for item in (*declarations.blocks, *declarations.parameters, *declarations.functions)]
+    usual = [f"grad_{f.name}" for f in declarations.functions if not f.shape.sizes]
+    known = (*names, *usual, "eps", "rng")
+    problem = f"found the argument `{argument.name}`, expected one of {', '.join(known)}"
+    hint = (
+        nearest(argument.name, known)
+        or f"say what it is: --map {argument.name}=WHAT, one of these names, a formula, or normal(BLOCK) for a draw"
+    )
+    faults.meaningless_at(source.place(source.line), f"{source.step}({argument.name})", problem, hint)
+
+
+def _skipped(source: Source, called: list[Argument], faults: Faults) -> None:
+    """Note an argument given by position behind one that keeps its default."""
+    names = {argument.name for argument in called}
+    left = False
+    for argument in source.arguments:
+        if argument.keyword:
+            continue
+        if argument.name not in names:
+            left = True
+        elif left and argument.name in names:
+            called[called.index(argument)] = Argument(argument.name, argument.has_default, True)
+
+
+def _whole(given: list[Given], source: Source, dynamics: Dynamics, faults: Faults) -> None:
+    """Note blocks that no argument holds, or several do."""
+    if any(item.kind == STATE for item in given):
+        return
+    for block in dynamics.declarations.blocks:
+        holders = [item.name for item in given if item.block == block and item.kind == "formula"]
+        if len(holders) != 1:
+            found = "no argument" if not holders else f"the arguments {', '.join(holders)}"
+            problem = f"found {found} for the block {block.name}, expected one"
+            faults.meaningless_at(source.place(source.line), source.step, problem, f"--map NAME={block.name}")
+
+
+def shape_of(given: Given) -> Shape:
+    """Return the shape of what an argument stands for."""
+    return given.formula.shape if given.formula is not None else given.block.shape if given.block else SCALAR

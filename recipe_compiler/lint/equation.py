@@ -1,0 +1,155 @@
+"""The limit of small steps at fixed sizes: as text, beside the equation of D and Q, and what finite steps leave."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.lint.formulas import formula
+from recipe_compiler.lint.read import (
+    NORMAL,
+    ONE,
+    UNREAD,
+    Problem,
+    Read,
+    Seen,
+    Texts,
+    not_zero,
+    refuted,
+    with_needs,
+)
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.updates.expansion import ZERO
+from recipe_compiler.verify.updates.step_residual import Part, by_powers, residual
+
+SHORT = 120
+"""Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """The limit of small steps, as text: entries that are zero are left out of the diffusion."""
+
+    sizes: tuple[tuple[str, int], ...]
+    drift: Texts = ()
+    diffusion: Texts = ()
+    bias: str = ""
+    """What finite steps do."""
+    step_size: str = ""
+    """As what the step size was read; empty where it is the argument itself."""
+    reason: str = ""
+    """Why it could not be read."""
+
+
+def equation(read: Read) -> Equation:
+    """Return the limit of small steps as text, and what the next power of eps leaves."""
+    problem = read.problem
+    try:
+        unit = read.unit
+        parts = read.parts(unit)
+    except UNREAD as reason:
+        return Equation(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
+    low = min(parts, default=unit)
+    if low < unit:
+        why = f"the step does not shrink like eps: it has a part eps^({low})"
+        return Equation(problem.at, reason=problem.no_step_size or why)
+    none = sympy.Integer(0)
+    n = len(problem.z)
+    part = parts.get(unit, Part((none,) * n, ((none,) * n,) * n))
+    drift = tuple((str(x), formula(f)) for x, f in zip(problem.z, part.mean, strict=True))
+    diffusion = tuple(
+        (f"{x}, {y}", formula(part.covariance[i][j] / 2))
+        for i, x in enumerate(problem.z)
+        for j, y in enumerate(problem.z)
+        if i <= j and not is_zero(part.covariance[i][j])
+    )
+    return Equation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
+
+
+def finite_steps(read: Read) -> str:
+    """Return what the moments of finite steps leave; empty where that is nothing, not known, or the limit is none."""
+    problem = read.problem
+    try:
+        unit = read.unit
+        if min(read.parts(unit), default=2 * unit) != unit:
+            return ""
+        moments = read.moments_to(2 * unit)
+        for power, part in sorted(by_powers(moments.step, 2 * unit).items()):
+            left = residual(problem.z, part, problem.H)
+            if power > unit and not is_zero(left):
+                order = power / unit - 1
+                written = str(order) if order.denominator == 1 else f"({order})"
+                what = f"moments of the step: the eps^{written} part of their residual does not vanish"
+                return f"{what}: {_brief(problem, left)}"
+    except UNREAD:
+        pass
+    return ""
+
+
+def _brief(problem: Problem, e: Expr) -> str:
+    """Return a scalar as text, a long one by a value at a point."""
+    text = formula(e)
+    found = witness(e, problem.case.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
+    if found is None:
+        return text
+    return f"at {', '.join(f'{name} = {value}' for name, value in found.text)} it is {shown(found.value)}"
+
+
+def _same(read: Read) -> Seen:
+    problem = read.problem
+    unit = read.unit
+    parts = read.parts(unit)
+    if min(parts, default=unit) < unit:
+        return Seen(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
+    part = parts.get(unit)
+    left = not_zero(_differences(problem, part, ONE))
+    if not left:
+        return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
+    k = _scale(problem, part)
+    if k not in (None, ONE):
+        scaled = not_zero(_differences(problem, part, k))
+        if not scaled:
+            how = f"; {read.step_size(k)}" if unit != ONE else f", a step eps being one of {k} eps"
+            return Seen(problem.at, holds=True, by=f"{NORMAL}{how}")
+        left = left if unit == ONE else scaled
+    says = f"; {read.step_size(k or ONE)}" if unit != ONE else ""
+    unknown = Seen(problem.at, reason=f"{left[0][0]} did not reduce to zero, no witness found{says}")
+    return refuted(problem, left, f"exact witness{says}") or unknown
+
+
+def _scale(problem: Problem, part: Part | None) -> Fraction | None:
+    """Return what the limit is of the equation of D and Q in the first entry where neither is zero, if it is a number.
+
+    Some write -grad U/2 and a noise of variance eps. The diffusion is asked first.
+    """
+    for (_, less), (_, whole) in zip(*(reversed([*_differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True):
+        if is_zero(whole) or is_zero(whole - less):
+            continue
+        ratio = sympy.cancel(whole / (whole - less))
+        is_scale = isinstance(ratio, sympy.Rational) and ratio > 0
+        return Fraction(int(ratio.p), int(ratio.q)) if is_scale else None
+    return None
+
+
+def _differences(problem: Problem, part: Part | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
+    """Yield the limit less k times the equation of D and Q, entry by entry."""
+    scale = sympy.Rational(k.numerator, k.denominator)
+    system = problem.case.system(problem.sizes)
+    none = sympy.Integer(0)
+    n = len(problem.z)
+    part = part or Part((none,) * n, ((none,) * n,) * n)
+    for x, f, own in zip(problem.z, part.mean, second.drift(system), strict=True):
+        yield f"the drift of {x} less that of D and Q", f - scale * own
+    for i, x in enumerate(problem.z):
+        for j, y in enumerate(problem.z):
+            yield f"the diffusion of {x}, {y} less D", part.covariance[i][j] / 2 - scale * system.D[i][j]
+
+
+def same_equation(read: Read) -> Seen:
+    """Return whether the limit is the equation of the D and Q of the document, entry by entry."""
+    return with_needs(read, _same)

@@ -1,0 +1,225 @@
+"""The report on an existing step function: run on symbols, read at every size looked at, judged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import process_time
+
+from recipe_compiler.errors import Fault, SpecError
+from recipe_compiler.lint.answer import Answer, Trace, Untraced
+from recipe_compiler.lint.bind_arguments import Ask
+from recipe_compiler.lint.equation import Equation, equation, finite_steps, same_equation
+from recipe_compiler.lint.followed import followed, orders, unrun
+from recipe_compiler.lint.judge import stationary
+from recipe_compiler.lint.process import LIMITS, run_step
+from recipe_compiler.lint.read import NORMAL, Problem, Read, Seen
+from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
+from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all
+from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.sizes import Sizes, checked_sizes, written
+from recipe_compiler.verify.core.subject import Case, case_of
+
+STEP = ("lint_update", "in the limit eps -> 0 the step keeps exp(-H)")
+EQUATION = ("lint_equation", "the limit of the step is the equation of D and Q")
+AT_FIXED_SIZES = "a step is followed at fixed sizes: larger ones are not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Lint:
+    """What was read off a step, and the verdicts about it; no report without dynamics to judge it by."""
+
+    equation: Equation
+    report: Report | None
+    followed: tuple[str, ...] = ()
+    """What was followed of the step, in sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What was seen of one claim at all sizes."""
+
+    seen: tuple[Seen, ...]
+    unread: tuple[str, ...]
+    """Why a size could not be looked at."""
+    seconds: float
+
+
+def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
+    """Run a step on symbols and return what it is. Without `judged` its drift and diffusion are read, no more.
+
+    Raises:
+        SpecError: the file does not run.
+        ModelError: dynamics that have no meaning in index notation.
+    """
+    case = case_of(ask.dynamics)
+    sizes = checked_sizes(ask.dynamics)
+    sizes = sizes if judged else (_shown(sizes),)
+    answer = run_step(ask, sizes)
+    _refuse(answer, ask)
+    rows: list[tuple[str, Callable[[Read], object], Sizes]] = [("equation", equation, _shown(sizes))]
+    if judged:
+        rows += [("step", stationary, at) for at in sizes]
+        rows += [("same", same_equation, at) for at in sizes] if _has_recipe(ask.dynamics) else []
+        rows.append(("finite", finite_steps, _shown(sizes)))
+    traced = {_key(at): found for at, found in zip(sizes, answer.cases, strict=False)}
+    reads = {
+        key: Read(Problem(ask, case, found, dict(key))) for key, found in traced.items() if isinstance(found, Trace)
+    }
+    todo = [(name, at, partial(_timed, job, reads[_key(at)])) for name, job, at in rows if _key(at) in reads]
+    outcomes = run_all(Work(partial(tuple, [job for _, _, job in todo]), len(todo)), seconds) if todo else ()
+    found = list(zip([(name, at) for name, at, _ in todo], outcomes, strict=True))
+    failures = _failures(answer, sizes, ask)
+    read = next((_equation(o, at) for (name, at), o in found if name == "equation"), None)
+    read = read or Equation(_key(_shown(sizes)), reason=failures[0] if failures else "")
+    bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
+    read = replace(read, bias=bias)
+    said = followed(ask, answer, sizes)
+    if not judged:
+        return Lint(read, None, said)
+    findings = [_finding(STEP, True, _looked("step", found, failures), answer, ask, case)]
+    if _has_recipe(ask.dynamics):
+        findings.append(_finding(EQUATION, False, _looked("same", found, failures), answer, ask, case))
+    name = f"{ask.source.shown}:{ask.source.step}"
+    report = Report(
+        ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), (*unrun(answer), *_caveats(ask, read))
+    )
+    return Lint(read, report, said)
+
+
+def _timed(job: Callable[[Read], object], read: Read) -> tuple[object, float]:
+    start = process_time()
+    return job(read), process_time() - start
+
+
+def _key(sizes: Sizes) -> tuple[tuple[str, int], ...]:
+    return tuple(sizes.items())
+
+
+def _shown(sizes: Sequence[Sizes]) -> Sizes:
+    """Return the sizes at which formulas are shown: all 2, where that is looked at."""
+    return next((at for at in sizes if all(n == 2 for n in at.values())), sizes[0])
+
+
+def _has_recipe(dynamics: Dynamics) -> bool:
+    return dynamics.D is not None and dynamics.Q is not None
+
+
+def _refuse(answer: Answer, ask: Ask) -> None:
+    """Raise the fault of a file that does not run."""
+    if answer.file is None or answer.file.exception == "UntraceableError" or not answer.file.line:
+        return
+    problem = f"found {answer.file.reason} when the file ran, expected a file that runs"
+    raise SpecError([Fault(ask.source.place(answer.file.line), ask.source.step, problem)])
+
+
+def _failures(answer: Answer, sizes: Sequence[Sizes], ask: Ask) -> tuple[str, ...]:
+    """Return why the step was not followed, the line first."""
+    if answer.file is not None:
+        return (_said(answer.file, ask),)
+    found = [(at, case) for at, case in zip(sizes, answer.cases, strict=True) if isinstance(case, Untraced)]
+    said: dict[str, list[str]] = {}
+    for at, case in found:
+        said.setdefault(_said(case, ask), []).append(written(at))
+    whole = len(found) == len(sizes)
+    return tuple(
+        reason if whole and len(said) == 1 else f"{reason} (at {'; '.join(at)})" for reason, at in said.items()
+    )
+
+
+def _said(failure: Untraced, ask: Ask) -> str:
+    return f"{ask.source.place(failure.line)}: {failure.reason}"
+
+
+def _equation(outcome: object, at: Sizes) -> Equation:
+    if isinstance(outcome, Unfinished):
+        return Equation(_key(at), reason=outcome.reason)
+    found = outcome[0] if isinstance(outcome, tuple) else None
+    return found if isinstance(found, Equation) else Equation(_key(at), reason="not read")
+
+
+def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failures: tuple[str, ...]) -> _Looked:
+    seen: list[Seen] = []
+    unread = list(failures)
+    seconds = 0.0
+    for (which, at), outcome in found:
+        if which != name:
+            continue
+        if isinstance(outcome, Unfinished):
+            unread.append(f"at {written(at) or 'the fixed sizes'}: {outcome.reason}")
+            seconds += outcome.seconds
+        elif isinstance(outcome, tuple) and isinstance(outcome[0], Seen):
+            seen.append(outcome[0])
+            seconds += outcome[1]
+    return _Looked(tuple(seen), tuple(unread), seconds)
+
+
+def _finding(words: tuple[str, str], required: bool, looked: _Looked, answer: Answer, ask: Ask, case: Case) -> Finding:
+    held = tuple(seen.sizes for seen in looked.seen if seen.holds)
+    failed = next((seen for seen in looked.seen if seen.witness), None)
+    rounded = tuple(
+        dict.fromkeys(number for found in answer.cases if isinstance(found, Trace) for number in found.rounded)
+    )
+    premises = smoothness(
+        (ask.dynamics.H, *(g.formula for g in ask.given if g.formula is not None)), case.dynamics.declarations
+    )
+    says = {given.says for given in ask.given if given.says}
+    says |= set(orders(ask, answer))
+    given = tuple(sorted(premises.given.union(says, *(seen.given for seen in looked.seen))))
+    where = ask.source.place(ask.source.line)
+    tried = [*looked.unread]
+    tried += _reasons(looked)
+    tried += [f"{_at(seen)}not shown: {what}" for seen in looked.seen for what in seen.left]
+    tried += [f"not shown: {what}" for what in premises.open]
+    tried += [_rounded(text, line, ask) for text, line in rounded]
+    tried += [case.contradiction] if case.contradiction else []
+    for_d: str | tuple[tuple[str, int], ...] = "all"
+    decision: Decision
+    if failed is not None and not rounded:
+        holds = "; ".join(written(dict(sizes)) for sizes in held if sizes)
+        by = failed.by + (f" (of the sizes looked at, it holds at {holds} only)" if holds else "")
+        decision = Refuted(by, failed.witness, failed.residual, given)
+        for_d = failed.sizes or "all"
+    elif tried or ask.dynamics.declarations.sizes or not held:
+        if held and ask.dynamics.declarations.sizes:
+            tried += [_held(looked.seen), AT_FIXED_SIZES]
+        residual = next((seen.residual for seen in looked.seen if seen.residual), "")
+        decision = Undecided(tuple(dict.fromkeys(tried)), residual, given)
+    else:
+        by = "; ".join(dict.fromkeys(seen.by for seen in looked.seen))
+        decision = Proved(f"{by} at the document's sizes", given)
+    return Finding(*words, required, decision, for_d, held, where, looked.seconds)
+
+
+def _held(seen: Sequence[Seen]) -> str:
+    """Return where a claim holds, and what is special about how."""
+    held = [one for one in seen if one.holds]
+    how = "; ".join(by for by in dict.fromkeys(one.by for one in held) if by != NORMAL)
+    return f"holds at {'; '.join(written(dict(one.sizes)) for one in held)}{f' ({how})' if how else ''}"
+
+
+def _reasons(looked: _Looked) -> list[str]:
+    """Return why sizes are not decided; what keeps all of them from it is said once."""
+    every = dict.fromkeys(seen.reason for seen in looked.seen)
+    if len(every) == 1 and not looked.unread:
+        return [reason for reason in every if reason]
+    return [f"{_at(seen)}{seen.reason}" for seen in looked.seen if seen.reason]
+
+
+def _at(seen: Seen) -> str:
+    return f"at {written(dict(seen.sizes))}: " if seen.sizes else ""
+
+
+def _rounded(text: str, line: int, ask: Ask) -> str:
+    advice = "write it as it is meant: 1/3, np.sqrt(2)"
+    return f"{ask.source.place(line)}: the number {text} is rounded, so that nothing exact follows; {advice}"
+
+
+def _caveats(ask: Ask, read: Equation) -> tuple[str, ...]:
+    found = [
+        f"{ask.source.shown} was run, in a child process with {LIMITS}; what it did besides computing is not looked at",
+        "verdicts are about the limit of small steps, in real numbers",
+    ]
+    at = f" at {written(dict(read.sizes))}" if read.sizes else ""
+    return (*found, *((f"{read.bias} (read{at})",) if read.bias else ()))

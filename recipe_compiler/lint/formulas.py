@@ -1,0 +1,34 @@
+"""Scalars of a trace as text: derivatives and entries in the names of the document."""
+
+from typing import Any
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+from sympy.printing.str import StrPrinter
+
+from recipe_compiler.algebra.scalars.sign_cells import Cell
+
+LONGEST = 600
+LARGEST_EXPANDED = 400
+"""Operations of an expression that is multiplied out to be read."""
+
+
+class _Printer(StrPrinter):
+    """`d_theta[0] U` for a derivative, `U` for a function at the state, `sign(x)` for a cell."""
+
+    def _print_Derivative(self, expr: Any) -> str:
+        names = "".join(f"d_{x} " for x, n in expr.variable_count for _ in range(int(n)))
+        return f"{names}{self._print(expr.expr)}"
+
+    def _print_Function(self, expr: Any) -> str:
+        if isinstance(expr, AppliedUndef):
+            return type(expr).__name__
+        return f"sign({self._print(expr.args[0])})" if isinstance(expr, Cell) else super()._print_Function(expr)
+
+
+def formula(e: Expr) -> str:
+    """Return an expression as text, multiplied out where that makes it shorter."""
+    forms = [e, sympy.expand(e)] if e.count_ops() <= LARGEST_EXPANDED else [e]
+    written = min((str(_Printer().doprint(form)) for form in forms), key=len)
+    return written if len(written) <= LONGEST else written[:LONGEST] + " ..."

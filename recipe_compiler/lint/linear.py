@@ -1,0 +1,109 @@
+"""Inverses, determinants, solutions, factors and norms of small matrices of exact numbers and symbols.
+
+NumPy stops at a singular matrix, or at one without a factor: that it did not is what a traced step takes for given.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from recipe_compiler.lint import nodes
+from recipe_compiler.lint.nodes import Node, UntraceableError
+from recipe_compiler.lint.values import apply, made, node_of
+
+LARGEST = 6
+
+
+def inverse(a: Any) -> Any:
+    """Return inv(a): adjugate over determinant."""
+    a = _square(a, "inverse")
+    _given("inverted", "nonsingular")
+    n = len(a)
+    over = _guarded(_determinant(a), Fraction(-1))
+    found = np.empty((n, n), dtype=object)
+    for i in range(n):
+        for j in range(n):
+            minor = np.delete(np.delete(a, j, axis=0), i, axis=1)
+            found[i, j] = (-1) ** (i + j) * _determinant(minor) * over
+    return found
+
+
+def determinant(a: Any) -> Any:
+    """Return det(a)."""
+    return _determinant(_square(a, "determinant"))
+
+
+def solution(a: Any, b: Any) -> Any:
+    """Return inv(a) @ b."""
+    return np.matmul(np.asarray(inverse(a), dtype=object), np.asarray(b, dtype=object))
+
+
+def factor(a: Any, upper: bool = False) -> Any:
+    """Return the lower Cholesky factor; like NumPy's, it looks at the lower triangle only."""
+    a = _square(a, "Cholesky factor")
+    _given("factored", "positive definite")
+    n = len(a)
+    found = np.full((n, n), made(nodes.number(Fraction(0))), dtype=object)
+    for j in range(n):
+        square = a[j, j] - sum(found[j, k] ** 2 for k in range(j))
+        found[j, j] = _guarded(square, Fraction(1, 2))
+        over = _guarded(found[j, j], Fraction(-1))
+        for i in range(j + 1, n):
+            found[i, j] = (a[i, j] - sum(found[i, k] * found[j, k] for k in range(j))) * over
+    return found.T if upper else found
+
+
+def norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
+    """Return the Euclidean norm of a vector, the Frobenius norm of a matrix."""
+    flat = np.asarray(x, dtype=object).reshape(-1)
+    if axis is not None or keepdims or ord not in (None, "fro", 2) or (ord == 2 and np.ndim(x) > 1):
+        raise UntraceableError("np.linalg.norm of another kind than the Euclidean norm of a whole array")
+    return apply("sqrt", sum(v * v for v in flat))
+
+
+def chain(arrays: Any) -> Any:
+    """Return the product of several matrices."""
+    found = np.asarray(arrays[0], dtype=object)
+    for a in arrays[1:]:
+        found = np.matmul(found, np.asarray(a, dtype=object))
+    return found
+
+
+def _square(a: Any, what: str) -> Any:
+    found = np.asarray(a, dtype=object).view(np.ndarray)
+    if found.ndim != 2 or len(set(found.shape)) != 1:
+        raise UntraceableError(f"the {what} of an array of shape {found.shape}")
+    if len(found) > LARGEST:
+        raise UntraceableError(f"the {what} of a matrix of more than {LARGEST} rows")
+    return found
+
+
+def _determinant(a: Any) -> Any:
+    """Return a determinant along its first row."""
+    if not len(a):
+        return made(nodes.number(Fraction(1)))
+    terms = [
+        (-1) ** j * x * _determinant(np.delete(a[1:], j, axis=1))
+        for j, x in enumerate(a[0])
+        if (node := node_of(x)) is None or node.number != 0
+    ]
+    return sum(terms, made(nodes.number(Fraction(0))))
+
+
+def _guarded(x: Any, exponent: Fraction) -> Any:
+    """Return a power that NumPy stops at where it is not defined."""
+    base = node_of(x)
+    if base is None:
+        raise UntraceableError(f"a matrix that holds {type(x).__name__}")
+    if base.number == 0:
+        raise UntraceableError("a singular matrix, at which NumPy stops")
+    return made(nodes.power(base, _number(exponent), guarded=True))
+
+
+def _number(value: Fraction) -> Node:
+    return nodes.number(value)
+
+
+def _given(what: str, kind: str) -> None:
+    nodes.tape.given[f"the matrix {what} at line {nodes.tape.line()} is {kind}"] = None

@@ -1,0 +1,238 @@
+"""A trace at fixed sizes with what it is judged by: its moments, read once, and what one choice of sizes says."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows, scalar
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.lint.answer import Trace
+from recipe_compiler.lint.bind_arguments import STATE, Ask
+from recipe_compiler.lint.defined import is_symmetric, needed
+from recipe_compiler.lint.formulas import formula
+from recipe_compiler.lint.moments import Moments, moments_of
+from recipe_compiler.lint.series import Meaning
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.updates.expansion import NoExpansionError
+from recipe_compiler.verify.updates.step_residual import NotAStepError, Part, by_powers
+
+ONE, TWO = Fraction(1), Fraction(2)
+UNREAD = (NoExpansionError, NotAStepError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
+"""What may keep a step from being read: the claim is undecided then."""
+TRIED = 6
+"""Entries for which a witness is looked for."""
+NORMAL = "normal form"
+
+Texts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one choice of sizes says of a claim: it holds, it fails at a point, or neither is known and why."""
+
+    sizes: tuple[tuple[str, int], ...]
+    holds: bool = False
+    by: str = ""
+    witness: Texts = ()
+    residual: str = ""
+    reason: str = ""
+    given: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """What is not shown to be defined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A step traced at fixed sizes, with what it is judged by."""
+
+    ask: Ask
+    case: Case
+    trace: Trace
+    sizes: Sizes
+
+    @property
+    def z(self) -> tuple[Symbol, ...]:
+        """Return the coordinates of the state."""
+        return second.state(self.case.dynamics.declarations, self.sizes)
+
+    @property
+    def H(self) -> Expr:
+        """Return the energy."""
+        return scalar(self.case.dynamics.H, self.case.dynamics.declarations, self.sizes)
+
+    @property
+    def step_size(self) -> str:
+        """Return the name of the argument that is the step size; empty where there is none."""
+        return next((given.name for given in self.ask.given if given.kind == "eps"), "")
+
+    @property
+    def no_step_size(self) -> str:
+        """Return why there is no limit of small steps; empty where the step computes with a step size.
+
+        A number in it may be one: such a step is not to be refuted for what it does at that number.
+        """
+        name = self.step_size
+        if not name:
+            advice = "make that an argument called eps, or say which argument it is: --map NAME=eps"
+            return f"no argument of the step function is a step size: if a number in it is one, {advice}"
+        used = any(one.op == "leaf" and one.name == name for one in self.trace.operations)
+        return "" if used else f"the step does not use its step size {name}: if a number in it is one, put {name} there"
+
+    @property
+    def at(self) -> tuple[tuple[str, int], ...]:
+        """Return the sizes as pairs."""
+        return tuple(self.sizes.items())
+
+
+class Read:
+    """A problem with the moments of its step, read when they are first asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._moments: Moments | None = None
+        self._unit: Fraction | None = None
+        self._needs: Obligations | None = None
+
+    @property
+    def moments(self) -> Moments:
+        """Return the moments of the step.
+
+        Raises:
+            NoExpansionError: they are not known.
+        """
+        if self._moments is None:
+            self._moments = moments_of(self.problem.trace, meaning(self.problem))
+            for draws, entries in self.problem.trace.groups:
+                if not is_symmetric(entries, len(draws), self._moments.reading):
+                    raise NoExpansionError("a covariance that is not seen to be symmetric")
+        return self._moments
+
+    @property
+    def needs(self) -> Obligations:
+        """Return what the step needs to be defined, and what of it is not shown."""
+        if self._needs is None:
+            try:
+                region = region_at(self.problem.case.dynamics.declarations, self.problem.sizes)
+                self._needs = needed(self.problem.trace, self.moments.reading, region)
+            except UNREAD as reason:
+                self._needs = Obligations(frozenset(), (str(reason),))
+        return self._needs
+
+    def parts(self, top: Fraction) -> dict[Fraction, Part]:
+        """Return the moments by powers of eps, those that vanish left out.
+
+        Raises:
+            NoExpansionError: they are not known as far.
+        """
+        moments = self.moments_to(top)
+        return {power: part for power, part in by_powers(moments.step, top).items() if not is_nothing(part)}
+
+    def moments_to(self, power: Fraction) -> Moments:
+        """Return the moments, known at least up to a power of eps.
+
+        Raises:
+            NoExpansionError: they are not known as far.
+        """
+        if self.moments.known >= power:
+            return self.moments
+        return moments_of(self.problem.trace, meaning(self.problem), power)
+
+    @property
+    def unit(self) -> Fraction:
+        """Return the power of the step size that one step takes of time.
+
+        It is 1, or the power at which the covariance starts where all that is of lower order vanishes: `theta -
+        h**2/2*grad + h*noise` takes time of order h**2. A step with anything of order h, as `theta - h*grad + h*noise`,
+        is left as it is.
+
+        Raises:
+            NoExpansionError: the moments are not known.
+        """
+        if self._unit is None:
+            self._unit = ONE if self.parts(ONE) else self._later()
+        return self._unit
+
+    def _later(self) -> Fraction:
+        try:
+            found = self.parts(TWO)
+        except NoExpansionError:
+            return ONE
+        low = min(found, default=ONE)
+        spread = found[low].covariance if found else ()
+        return ONE if all(is_zero(x) for row in spread for x in row) else low
+
+    @property
+    def says(self) -> str:
+        """Return as what the step size is read, to be put behind a verdict; empty where it is the argument itself."""
+        return f"; {self.step_size()}" if self.unit != ONE else ""
+
+    def step_size(self, scale: Fraction = ONE) -> str:
+        """Return as what the step size is read: a multiple of a power of the argument."""
+        name = self.problem.step_size
+        power = name if self.unit == ONE else f"{name}**{self.unit}"
+        power = power if self.unit.denominator == 1 else f"{name}**({self.unit})"
+        above = power if scale.numerator == 1 else f"{scale.numerator}*{power}"
+        return f"step size read as eps = {above}{'' if scale.denominator == 1 else f'/{scale.denominator}'}"
+
+
+def meaning(problem: Problem) -> Meaning:
+    """Return what the names of a trace mean."""
+    declarations, sizes = problem.case.dynamics.declarations, problem.sizes
+    eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
+    setting = Setting(declarations, sizes)
+    leaves: dict[str, tuple[Expr, ...]] = {}
+    points: dict[str, tuple[Symbol, ...]] = {}
+    for given in problem.ask.given:
+        if given.kind == "eps":
+            leaves[given.name] = (eps,)
+        elif given.kind == STATE:
+            leaves[given.name] = problem.z
+        elif given.formula is not None:
+            leaves[given.name] = tuple(x for row in rows(given.formula, setting) for x in row)
+            points[given.name] = tuple(x for block in given.of for x in coordinates(block, sizes))
+    return Meaning(problem.z, eps, leaves, points)
+
+
+def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
+    """Return what was seen, and what a proof of it needs where the document fixes the sizes."""
+    problem = read.problem
+    try:
+        found = look(read)
+    except UNREAD as reason:
+        return Seen(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
+    if found.holds and not problem.case.dynamics.declarations.sizes:
+        return replace(found, given=tuple(sorted(read.needs.given)), left=read.needs.open)
+    return replace(found, given=problem.trace.given)
+
+
+def refuted(problem: Problem, conditions: Sequence[tuple[str, Expr]], by: str, potential: str = "") -> Seen | None:
+    """Return the refutation by the first of some scalars that has a witness among those that are not zero."""
+    left = not_zero(conditions)
+    for words, e in left[:TRIED]:
+        found = witness(e, problem.case.dynamics.declarations, problem.sizes)
+        if found is not None:
+            point = (*found.text, *((("potential", potential),) if potential else ()), (words, shown(found.value)))
+            return Seen(problem.at, by=by, witness=point, residual=formula(e))
+    return None
+
+
+def not_zero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
+    """Return the scalars, with their words, that are not seen to vanish."""
+    return [(words, e) for words, e in conditions if not is_zero(e)]
+
+
+def is_nothing(part: Part) -> bool:
+    """Whether a part of the moments vanishes."""
+    return all(is_zero(x) for x in (*part.mean, *(x for row in part.covariance for x in row)))

@@ -1,0 +1,218 @@
+"""What a user's file keeps between calls of its step, as text that is equal where nothing has changed.
+
+Everything that the file's names lead to is looked at: containers, arrays, attributes, closures, defaults, generators
+and iterators, classes and functions of the file and of others in its folder. What lies behind modules of others is
+looked at by its names only. An object that shows nothing of itself is named as such.
+"""
+
+import functools
+import os
+import types
+from collections import deque
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recipe_compiler.lint.nodes import Node, tape
+from recipe_compiler.lint.values import node_of
+
+MOST = 50_000
+"""Objects that are looked at; where there are more, not all is known."""
+ATOMS = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    Fraction,
+    range,
+    slice,
+    type(Ellipsis),
+    np.dtype,
+    np.generic,
+)
+"""Objects that never change."""
+PYTHONS = frozenset({"__builtins__", "__loader__", "__spec__", "__cached__", "__dict__", "__weakref__"})
+CACHED = type(functools.lru_cache(repr))
+"""A function that remembers its results."""
+UNSEEN = "(not seen)"
+"""What stands for the state of an object that does not show it."""
+
+
+class Kept:
+    """One look at what a file keeps."""
+
+    def __init__(self) -> None:
+        self.left = MOST
+        self.places: dict[int, int] = {}
+        self.alive: list[object] = []
+        self.texts: dict[int, str] = {}
+
+    def text(self, obj: object) -> str:
+        """Return what an object is and holds; of one that was met before, where."""
+        if isinstance(obj, ATOMS):
+            return f"{type(obj).__name__}:{obj!r}"
+        if id(obj) in self.places:
+            return f"#{self.places[id(obj)]}"
+        self.places[id(obj)] = len(self.places)
+        self.alive.append(obj)
+        self.left -= 1
+        if self.left < 0:
+            return UNSEEN
+        return f"{type(obj).__name__}({';'.join(self._parts(obj))})"
+
+    def _parts(self, obj: Any) -> Iterator[str]:
+        node = node_of(obj) if not isinstance(obj, np.ndarray) else None
+        if isinstance(obj, Node) or node is not None:
+            yield self._node(obj if isinstance(obj, Node) else node)
+            return
+        match obj:
+            case list() | tuple() | deque():
+                yield from (self.text(item) for item in obj)
+            case dict() | types.MappingProxyType():
+                yield from (f"{self.text(key)}={self.text(value)}" for key, value in obj.items())
+            case set() | frozenset():
+                yield from sorted(self.text(item) for item in obj)
+            case bytearray():
+                yield bytes(obj).hex()
+            case np.ndarray():
+                kind = np.ndarray.dtype.__get__(obj)
+                yield f"{kind}{obj.shape}"
+                if kind.hasobject:
+                    yield from (self.text(item) for item in obj.ravel().tolist())
+                else:
+                    yield sha256(obj.tobytes()).hexdigest()
+            case types.FunctionType():
+                yield from self._function(obj)
+            case types.MethodType():
+                yield from (self.text(obj.__self__), self.text(obj.__func__))
+            case types.ModuleType():
+                yield from self._module(obj)
+            case type():
+                yield from self._class(obj)
+            case types.GeneratorType():
+                frame = obj.gi_frame
+                yield "ended" if frame is None else f"{frame.f_lasti}{self.text(frame.f_locals)}"
+            case types.CellType():
+                yield self.text(obj.cell_contents) if is_filled(obj) else "empty"
+            case functools.partial():
+                yield from (self.text(part) for part in (obj.func, obj.args, obj.keywords))
+            case property() | staticmethod() | classmethod():
+                yield from (self.text(getattr(obj, part, None)) for part in ("fget", "fset", "__func__"))
+            case types.BuiltinFunctionType() | types.CodeType() | np.ufunc():
+                yield str(id(obj))
+            case _ if isinstance(obj, CACHED):
+                info = obj.cache_info()
+                yield f"{info.currsize},{info.misses}{self.text(obj.__wrapped__)}"
+            case _:
+                yield from self._instance(obj)
+
+    def _function(self, obj: types.FunctionType) -> Iterator[str]:
+        yield str(id(obj.__code__))
+        if not _is_own(obj.__code__.co_filename):
+            return
+        for part in (obj.__doc__, obj.__defaults__, obj.__kwdefaults__, obj.__closure__, obj.__dict__):
+            yield self.text(part)
+
+    def _module(self, obj: types.ModuleType) -> Iterator[str]:
+        if _is_own(getattr(obj, "__file__", None) or ""):
+            yield from (f"{name}={self.text(value)}" for name, value in vars(obj).items() if not is_pythons(name))
+        else:
+            yield ",".join(f"{name}:{id(value)}" for name, value in sorted(vars(obj).items()) if not is_pythons(name))
+
+    def _class(self, obj: type) -> Iterator[str]:
+        if obj.__module__ in {"_recipe_lint", "__main__"} or _is_own(_file_of(obj)):
+            yield from (f"{name}={self.text(value)}" for name, value in vars(obj).items() if not is_pythons(name))
+        else:
+            yield str(id(obj))
+
+    def _instance(self, obj: object) -> Iterator[str]:
+        """Yield what an instance shows: its attributes, its items, or how it would be made again."""
+        own = getattr(obj, "__dict__", None)
+        slots = [name for cls in type(obj).__mro__ for name in _slots(cls) if hasattr(obj, name)]
+        if own is not None or slots:
+            yield self.text(own)
+            yield from (f"{name}={self.text(getattr(obj, name))}" for name in slots)
+        if isinstance(obj, (list, tuple, dict, set, deque)):
+            return
+        if own is None and not slots:
+            try:
+                made = obj.__reduce_ex__(2)
+            except Exception:
+                yield UNSEEN
+                return
+            yield self.text(made)
+
+    def _node(self, node: Node | None) -> str:
+        """Return a followed value by its operations; one of an earlier call is what it was computed of."""
+        if node is None:
+            return UNSEEN
+        waiting = [node]
+        while waiting:
+            one = waiting[-1]
+            parts = [part for part in one.args if isinstance(part, Node)]
+            missing = [part for part in parts if part.serial not in self.texts]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            told = (self.texts[a.serial] if isinstance(a, Node) else str(a) for a in one.args)
+            self.texts[one.serial] = str(hash((one.op, one.number, *told)))
+        return self.texts[node.serial]
+
+
+def kept(names: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, str]:
+    """Return what each name of a file leads to, those that are given for the call left out."""
+    look = Kept()
+    shown = {name: value for name, value in names.items() if not is_pythons(name) and name not in replaced}
+    return {name: look.text(value) for name, value in shown.items()}
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names that lead to something else than before."""
+    return tuple(name for name in {**before, **after} if before.get(name) != after.get(name))
+
+
+def unseen(now: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names that lead to something that does not show what it keeps."""
+    return tuple(name for name, text in now.items() if UNSEEN in text)
+
+
+def _is_own(file: str) -> bool:
+    """Whether a file is the user's, or one beside it."""
+    folder = str(Path(tape.file).parent) + os.sep
+    return file.startswith(folder) and "site-packages" not in file
+
+
+def _file_of(cls: type) -> str:
+    import sys
+
+    module = sys.modules.get(cls.__module__)
+    return getattr(module, "__file__", None) or ""
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__", ())
+    return (
+        (slots,) if isinstance(slots, str) else tuple(name for name in slots if name not in {"__dict__", "__weakref__"})
+    )
+
+
+def is_filled(cell: types.CellType) -> bool:
+    """Whether a variable of a closure has a value."""
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def is_pythons(name: str) -> bool:
+    """Whether a name is one that Python gives to modules and classes, or one of the rewritten file."""
+    return name in PYTHONS or name.startswith("_recipe_lint_")

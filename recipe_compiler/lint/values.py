@@ -1,0 +1,259 @@
+"""Numbers of a traced step: exact ones, which are floats to everybody else, and symbols."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from recipe_compiler.lint import nodes
+from recipe_compiler.lint.nodes import Node, UntraceableError
+
+DEPENDS = "a value that depends on the state, on parameters or on draws"
+
+
+class Arithmetic:
+    """The operators of Python, exact."""
+
+    node: Node
+    of_ufunc: ClassVar[Callable[..., Any]]
+    """What NumPy's elementwise functions give of it: `arrays.applied`, which holds numbers and so comes after them."""
+
+    def __add__(self, other: object) -> Any:
+        return _joined(nodes.add, self, other)
+
+    def __radd__(self, other: object) -> Any:
+        return _joined(nodes.add, other, self)
+
+    def __sub__(self, other: object) -> Any:
+        return _joined(_less, self, other)
+
+    def __rsub__(self, other: object) -> Any:
+        return _joined(_less, other, self)
+
+    def __mul__(self, other: object) -> Any:
+        return _joined(nodes.multiply, self, other)
+
+    def __rmul__(self, other: object) -> Any:
+        return _joined(nodes.multiply, other, self)
+
+    def __truediv__(self, other: object) -> Any:
+        return _joined(_over, self, other)
+
+    def __rtruediv__(self, other: object) -> Any:
+        return _joined(_over, other, self)
+
+    def __pow__(self, other: object, modulo: None = None) -> Any:
+        return _joined(nodes.power, self, other)
+
+    def __rpow__(self, other: object, modulo: None = None) -> Any:
+        return _joined(nodes.power, other, self)
+
+    def __neg__(self) -> Any:
+        return made(nodes.multiply(nodes.number(Fraction(-1)), self.node))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return made(nodes.call("abs", self.node))
+
+    def conjugate(self) -> Any:
+        """Return the number itself: all are real."""
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of a number."""
+        return ()
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return 0
+
+    @property
+    def size(self) -> int:
+        """Return the number of entries."""
+        return 1
+
+    @property
+    def T(self) -> Any:
+        """Return the transpose."""
+        return self
+
+    def item(self) -> Any:
+        """Return the number itself."""
+        return self
+
+    def copy(self) -> Any:
+        """Return the number itself: it never changes."""
+        return self
+
+    def sum(self, axis: None = None) -> Any:
+        """Return the sum of one number."""
+        return self
+
+    mean = sum
+
+    def astype(self, dtype: object, copy: bool = True) -> Any:
+        """Return the number itself as a real number."""
+        return self
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **kwargs: object) -> Any:
+        return self.of_ufunc(ufunc, method, inputs, kwargs)
+
+
+class Exact(Arithmetic, float):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+    """An exact number: a float for whoever compares it, counts with it or prints it."""
+
+    def __new__(cls, node: Node) -> "Exact":
+        """Return a number by its node."""
+        made = super().__new__(cls, node.value if node.value is not None else float("nan"))
+        made.node = node
+        return made
+
+    def __hash__(self) -> int:
+        return float.__hash__(self)
+
+
+class Symbolic(Arithmetic):
+    """A number that is not known."""
+
+    def __init__(self, node: Node, positive: bool = False) -> None:
+        self.node = node
+        self.positive = positive
+
+    def _compared(self, other: object) -> NoReturn:
+        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+
+    def _is_above(self, other: object) -> bool:
+        """Return that a positive number is above one that is not."""
+        if self.positive and isinstance(other, (int, float)) and other <= 0:
+            return True
+        return self._compared(other)
+
+    def _is_below(self, other: object) -> bool:
+        return not self._is_above(other)
+
+    __gt__ = __ge__ = __ne__ = _is_above  # pyright: ignore[reportAssignmentType]
+    __lt__ = __le__ = __eq__ = _is_below  # pyright: ignore[reportAssignmentType]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def _converted(self, *_: object) -> NoReturn:
+        raise UntraceableError(f"{DEPENDS} made a plain number or a truth value")
+
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _converted
+
+    def _divided(self, other: object) -> NoReturn:
+        raise UntraceableError(f"a remainder or a whole quotient of {DEPENDS}")
+
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = _divided
+
+    def __repr__(self) -> str:
+        return "<a symbol>"
+
+
+class SymbolicFunction(Symbolic):
+    """A scalar that depends on the state: its value there, and a function of the state."""
+
+    def __init__(self, node: Node, at: Callable[..., Any]) -> None:
+        super().__init__(node)
+        self.at = at
+
+    def __call__(self, *arguments: object) -> Any:
+        """Return the value elsewhere."""
+        return self.at(*arguments)
+
+
+def made(node: Node) -> Any:
+    """Return the number that a node is."""
+    return Symbolic(node) if node.value is None else Exact(node)
+
+
+def node_of(x: object) -> Node | None:
+    """Return what a number is, None of anything else."""
+    match x:
+        case Arithmetic():
+            return x.node
+        case int() | np.integer() | np.bool_():
+            return nodes.number(Fraction(int(x)))
+        case float() | np.floating():
+            return nodes.of_float(float(x))
+        case Fraction():
+            return nodes.number(x)
+        case np.ndarray() if x.ndim == 0:
+            return node_of(x.item())
+        case complex():
+            raise UntraceableError("a complex number")
+        case _:
+            return None
+
+
+def apply(function: str, x: object) -> Any:
+    """Return an elementwise function of a number.
+
+    Raises:
+        TypeError: x is no number.
+    """
+    node = node_of(x)
+    if node is None:
+        raise TypeError(f"{function} of {type(x).__name__}")
+    half = nodes.number(Fraction(1, 2))
+    return made(nodes.power(node, half) if function == "sqrt" else nodes.call(function, node))
+
+
+def divided(a: Any, b: Any) -> Any:
+    """Return a / b, exact where both are whole numbers."""
+    if type(a) is int and type(b) is int and b:
+        return made(nodes.number(Fraction(a, b)))
+    return a / b
+
+
+def raised(a: Any, b: Any) -> Any:
+    """Return a**b, exact where both are whole numbers."""
+    if type(a) is int and type(b) is int and a and b < 0:
+        return made(nodes.power(nodes.number(Fraction(a)), nodes.number(Fraction(b))))
+    return a**b
+
+
+def real(x: Any = 0.0) -> Any:
+    """Return float(x), symbols as they are."""
+    if isinstance(x, np.ndarray) and x.size == 1:
+        x = x.item()
+    return x if isinstance(x, Arithmetic) else float(x)
+
+
+def _less(a: Node, b: Node) -> Node:
+    return nodes.add(a, nodes.multiply(nodes.number(Fraction(-1)), b))
+
+
+def _over(a: Node, b: Node) -> Node:
+    return nodes.multiply(a, nodes.power(b, nodes.number(Fraction(-1))))
+
+
+def _joined(join: Callable[[Node, Node], Node], a: object, b: object) -> Any:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return NotImplemented
+    left, right = node_of(a), node_of(b)
+    return NotImplemented if left is None or right is None else made(join(left, right))
+
+
+METHODS = {
+    **{name: name for name in ("sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tan", "tanh", "sinh", "cosh")},
+    "arctan": "atan",
+}
+"""What NumPy's functions look for in the entries of arrays of objects, and what it is called here."""
+
+
+def _method(function: str) -> Callable[[Any], Any]:
+    def inner(self: Any) -> Any:
+        return apply(function, self)
+
+    return inner
+
+
+for _name, _function in METHODS.items():
+    setattr(Arithmetic, _name, _method(_function))

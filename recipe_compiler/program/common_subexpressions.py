@@ -1,0 +1,189 @@
+"""Pass: what several expressions of a straight line have in common is computed once.
+
+Expressions are put into nested form first (`nest`), where powers are products, so that what they share has one form.
+An expression is shared only between places between which nothing it reads is written.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from recipe_compiler.program.combine import free_name
+from recipe_compiler.program.horner import depth, nested_form
+from recipe_compiler.program.loops import (
+    Assign,
+    Call,
+    Clip,
+    Constant,
+    For,
+    ForBatch,
+    ForBlocks,
+    Increment,
+    Invoke,
+    Kronecker,
+    Raise,
+    Ref,
+    Scalar,
+    Scale,
+    Statement,
+    Times,
+    names_in,
+)
+from recipe_compiler.program.traverse import parts_of, with_parts
+
+CALL = 4
+"""Operations that a call of another procedure is taken to wait for."""
+
+
+def share(body: Iterable[Statement], taken: Iterable[str]) -> tuple[Statement, ...]:
+    """Return a body whose straight lines compute nothing twice; new scalars stay clear of the names `taken`."""
+    body = tuple(body)
+    return _Names(set(taken) | names_in(body)).shared(body)
+
+
+@dataclass(slots=True)
+class _Names:
+    taken: set[str]
+
+    def shared(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """Return a body with its straight lines shared, each by itself: what a loop may not run is not moved out."""
+        found: list[Statement] = []
+        line: list[Statement] = []
+        for statement in body:
+            match statement:
+                case For() | ForBatch() | ForBlocks():
+                    found += [
+                        *_Line(self, tuple(line)).statements(),
+                        replace(statement, body=self.shared(statement.body)),
+                    ]
+                    line = []
+                case _:
+                    line.append(statement)
+        return (*found, *_Line(self, tuple(line)).statements())
+
+    def fresh(self, wanted: str) -> str:
+        """Return a name that is not taken yet, and take it."""
+        return free_name(wanted, self.taken)
+
+
+@dataclass(slots=True)
+class _Line:
+    """A straight line of statements, its expressions rewritten to powers that are products."""
+
+    names: _Names
+    body: tuple[Statement, ...]
+    versions: Counter[str] = field(default_factory=Counter)
+    """How often a name was written so far: expressions agree only while nothing in them was written in between."""
+    uses: Counter[object] = field(default_factory=Counter)
+    named: dict[object, str] = field(default_factory=dict)
+
+    def statements(self) -> Iterator[Statement]:
+        """Yield the statements, each after those that compute what it shares with later ones."""
+        body = tuple(_nested(self.body))
+        for statement in body:
+            for value in _values(statement):
+                self._count(value)
+            self._written(statement)
+        self.versions.clear()
+        for statement in body:
+            before: list[Statement] = []
+            match statement:
+                case Assign(target, value) | Increment(target, value):
+                    done = type(statement)(target, self._use(value, before, top=True))
+                case _:
+                    done = statement
+            yield from before
+            yield done
+            self._written(statement)
+
+    def _written(self, statement: Statement) -> None:
+        match statement:
+            case Assign(target) | Increment(target) | Scale(target) | Clip(target):
+                self.versions[target.name] += 1
+            case Invoke(_, arguments, targets):
+                self.versions.update(targets or arguments)
+            case _:
+                return
+
+    def _key(self, value: Scalar) -> object:
+        return value, tuple((name, self.versions[name]) for name in sorted(_reads(value)))
+
+    def _count(self, value: Scalar) -> None:
+        key = self._key(value)
+        self.uses[key] += 1
+        if self.uses[key] == 1 or not _costs(value):
+            for part in parts_of(value):
+                self._count(part)
+
+    def _use(self, value: Scalar, before: list[Statement], *, top: bool = False) -> Scalar:
+        """Return the expression with what is used more than once by its name."""
+        key = self._key(value)
+        if key in self.named:
+            return Ref(self.named[key])
+        if top or self.uses[key] == 1 or not _costs(value):
+            return with_parts(value, tuple(self._use(part, before) for part in parts_of(value)))
+        done = with_parts(value, tuple(self._use(part, before) for part in parts_of(value)))
+        name = self.names.fresh(_called(value))
+        before.append(Assign(Ref(name), done))
+        self.named[key] = name
+        return Ref(name)
+
+
+def _nested(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield the statements with their expressions in nested form."""
+    depths: dict[str, int] = {}
+    for statement in body:
+        match statement:
+            case Assign(target, value) | Increment(target, value):
+                nested = nested_form(value, depths)
+                depths[target.name] = max(depth(nested, depths), depths.get(target.name, 0))
+                yield type(statement)(target, nested)
+            case Invoke(_, arguments, targets):
+                before = max((depths.get(name, 0) for name in arguments), default=0)
+                depths |= dict.fromkeys(targets or arguments, before + CALL)
+                yield statement
+            case _:
+                yield statement
+
+
+def _values(statement: Statement) -> Iterator[Scalar]:
+    match statement:
+        case Assign(_, value) | Increment(_, value):
+            yield value
+        case _:
+            return
+
+
+def _costs(value: Scalar) -> bool:
+    """Whether an expression is worth a name: not a number, a name, or one with a sign; a feature of a row is."""
+    match value:
+        case Ref(_, at):
+            return {type(place) for place in at} == {int, str}
+        case Constant() | Kronecker() | Raise(Constant(), _):
+            return False
+        case Times((Constant(number), Ref())):
+            return abs(number) != 1
+        case _:
+            return True
+
+
+def _reads(value: Scalar) -> frozenset[str]:
+    if isinstance(value, Ref):
+        return frozenset((value.name,))
+    return frozenset(name for part in parts_of(value) for name in _reads(part))
+
+
+def _called(value: Scalar) -> str:
+    match value:
+        case Times((Ref(name) as left, Ref() as right)) if left == right and not left.at:
+            return f"{name}_squared"
+        case Ref(name, at):
+            return "_".join((name, *(str(place) for place in at if isinstance(place, int))))
+        case Call("sqrt"):
+            return "root"
+        case Raise():
+            return "reciprocal"
+        case Call(fn):
+            return f"{fn}_part"
+        case _:
+            return "part"

@@ -1,0 +1,133 @@
+"""The emitted gradient at small sizes: batch by batch against its Program, and averaged over all batches."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations, product
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.algebra.scalars.symbols import length, positions
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.readback.equal import equal
+from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.names import Names, Sizes
+from recipe_compiler.readback.step import held, joined_shape, prepared, written
+from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
+
+BATCH = 2
+"""Rows of the minibatches that are read; the data then have one row more."""
+BEYOND = 5
+"""Rows read beyond a whole block: more than the four that are summed at once."""
+STRIDE = 5
+"""The rows of the batch that is read in blocks are this far apart, so that no row has the number of its place."""
+
+
+def batches(program: Program, count: int, size: int) -> list[tuple[int, ...]]:
+    """Return all minibatches of a small data set, each as likely as any other."""
+    rows = range(count)
+    if program.contiguous:
+        return [tuple((first + k) % count for k in range(size)) for first in rows]
+    return list(product(rows, repeat=size)) if program.replacement else list(combinations(rows, size))
+
+
+def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[Scalar]:
+    """Return grad U (or its estimate from `batch`) as the emitted function computes it."""
+    sizes = names.sizes
+    procedure = module.kernel.gradient
+    if procedure is None:
+        raise CompilerError("the module has no gradient to read")
+    reader = Reader(module.text, invert=names.invert)
+    values = prepared(module, names, reader)
+    for block in module.program.blocks:
+        values[block.name] = np.array(names.block(block), object)
+    for datum in module.program.data:
+        values[datum.name] = names.data(datum)
+    values["batch"] = np.array(batch, object)
+    values = held(module, values)
+    for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
+        values[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
+    return written(procedure, values, reader.call(procedure.name, values))
+
+
+def stated_gradient(
+    gradient: Gradient, names: Names, rows: Iterable[int], scale: Scalar, entries: Sequence[int] | None = None
+) -> list[Scalar]:
+    """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it.
+
+    All entries of it, or those asked for.
+    """
+    rows = tuple(rows)
+    places = [(part, at) for part in gradient.parts for at in positions(part.block.shape, names.sizes)]
+    found: list[Scalar] = []
+    sums: Sums = {}
+    for part, at in places if entries is None else [places[k] for k in entries]:
+        total = _value(part.prior, names, at, 0, sums)
+        if part.datum is not None:
+            total += scale * sp.Add(*(_value(part.datum, names, at, row, sums) for row in rows))
+        found.append(total)
+    return found
+
+
+def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
+    places: dict[Index, int] = {}
+    for index in tensor.free:
+        places[index] = row if index.label == "n" else at["ij".index(index.label)]
+
+    def leaf(atom: Atom) -> Scalar | None:
+        match atom:
+            case Component(name, (int(n), *rest), ()) if name in names.data_names:
+                return names.datum(name, n, tuple(k for k in rest if isinstance(k, int)))
+            case _:
+                return names.atom(atom)
+
+    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point, sums=sums)
+
+
+def same_gradient(module: Module, here: Names) -> None:
+    """Compare the gradient with its Program, every batch of it, and the mean over all batches with the full one."""
+    gradient = module.program.gradient
+    if gradient is None or gradient.code:
+        return
+    if not gradient.minibatch or gradient.count is None:
+        compare_batch(module, gradient, here, ())
+        return
+    count = length(gradient.count, here.sizes)
+    every = batches(module.program, count, BATCH)
+    read = [compare_batch(module, gradient, here, batch) for batch in every]
+    full = stated_gradient(gradient, here, range(count), sp.Integer(1))
+    for k, entry in enumerate(full):
+        mean = sp.Add(*(values[k] for values in read)) / len(every)
+        equal(mean, entry, f"the mean over all {len(every)} batches of entry {k} of the gradient", here)
+
+
+def same_blocks(module: Module, sizes: Sizes) -> None:
+    """Compare a gradient that takes its rows in blocks at a point, with a whole block and rows beyond it."""
+    gradient = module.program.gradient
+    if gradient is None or module.kernel.block == 1:
+        return
+    rows = module.kernel.block + BEYOND
+    many = {str(datum.size): rows + 1 for datum in module.program.data if isinstance(datum.size, str)}
+    here = Names(module.program, {**sizes, **many, "batch_size": rows}, at_point=True)
+    batch = tuple((STRIDE * k + 2) % (rows + 1) for k in range(rows))
+    taken = batch if gradient.minibatch else tuple(range(rows + 1))
+    read = read_gradient(module, here, batch)
+    ends = sorted({0, len(read) // 2, len(read) - 1})  # all entries are one loop's; every one reads all rows
+    scale = sp.Rational(rows + 1, len(taken))
+    for k, stated in zip(ends, stated_gradient(gradient, here, taken, scale, ends), strict=True):
+        equal(read[k], stated, f"entry {k} of the gradient of {len(taken)} rows", here)
+
+
+def compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...]) -> list[Scalar]:
+    """Compare the gradient of one batch with its Program and return it as it was read."""
+    rows, scale = batch, sp.Integer(1)
+    if gradient.count is not None:
+        count = length(gradient.count, here.sizes)
+        rows = batch if gradient.minibatch else tuple(range(count))
+        scale = sp.Rational(count, len(rows))
+    read = read_gradient(module, here, batch)
+    for k, (entry, stated) in enumerate(zip(read, stated_gradient(gradient, here, rows, scale), strict=True)):
+        equal(entry, stated, f"entry {k} of the gradient of batch {batch}", here)
+    return read

@@ -1,0 +1,298 @@
+"""Reads an emitted kernel: executes its own syntax tree on symbols, in exact arithmetic.
+
+Decimals are exact ratios, arrays are arrays of expressions, every call is replaced by its exact meaning. Whatever is
+outside the small language that kernels are written in is a CompilerError: what cannot be read is not shipped.
+"""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.errors import CompilerError, ReadBackError
+from recipe_compiler.readback.cuts import Cuts
+from recipe_compiler.readback.functions import SCALAR_CALLS, below
+from recipe_compiler.readback.inverse import exact_inverse
+from recipe_compiler.readback.noise_factors import NoiseFactor, constant_factor, state_factor, symbolic
+from recipe_compiler.readback.parsed import functions_of
+from recipe_compiler.readback.views import part_of, reshaped
+from recipe_compiler.tensor.scalars import Scalar
+
+Value = Any
+"""int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
+
+BUDGET = 2_000_000
+"""Statements and expressions after which reading stops: a block of rows of some hundred features is within it."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """Executes the functions of one emitted text on symbols."""
+
+    text: str
+    opaque: dict[str, list[Scalar]] = field(default_factory=dict)
+    """Functions not to be entered, with the values they write into their first argument, or return."""
+    invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
+    """What the inverse of a matrix is: entries computed, or symbols that stand for them."""
+    factor: Callable[[sp.Matrix], np.ndarray] | None = None
+    """What a factor of the noise is; None: a matrix of symbols, kept in `factors`."""
+    fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
+    """Functions of random streams, with what is done with their arguments instead."""
+    functions: dict[str, ast.FunctionDef] = field(init=False)
+    lines: list[bytes] = field(init=False)
+    """The text's lines as the parser counts their columns: in bytes."""
+    numbers: dict[ast.Constant, Scalar] = field(default_factory=dict)
+    factors: list[NoiseFactor] = field(default_factory=list)
+    cuts: Cuts | None = None
+    """What was written to the next state, where it is read with symbols of its own."""
+    asked: dict[str, Value] = field(default_factory=dict)
+    """What a function that returns and is not entered was given last, by the names of its arguments."""
+    spent: int = 0
+
+    def __post_init__(self) -> None:
+        self.functions = functions_of(self.text)
+        self.lines = self.text.encode().split(b"\n")
+
+    def call(self, name: str, arguments: dict[str, Value]) -> Value:
+        """Execute a function with arguments by name; arrays among them are written in place."""
+        function = self.functions.get(name)
+        if function is None:
+            raise CompilerError(f"the emitted module has no function {name}")
+        names = [argument.arg for argument in function.args.args]
+        missing = [argument for argument in names if argument not in arguments]
+        if missing:
+            raise CompilerError(f"the emitted {name} takes {missing}, which its program does not have")
+        scope = {argument: arguments[argument] for argument in names}
+        return self.execute(function.body, scope)
+
+    def execute(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:
+        """Execute statements on the names of a scope, up to the first `return`."""
+        for statement in body:
+            self._spend()
+            if isinstance(statement, ast.Return):
+                return None if statement.value is None else self._value(statement.value, scope)
+            self._statement(statement, scope)
+        return None
+
+    def _spend(self) -> None:
+        self.spent += 1
+        if self.spent > BUDGET:
+            raise ReadBackError(f"the emitted kernel takes more than {BUDGET} steps to be read")
+
+    def _statement(self, statement: ast.stmt, scope: dict[str, Value]) -> None:
+        match statement:
+            case ast.Expr(value=ast.Constant()):
+                return
+            case ast.Expr(value=value):
+                self._value(value, scope)
+            case ast.Assign(targets=[target], value=value):
+                self._store(target, self._value(value, scope), scope)
+            case ast.AugAssign(target=target, op=ast.Add(), value=value):
+                old = self._value(target, scope)
+                self._store(target, old + self._value(value, scope), scope)
+            case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
+                for item in self._value(iterable, scope):
+                    scope[name] = item
+                    self.execute(body, scope)
+            case ast.If(
+                test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
+            ):
+                self._clip(statement, name)
+            case _:
+                raise _unreadable(statement)
+
+    def _clip(self, statement: ast.If, name: str) -> None:
+        """A covariance clipped where it is negative is read where it is not: check that nothing else happens."""
+        match statement.body:
+            case [
+                ast.Assign(targets=[ast.Name(id=same)], value=ast.Constant(value=0.0)),
+                ast.AugAssign(target=ast.Subscript(value=ast.Name(id="clipped"))),
+            ] if same == name and not statement.orelse:
+                return
+            case _:
+                raise _unreadable(statement)
+
+    def _store(self, target: ast.expr, value: Value, scope: dict[str, Value]) -> None:
+        match target:
+            case ast.Name(id=name):
+                scope[name] = self.cuts.cut(value) if self.cuts and self.cuts.holds(name) else value
+            case ast.Tuple(elts=targets):
+                for one, part in zip(targets, value, strict=True):
+                    self._store(one, part, scope)
+            case ast.Subscript(value=array, slice=place):
+                try:
+                    self._value(array, scope)[self._value(place, scope)] = value
+                except IndexError as error:
+                    raise CompilerError(f"the emitted kernel writes outside an array: {ast.unparse(target)}") from error
+            case _:
+                raise _unreadable(target)
+
+    def _value(self, node: ast.expr, scope: dict[str, Value]) -> Value:
+        self._spend()
+        match node:
+            case ast.Constant(value=number) if isinstance(number, float):
+                return self._exact(node)
+            case ast.Constant(value=constant):
+                return constant
+            case ast.Name(id=name):
+                return _known(name, scope)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _binary(op, self._value(left, scope), self._value(right, scope), node)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._value(operand, scope)
+            case ast.Tuple(elts=items):
+                return tuple(self._value(item, scope) for item in items)
+            case ast.List(elts=items):
+                return [self._value(item, scope) for item in items]
+            case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), body=yes, orelse=no):
+                same = self._value(left, scope) == self._value(right, scope)
+                return self._value(yes if same else no, scope)
+            case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
+                return below(self._value(left, scope), self._value(right, scope), node)
+            case ast.Attribute() | ast.Subscript():
+                return self._place(node, scope)
+            case ast.Slice(lower=lower, upper=ast.expr() as upper, step=None):
+                return slice(0 if lower is None else self._value(lower, scope), self._value(upper, scope))
+            case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=[shape], keywords=[]):
+                return reshaped(self._value(array, scope), self._value(shape, scope), node)
+            case ast.Call(func=function, args=arguments, keywords=[]):
+                return self._call(ast.unparse(function), [self._value(item, scope) for item in arguments], node)
+            case _:
+                raise _unreadable(node)
+
+    def _exact(self, node: ast.Constant) -> Scalar:
+        """Return a number as it is written, not as a double holds it."""
+        if node not in self.numbers:
+            line = self.lines[node.lineno - 1]
+            ratio = Fraction(line[node.col_offset : node.end_col_offset].decode())
+            self.numbers[node] = sp.Rational(ratio.numerator, ratio.denominator)
+        return self.numbers[node]
+
+    def _place(self, node: ast.Attribute | ast.Subscript, scope: dict[str, Value]) -> Value:
+        match node:
+            case ast.Attribute(value=ast.Name(id="math"), attr="pi"):
+                return sp.pi
+            case ast.Attribute(value=ast.Name(id="np"), attr="uint64"):
+                return "uint64"
+            case ast.Attribute(value=value, attr="shape"):
+                return self._value(value, scope).shape
+            case ast.Attribute(value=value, attr="size"):
+                return self._value(value, scope).size
+            case ast.Subscript(
+                value=ast.Name(id=name),
+                slice=ast.Slice(lower=ast.Constant(value=int(start)), upper=ast.Constant(value=int(end)), step=None),
+            ):
+                return part_of(_known(name, scope), start, end, node)
+            case ast.Subscript(value=value, slice=place):
+                return self._element(self._value(value, scope), self._value(place, scope), node)
+            case _:
+                raise _unreadable(node)
+
+    def _element(self, array: Value, place: Value, node: ast.expr) -> Value:
+        if isinstance(place, slice):
+            if not 0 <= place.start <= place.stop <= len(array):
+                raise CompilerError(f"the emitted kernel cuts outside an array: {ast.unparse(node)}")
+            return array[place]
+        places = place if isinstance(place, tuple) else (place,)
+        if not all(isinstance(k, int) and k >= 0 for k in places):
+            raise _unreadable(node)
+        try:
+            value = array[place]
+        except (IndexError, TypeError) as error:
+            raise CompilerError(f"the emitted kernel reads outside an array: {ast.unparse(node)}") from error
+        if value is None:
+            raise CompilerError(f"the emitted kernel reads what it has not set: {ast.unparse(node)}")
+        return value
+
+    def _call(self, name: str, arguments: list[Value], node: ast.expr) -> Value:
+        match name:
+            case "min" if all(isinstance(argument, int) for argument in arguments):
+                return min(arguments)
+            case _ if name in SCALAR_CALLS:
+                return SCALAR_CALLS[name](*arguments)
+            case _ if name in self.fills:
+                return self.fills[name](arguments)
+            case "range":
+                return range(*arguments)
+            case "np.uint64":
+                return _count(arguments[0], node)
+            case "_read_ahead" | "_read_on":
+                return self._read_ahead(arguments[0], arguments[1], node)
+            case "np.empty":
+                return np.full(arguments[0], None, object)
+            case "np.linalg.inv":
+                return self.invert(arguments[0])
+            case "_noise_scale":
+                two_D, B_hat, eps, _ = arguments
+                return sp.sqrt(eps * (two_D - eps * B_hat))
+            case "_noise_factor":
+                two_D, B_hat, eps, _ = arguments
+                return constant_factor(two_D, B_hat, eps, self._factor)
+            case "_noise_root" | "_noise_root_2":
+                return state_factor(arguments, self._factor)
+            case _ if name in self.opaque:
+                return self._opaque(name, arguments)
+            case _ if name in self.functions:
+                names = [argument.arg for argument in self.functions[name].args.args]
+                return self.call(name, dict(zip(names, arguments, strict=True)))
+            case _:
+                raise _unreadable(node)
+
+    def _read_ahead(self, data: Value, row: Value, node: ast.expr) -> None:
+        """Read that a row is asked for, which changes nothing: check that there is one."""
+        if not (isinstance(row, int) and 0 <= row < len(data)):
+            raise CompilerError(f"the emitted kernel asks for a row outside an array: {ast.unparse(node)}")
+
+    def _opaque(self, name: str, arguments: list[Value]) -> Value:
+        """Give what a function that is not entered gives: returned where it returns, else in its first argument."""
+        values = self.opaque[name]
+        function = self.functions.get(name)  # None: an argument, which writes into its first one
+        if function is not None and isinstance(function.body[-1], ast.Return):
+            self.asked = dict(zip((argument.arg for argument in function.args.args), arguments, strict=True))
+            return values[0] if len(values) == 1 else tuple(values)
+        arguments[0][:] = values
+        return None
+
+    def _factor(self, covariance: sp.Matrix) -> np.ndarray:
+        if self.factor is not None:
+            return self.factor(covariance)
+        self.factors.append(symbolic(len(self.factors), covariance))
+        return self.factors[-1].entries
+
+
+def _count(value: Value, node: ast.expr) -> int:
+    if isinstance(value, int) and value >= 0:
+        return value
+    raise _unreadable(node)
+
+
+def _known(name: str, scope: dict[str, Value]) -> Value:
+    if name not in scope:
+        raise CompilerError(f"the emitted kernel uses {name}, which is not among its arguments")
+    return scope[name]
+
+
+def _binary(op: ast.operator, left: Value, right: Value, node: ast.expr) -> Value:
+    match op:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.Div():
+            return left / sp.Integer(right) if isinstance(right, int) else left / right
+        case ast.Pow():
+            return left**right
+        case ast.Mod() if isinstance(left, int) and isinstance(right, int):
+            return left % right
+        case _:
+            raise _unreadable(node)
+
+
+def _unreadable(node: ast.AST) -> CompilerError:
+    return CompilerError(f"the emitted kernel holds what cannot be read back: {ast.unparse(node)[:80]}")

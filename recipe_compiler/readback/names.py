@@ -1,0 +1,197 @@
+"""The values of a program's names while its emitted text is read: symbols, or one exact rational point."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, label, length, positions
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.atoms import matrix_name
+from recipe_compiler.program.program import Program
+from recipe_compiler.readback.inverse import exact_inverse
+from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inverse
+
+Sizes = Mapping[str, int]
+EPS = sp.Symbol("eps", positive=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The values of a program's names at fixed sizes: symbols, or the coordinates of one exact rational point."""
+
+    program: Program
+    sizes: Sizes
+    at_point: bool = False
+    _inverses: dict[str, np.ndarray] = field(default_factory=dict, compare=False)
+    """Inverses already worked out: every entry of one would work it out again."""
+    _entries: dict[tuple[str, tuple[int, ...]], Scalar] = field(default_factory=dict, compare=False)
+    """Entries of parameters already asked for: a sum asks for every one many times."""
+    _tables: dict[str, dict[tuple[int, ...], Scalar]] = field(default_factory=dict, compare=False)
+    """Coordinates of blocks, and entries of the gradient, likewise: a table is made once, not to take one of it."""
+
+    @property
+    def declarations(self) -> Declarations:
+        """The program's names as declarations."""
+        return Declarations(self.program.blocks, self.program.parameters, (), self.program.data)
+
+    @property
+    def eps(self) -> Scalar:
+        """The step size."""
+        return sp.Rational(1, 16) if self.at_point else EPS
+
+    def block(self, block: Block) -> list[Scalar]:
+        """Return the coordinates of a block."""
+        return list(self._coordinates(block.name).values())
+
+    def gradient(self) -> list[Scalar]:
+        """Return symbols for grad U at the state (or its estimate), entry by entry."""
+        gradient = self.program.gradient
+        if gradient is None:
+            return []
+        if gradient.name not in self._tables:
+            places = positions(gradient.block.shape, self.sizes)
+            symbols = {at: sp.Symbol(label(gradient.name, at), real=True) for at in places}
+            self._tables[gradient.name] = {at: self._valued(symbol) for at, symbol in symbols.items()}
+        return list(self._tables[gradient.name].values())
+
+    def component(self, name: str, at: tuple[int, ...]) -> Scalar:
+        """Return an entry of a parameter."""
+        if (name, at) not in self._entries:
+            self._entries[name, at] = self._component(name, at)
+        return self._entries[name, at]
+
+    def _component(self, name: str, at: tuple[int, ...]) -> Scalar:
+        item = self.declarations.find(name)
+        if not isinstance(item, Parameter):
+            raise CompilerError(f"{name} is no parameter of the program")
+        # at a point, a heavy diagonal makes every matrix invertible and those declared definite definite
+        heavy = 4 * self.sizes.get(str(item.shape.rows), 8) if self.at_point and len(at) == 2 and at[0] == at[1] else 0
+        return self._valued(component(item, at, self.declarations, self.sizes)) + heavy
+
+    def _valued(self, value: Scalar) -> Scalar:
+        """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""
+        if not self.at_point:
+            return value
+        return value.xreplace({symbol: rational_of(symbol.name) for symbol in value.free_symbols})
+
+    def parameter(self, name: str) -> Scalar | np.ndarray:
+        """Return a parameter: a number, or an array of them."""
+        item = self.declarations.find(name)
+        if not isinstance(item, Parameter):
+            raise CompilerError(f"{name} is no parameter of the program")
+        if not item.shape.sizes:
+            return self.component(name, ())
+        return self._array(item.shape, lambda at: self.component(name, at))
+
+    @property
+    def data_names(self) -> frozenset[str]:
+        """The fields of the data."""
+        return frozenset(datum.name for datum in self.program.data)
+
+    def datum(self, name: str, row: int, at: tuple[int, ...]) -> Scalar:
+        """Return one entry of a field of the data."""
+        return self._valued(sp.Symbol(label(name, (row, *at)), real=True))
+
+    def data(self, datum: Datum) -> np.ndarray:
+        """Return a field of the data as an array of symbols."""
+        shape = (length(datum.size, self.sizes), *(length(size, self.sizes) for size in datum.shape.sizes))
+        array = np.full(shape, None, object)
+        for row in range(shape[0]):
+            for at in positions(datum.shape, self.sizes):
+                array[(row, *at)] = self.datum(datum.name, row, at)
+        return array
+
+    def inverse(self, name: str) -> np.ndarray:
+        """Return the inverse of a matrix parameter: symbols that stand for its entries, or numbers at a point."""
+        if name not in self._inverses:
+            self._inverses[name] = self._inverse(name)
+        return self._inverses[name]
+
+    def _inverse(self, name: str) -> np.ndarray:
+        matrix = np.asarray(self.parameter(name))
+        if self.at_point:
+            return exact_inverse(matrix)
+        symmetric = all(matrix[i, j] == matrix[j, i] for i in range(matrix.shape[0]) for j in range(i))
+        diagonal = symmetric and all(matrix[i, j] == 0 for i in range(matrix.shape[0]) for j in range(i))
+        found = np.full(matrix.shape, sp.Integer(0), object)
+        for i, j in np.ndindex(matrix.shape):
+            at = (min(i, j), max(i, j)) if symmetric else (i, j)
+            if i == j or not diagonal:
+                found[i, j] = sp.Symbol(label(f"inv({name})", at), real=True)
+        return found
+
+    def invert(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the inverse of what the kernel inverts: by its name if it is a parameter, else computed."""
+        for parameter in self.program.parameters:
+            if parameter.shape.cols is None:
+                continue
+            own = np.asarray(self.parameter(parameter.name))
+            if own.shape == matrix.shape and all(a == b for a, b in zip(own.ravel(), matrix.ravel(), strict=True)):
+                return self.inverse(parameter.name)
+        return exact_inverse(matrix)
+
+    def inverses_written_out(self) -> dict[Scalar, Scalar]:
+        """Return the symbols that stand for entries of inverses, with what they stand for."""
+        found: dict[Scalar, Scalar] = {}
+        for parameter in self.program.parameters:
+            if parameter.name in self._inverses:
+                pairs = zip(
+                    self.inverse(parameter.name).ravel(),
+                    exact_inverse(np.asarray(self.parameter(parameter.name))).ravel(),
+                    strict=True,
+                )
+                found |= dict(pairs)
+        return found
+
+    def _array(self, shape: Shape, entry: Callable[[tuple[int, ...]], Scalar]) -> np.ndarray:
+        array = np.full(tuple(length(size, self.sizes) for size in shape.sizes), None, object)
+        for at in positions(shape, self.sizes):
+            array[at] = entry(at)
+        return array
+
+    def atom(self, atom: Atom) -> Scalar | None:
+        """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
+        match atom:
+            case Coordinate(name, at):
+                return self._coordinates(name)[integers(at)]
+            case Component(name, at, ()) if self.program.gradient and name == self.program.gradient.name:
+                return self.gradient()[integers(at)[0] if at else 0]
+            case Component(name, at, ()):
+                return self.component(name, integers(at))
+            case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
+                return self.inverse(name)[row, col]
+            case _:
+                return None
+
+    def _coordinates(self, name: str) -> dict[tuple[int, ...], Scalar]:
+        """Return the coordinates of a block by position; a target's block that is a part of the potential's is cut."""
+        if name not in self._tables:
+            self._tables[name] = {at: self._valued(z) for at, z in self._symbols(name).items()}
+        return self._tables[name]
+
+    def _symbols(self, name: str) -> dict[tuple[int, ...], sp.Symbol]:
+        gradient = self.program.gradient
+        for part in gradient.parts if gradient is not None and gradient.stacked else ():
+            if part.block.name == name:
+                whole = coordinates(gradient.block, self.sizes) if gradient else ()
+                places = positions(part.block.shape, self.sizes)
+                return dict(zip(places, whole[part.start : part.start + len(places)], strict=True))
+        block = next(block for block in self.program.blocks if block.name == name)
+        return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
+
+
+def rational_of(name: str) -> Scalar:
+    """Return a rational number in (0, 2) that a name alone determines."""
+    digits = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+    return sp.Rational(1 + digits % 97, 50)
+
+
+def integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:
+    """Return the slots of an atom whose slots all are positions."""
+    return tuple(k for k in at if isinstance(k, int))

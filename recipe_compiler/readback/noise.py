@@ -1,0 +1,123 @@
+"""The noise of a step that was read: linear in its normals, w = W n, and the covariance W W^T that it has by that.
+
+Where the kernel asked for a factor L of a covariance S, the columns of W are P L with one P, and P S P^T is what
+they add: a step that uses L in any other way than as L n is no step with that covariance, and is refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.readback.noise_factors import NoiseFactor
+from recipe_compiler.tensor.scalars import Scalar
+
+ZERO = sp.Integer(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise of a step, by coordinate of the state."""
+
+    size: int
+    """The number of coordinates."""
+    columns: tuple[tuple[Scalar, ...], ...]
+    """For every normal, what it is multiplied by."""
+    factors: tuple[NoiseFactor, ...]
+
+    def covariance(self) -> list[list[Scalar]]:
+        """Return the covariance of the noise.
+
+        Raises:
+            CompilerError: a factor of the noise is used in another way than as L n.
+        """
+        owners = {entry: f for f, factor in enumerate(self.factors) for entry in factor.entries.ravel() if entry != 0}
+        found = [[ZERO] * self.size for _ in range(self.size)]
+        used: dict[int, dict[int, tuple[Scalar, ...]]] = {f: {} for f in range(len(self.factors))}
+        for column in self.columns:
+            own = {owners[s] for entry in column for s in entry.free_symbols if s in owners}
+            if not own:
+                _add(found, column, column, sp.Integer(1))
+            elif len(own) == 1:
+                (f,) = own
+                j = _place(self.factors[f], column)
+                if j in used[f]:
+                    raise CompilerError("the emitted step uses a factor of its noise with the wrong normals")
+                used[f][j] = column
+            else:
+                raise CompilerError("the emitted step uses two factors of its noise with one normal")
+        for f, factor in enumerate(self.factors):
+            P = _before(factor, used[f])
+            for i, left in enumerate(P):
+                for j, right in enumerate(P):
+                    _add(found, left, right, factor.covariance[i, j])
+        return found
+
+
+def noise_of(
+    values: Sequence[Scalar], normals: Sequence[sp.Symbol], later: frozenset[sp.Symbol], factors: Sequence[NoiseFactor]
+) -> Noise:
+    """Return the noise of what a step writes.
+
+    Args:
+        values: the next state by coordinate, in terms of the old one, the normals, and each other.
+        normals: independent ones.
+        later: what stands for coordinates of the next state: no factor of a normal may depend on it.
+        factors: those that the kernel asked for.
+
+    Raises:
+        CompilerError: a value is not linear in the normals, with factors that the old state determines.
+    """
+    apart = frozenset(normals) | later
+    columns: list[tuple[Scalar, ...]] = []
+    for normal in normals:
+        column: list[Scalar] = []
+        for value in values:
+            factor = sp.diff(value, normal) if value.has(normal) else ZERO
+            factor = factor if factor.free_symbols.isdisjoint(apart) else sp.expand(factor)
+            if not factor.free_symbols.isdisjoint(apart):
+                raise CompilerError(f"a step is not linear in its noise: {normal} is multiplied by {factor}")
+            column.append(factor)
+        columns.append(tuple(column))
+    return Noise(len(values), tuple(columns), tuple(factors))
+
+
+def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> list[Scalar]:
+    """Return what a step writes where all normals are zero."""
+    none: Mapping[Scalar, Scalar] = dict.fromkeys(normals, ZERO)
+    return [value.xreplace(none) for value in values]
+
+
+def _add(found: list[list[Scalar]], left: Sequence[Scalar], right: Sequence[Scalar], scale: Scalar) -> None:
+    """Add scale left right^T to a matrix."""
+    rows = [(a, x) for a, x in enumerate(left) if x != 0]
+    cols = [(b, y) for b, y in enumerate(right) if y != 0]
+    for a, x in rows if scale != 0 else ():
+        for b, y in cols:
+            found[a][b] += x * y * scale
+
+
+def _place(factor: NoiseFactor, column: Sequence[Scalar]) -> int:
+    """Return which column of the factor a column of the noise is made of."""
+    symbols = {s for entry in column for s in entry.free_symbols}
+    places = {int(j) for (_, j), entry in np.ndenumerate(factor.entries) if entry in symbols}
+    if len(places) != 1:
+        raise CompilerError("the emitted step uses a factor of its noise in another way than L @ noise")
+    return places.pop()
+
+
+def _before(factor: NoiseFactor, used: Mapping[int, tuple[Scalar, ...]]) -> list[tuple[Scalar, ...]]:
+    """Return the columns of P, where the columns of the noise are those of P L."""
+    size = factor.covariance.rows
+    if len(used) != size:
+        raise CompilerError("the emitted step does not use a factor of its noise, or a part of it")
+    L = factor.entries
+    P = [tuple(sp.diff(entry, L[i, i]) for entry in used[i]) for i in range(size)]
+    own = {entry for entry in L.ravel() if entry != 0}
+    again = {j: [sp.Add(*(P[i][a] * L[i, j] for i in range(size))) for a in range(len(used[j]))] for j in range(size)}
+    exact = all(sp.expand(x - y) == 0 for j in used for x, y in zip(used[j], again[j], strict=True))
+    if not exact or any(not entry.free_symbols.isdisjoint(own) for column in P for entry in column):
+        raise CompilerError("the emitted step uses a factor of its noise in another way than L @ noise")
+    return P

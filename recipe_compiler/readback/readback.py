@@ -1,0 +1,264 @@
+"""Read-back: the emitted text is what was verified, or it is not written.
+
+At sizes 1, 2, 3 in all combinations, with eps a symbol: what every coordinate becomes, in terms of the old state, of
+the coordinates updated before it and of normals, is what the Program states, for every eps, and so are its moments; the
+parts of first order equal the derived drift and 2D, and the Fokker-Planck residual of those parts vanishes by the
+second engine; the minibatch gradient equals its Program batch by batch and averages to the
+full gradient over all batches of a small data set. Anything else is a CompilerError; what is not shown either way, or
+not within its limit, is a ReadBackError. Either way no file is written.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import product
+
+import sympy as sp
+
+from recipe_compiler.algebra.dynamics.system import residual, system
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.print_lanes import has_lanes
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.program import Generator, Program
+from recipe_compiler.program.rename import rename_tensor
+from recipe_compiler.readback.chunks import read_sweep
+from recipe_compiler.readback.equal import at_sizes, equal
+from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
+from recipe_compiler.readback.lanes import check_lanes
+from recipe_compiler.readback.limited import Reading
+from recipe_compiler.readback.names import EPS, Names, Sizes
+from recipe_compiler.readback.point import changes_at_point
+from recipe_compiler.readback.run_loop import check_turn
+from recipe_compiler.readback.smallest_sizes import smallest_sizes
+from recipe_compiler.readback.stein_operator import (
+    derived_moments,
+    polynomials,
+    read_moments,
+    same_full_gradient,
+    stated_moments,
+)
+from recipe_compiler.readback.step import Step, read_step, stated_step
+from recipe_compiler.readback.undefined_names import check_names
+from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+
+AT_ZERO: dict[Scalar, Scalar] = {EPS: sp.Integer(0)}
+
+
+def read_back(
+    module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
+) -> tuple[Sizes, ...]:
+    """Check that a module computes the step it was emitted for; return the sizes at which it was read.
+
+    Args:
+        module: emitted with symbolic sizes, as far as its documents leave them so.
+        derivation: of the bound dynamics.
+        names: what the user's names were changed to.
+        pinned: sizes of the dynamics that the target fixes.
+
+    Raises:
+        CompilerError: it does not; names what differs and where.
+        ReadBackError: it was not shown that it does.
+    """
+    for reading in readings(module, derivation, names, pinned):
+        reading.job()
+    return tuple(sizes_to_read(module.program))
+
+
+def readings(
+    module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
+) -> list[Reading]:
+    """Return what `read_back` does, one reading for all sizes at once."""
+    every = list(sizes_to_read(module.program))
+    at = [(sizes, {**sizes, **(pinned or {})}) for sizes in every]
+    steps = [(f"the step{at_sizes(own)}", partial(_read_at, module, derivation, names, sizes)) for own, sizes in at]
+    rows = ("the gradient of a whole block of rows", partial(same_blocks, module, at[-1][1]))
+    return [Reading(says, job) for says, job in (*steps, rows)]
+
+
+def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
+    check_names(module.text)
+    here = Names(module.program, sizes)
+    if module.kernel.chunked:
+        read = _same_sweep(module, here)
+    else:
+        read = read_step(module, here)
+        _same_step(read, here)
+        same_gradient(module, here)
+    _first_order(read, here, derivation, names)
+    _same_generator(module, here, derivation, names)
+
+
+def check_shipped(module: Module, sizes: Sizes) -> None:
+    """Check the text that is shipped, at the sizes it fixes (2 where it fixes none), exactly at one rational point.
+
+    Raises:
+        CompilerError: it differs from its Program there.
+    """
+    for reading in shipped_readings(module, sizes):
+        reading.job()
+
+
+def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
+    """Return what `check_shipped` does."""
+    free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
+    known = free | (dict(sizes) if not module.kernel.chunked else {}) | _count(module.program)
+    here = Names(module.program, known, at_point=True)
+    check_names(module.text)
+    found: list[Reading] = []
+    if module.kernel.chunked:  # one more, for a remainder after the last full chunk
+        beyond = Names(module.program, {name: size + 1 for name, size in free.items()})
+        found.append(Reading("the shipped sweep", partial(_same_sweep, module, beyond)))
+    else:
+        found.append(Reading(f"the shipped step{at_sizes(known)}", partial(_same_at_point, module, here, known)))
+    found.append(Reading("the turn of the loop", partial(check_turn, module, known)))
+    if has_lanes(module.program, module.kernel):
+        found.append(Reading("the lanes", partial(check_lanes, module, here)))
+    if module.program.generator is not None:
+        found.append(Reading("the generator", partial(_same_shipped_generator, module, module.program.generator, here)))
+    return found
+
+
+def _same_shipped_generator(module: Module, generator: Generator, here: Names) -> None:
+    read = read_moments(module, here)
+    for place, value in stated_moments(generator, here).items():
+        equal(read[place], value, f"entry {place} of the generator at a point", here)
+    same_full_gradient(module, generator.gradient, here)
+
+
+def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
+    for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
+        equal(read, stated, f"the change of z_{a} at a point", here)
+    if module.program.gradient is not None and not module.program.gradient.code:
+        compare_batch(module, module.program.gradient, here, tuple(range(BATCH, 0, -1)))
+        same_blocks(module, known)
+
+
+def sizes_to_read(program: Program) -> Iterator[Sizes]:
+    """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations.
+
+    Where the program names a position (`theta[2]`), a size starts at the smallest that has it.
+    """
+    names = _symbolic(program)
+    least = smallest_sizes(program)
+    ranges = [range(least.get(name, 1), max(3, least.get(name, 1) + 1) + 1) for name in names]
+    for numbers in product(*ranges):
+        yield dict(zip(names, numbers, strict=True)) | _count(program)
+
+
+def _symbolic(program: Program) -> tuple[str, ...]:
+    """Return the symbolic sizes of state and parameters."""
+    shapes = [item.shape for item in (*program.blocks, *program.parameters)]
+    return tuple(dict.fromkeys(size for shape in shapes for size in shape.sizes if isinstance(size, str)))
+
+
+def _count(program: Program) -> dict[str, int]:
+    """Return the number of data of the small data set that gradients are read on."""
+    counts = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
+    return counts | {"batch_size": BATCH}
+
+
+def _same_sweep(module: Module, here: Names) -> Step:
+    """Compare a step that is taken chunk by chunk with its Program, and return it as it was read."""
+    sweep = read_sweep(module, here)
+    _same_step(sweep.step, here)
+    for k, (read, stated) in enumerate(sweep.gradients):
+        equal(read, stated, f"entry {k} of the gradient", here)
+    return sweep.step
+
+
+def _same_step(read: Step, here: Names) -> None:
+    """Compare a step with its Program, as a function of eps, state and normals: their moments then are the same too."""
+    stated = stated_step(here, read.next)
+    for a, (value, expected) in enumerate(zip(read.values, stated.values, strict=True)):
+        equal(value, expected, f"z_{a} after the step, without its noise,", here)
+        for b in range(a + 1):
+            equal(read.covariance[a][b], stated.covariance[a][b], f"the covariance of the noise of z_{a}, z_{b}", here)
+
+
+def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation.
+
+    The new coordinates are the old ones at eps = 0, and what they are beyond that changes E[dz] by order eps**2.
+    """
+    old = [z for block in here.program.blocks for z in here.block(block)]
+    still = dict(zip(read.next, old, strict=True))
+    values = [value.xreplace(still) for value in read.values]
+    dimension = range(len(values))
+    f = [sp.diff(value, EPS).xreplace(AT_ZERO) for value in values]
+    two_D = [[sp.diff(entry, EPS).xreplace(AT_ZERO) for entry in row] for row in read.covariance]
+    derived, doubled = _derived(derivation, here, names)
+    for a in dimension:
+        equal(values[a].xreplace(AT_ZERO), old[a], f"z_{a} after a step of eps = 0", here)
+        equal(f[a], derived[a], f"the drift of z_{a}", here)
+        for b in dimension:
+            equal(two_D[a][b], doubled[a][b], f"2D[{a}, {b}]", here)
+    dynamics = derivation.dynamics
+    if dynamics.D is None or dynamics.Q is None:
+        raise CompilerError("a derivation without D and Q")
+    back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
+    there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes)
+    abstract = _potential_gradient(derivation, here)
+    known = here.inverses_written_out()
+    drift = tuple(_relabelled(entry.xreplace(known), back).xreplace(abstract) for entry in f)
+    D = tuple(tuple(_relabelled(entry.xreplace(known), back) / 2 for entry in row) for row in two_D)
+    equal(residual(there, drift, D), sp.Integer(0), "the Fokker-Planck residual of the step's first order", here)
+
+
+def _same_generator(module: Module, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Compare L phi as the emitted generator computes it with the second engine's, from D, Q and H."""
+    generator = module.program.generator
+    if generator is None:
+        return
+    read = read_moments(module, here)
+    back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
+    known, abstract = here.inverses_written_out(), _potential_gradient(derivation, here)
+    phis = {place: _relabelled(phi, back) for place, phi in polynomials(generator, here).items()}
+    for place, value in derived_moments(derivation, phis, here.sizes).items():
+        found = _relabelled((sp.Integer(0) + read[place]).xreplace(known), back).xreplace(abstract)
+        equal(found, value, f"L({phis[place]})", here)
+    same_full_gradient(module, generator.gradient, here)
+
+
+def _relabelled(value: Scalar, names: Mapping[sp.Symbol, sp.Symbol]) -> Scalar:
+    """Return an expression with the heads of its symbols (`theta` of `theta[0]`) renamed."""
+    heads = {old.name: new.name for old, new in names.items()}
+    moves: dict[Scalar, Scalar] = {}
+    for symbol in value.free_symbols:
+        head, bracket, rest = symbol.name.partition("[")
+        if head in heads:
+            moves[symbol] = sp.Symbol(heads[head] + bracket + rest, **symbol.assumptions0)
+    return value.xreplace(moves)
+
+
+def _potential_gradient(derivation: Derivation, here: Names) -> dict[Scalar, Scalar]:
+    """Return the symbols of the gradient with the derivatives of the abstract potential they stand for."""
+    declarations = derivation.dynamics.declarations
+    potential = next((f for f in declarations.functions if f.role == "potential"), None)
+    if potential is None:
+        return {}
+    U = component(potential, (), declarations, here.sizes)
+    block = next(block for block in declarations.blocks if block.name == potential.of[0])
+    return {symbol: sp.diff(U, z) for symbol, z in zip(here.gradient(), coordinates(block, here.sizes), strict=True)}
+
+
+def _derived(derivation: Derivation, here: Names, names: Mapping[str, str]) -> tuple[list[Scalar], list[list[Scalar]]]:
+    """Return the derived drift and 2D over all coordinates, in the symbols of the program."""
+    blocks = derivation.dynamics.declarations.blocks
+    potential = derivation.dynamics.potential
+
+    def leaf(atom: Atom) -> Scalar | None:
+        match atom:
+            case Component(name, (), (Coordinate(_, at),)) if name == potential:
+                return here.gradient()[next((k for k in at if isinstance(k, int)), 0)]
+            case _:
+                return here.atom(atom)
+
+    def value(tensor: Tensor, at: tuple[int, ...], to: tuple[int, ...]) -> Scalar:
+        places = {index: (at if index.label == "i" else to)[0] for index in tensor.free}
+        return scalarise(rename_tensor(tensor, names), here.sizes, places, leaf)
+
+    rows = [(a, at) for a, block in enumerate(blocks) for at in positions(block.shape, here.sizes)]
+    drift = [value(derivation.drift[a], at, ()) for a, at in rows]
+    return drift, [[2 * value(derivation.D[a][b], at, to) for b, to in rows] for a, at in rows]

@@ -1,0 +1,226 @@
+"""One turn of the loop of `run`: what it gives to a step, and what it keeps of it, read as it is emitted.
+
+The step itself is read elsewhere (`read_step`, `read_chunks`); here it is a box. Every normal that goes into it must be
+a draw of this turn, no two of them the same; everything else must be what `run` was given; what comes out must be the
+state of the next turn; and the streams must have moved on, by what was drawn.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.print_chain import run_arguments
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.readback.gradient import BATCH
+from recipe_compiler.readback.interpreter import Reader, Value
+from recipe_compiler.readback.names import Sizes
+from recipe_compiler.readback.step import joined_shape
+
+WORDS = {"xoshiro": 4, "philox": 3, "numpy": 0}
+"""Words of the state of a chain's noise, as the loop sees them."""
+
+
+@dataclass(slots=True)
+class TurnReader(Reader):
+    """Executes one turn: streams give symbols that say which draw they are, the step is noted and gives symbols."""
+
+    stepped: Callable[[dict[str, Value]], Value] = field(default=lambda _: None)
+    steps: int = 0
+    drawn: int = 0
+    """Normals drawn so far; one is never drawn twice."""
+
+    def call(self, name: str, arguments: dict[str, Value]) -> Value:
+        """Hand the arguments of a step to `stepped`; execute any other function."""
+        if name not in ("step", "sweep"):
+            return Reader.call(self, name, arguments)
+        self.steps += 1
+        return self.stepped(arguments)
+
+    def next_normals(self, count: int) -> list[sp.Symbol]:
+        """Return normals that were not drawn before."""
+        self.drawn += count
+        return [sp.Symbol(f"normal[{k}]") for k in range(self.drawn - count, self.drawn)]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What `run` is given, and the streams as they move on."""
+
+    module: Module
+    given: dict[str, Value]
+    moved: int = 0
+    """How often the state of the noise moved on."""
+
+    def words(self) -> list[sp.Symbol]:
+        """Return the words of the state of the noise as they are now."""
+        return [sp.Symbol(f"word[{k}, {self.moved}]") for k in range(len(self.given["noise_state"]))]
+
+    def next_normal(self, reader: TurnReader, words: list[Value]) -> Value:
+        """Draw one normal with the ziggurat: it takes the state in scalars, and returns it."""
+        self.demand(words == self.words(), "draws from a state that is not the last one")
+        self.moved += 1
+        return (*reader.next_normals(1), *self.words())
+
+    def fill(self, reader: TurnReader, arguments: list[Value]) -> None:
+        """Fill an array with normals of a state that moves on."""
+        state, out = arguments
+        self.demand(state is self.given["noise_state"], "draws its noise from another state than it is given")
+        self.moved += 1
+        state[:] = self.words()
+        out[:] = reader.next_normals(out.size)
+
+    def next_of(self, reader: TurnReader, arguments: list[Value]) -> Value:
+        """Draw one normal of a numpy.random.Generator, which keeps its state itself."""
+        self.demand(arguments[0] is self.given["noise_state"], "draws its noise from another state than it is given")
+        return reader.next_normals(1)[0]
+
+    def pair(self, words: list[Value]) -> Value:
+        """Draw a pair of Philox: which one depends on the state and its number alone."""
+        *state, pair = words
+        return tuple(sp.Symbol(f"normal[{2 * pair + k}, {state}]") for k in range(2))
+
+    def place(self, arguments: list[Value]) -> None:
+        """Fill an array with normals of Philox from a number on."""
+        state, first, out = arguments
+        self.demand(state is self.given["noise_state"] and first % 2 == 0, "draws Philox noise from the wrong place")
+        out[:] = [sp.Symbol(f"normal[{first + k}, {list(state)}]") for k in range(out.size)]
+
+    def next_step(self, arguments: list[Value]) -> None:
+        """Move the state of Philox on by a step."""
+        self.demand(arguments[0] is self.given["noise_state"], "moves another state on than it is given")
+        arguments[0][-1] += 1
+
+    def rows(self, arguments: list[Value]) -> None:
+        """Draw a minibatch, from the stream that is for minibatches."""
+        wanted = [self.given[name] for name in ("batch_state", "permutation") if name in self.given]
+        count = [] if "permutation" in self.given else [BATCH + 1]
+        *streams, batch = arguments
+        right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
+        self.demand(right, "draws its minibatch from other rows, or from another state, than it is given")
+        batch[:] = [sp.Symbol(f"row[{k}]") for k in range(BATCH)]
+
+    def demand(self, right: bool, what: str) -> None:  # what is asked, and what is wrong without
+        """Raise CompilerError where something is not right."""
+        if not right:
+            raise CompilerError(f"the emitted run was read back and {what}")
+
+
+def check_turn(module: Module, sizes: Sizes) -> None:
+    """Check one turn of `run`, at sizes that are numbers.
+
+    Raises:
+        CompilerError: a step is given something else, a normal is drawn twice, or something does not move on.
+    """
+    kernel, generator = module.kernel, module.program.noise_generator
+    turn = Turn(module, _given(module, {**sizes, "entries": 2}))
+    turn.given["noise_state"][:] = turn.words()
+    start = [np.array(turn.given[block.name]) for block in module.program.blocks]
+    reader = TurnReader(module.text)
+    reader.stepped = lambda arguments: _step(turn, arguments)
+    reader.fills = {
+        "_next_normal": lambda words: turn.next_normal(reader, words),
+        "_fill_normals": lambda arguments: turn.fill(reader, arguments),
+        "_fill_normals_lanes": lambda arguments: turn.fill(reader, arguments),
+        "_fill_normals_numpy": lambda arguments: turn.fill(reader, arguments),
+        "_next_normal_numpy": lambda arguments: turn.next_of(reader, arguments),
+        "_pair_philox": turn.pair,
+        "_fill_normals_philox": turn.place,
+        "_next_step": turn.next_step,
+        "_fill_indices": turn.rows, "_shuffle_indices": turn.rows, "_block_indices": turn.rows,
+        "_wide_vectors": lambda _: None,
+        "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
+    }  # fmt: skip
+    scope: dict[str, Value] = dict(turn.given)
+    for statements in _one_turn(reader.functions["run"]):
+        reader.execute(statements, scope)
+    turn.demand(reader.steps == 1, f"takes {reader.steps} steps in a turn")
+    for block, old in zip(module.program.blocks, start, strict=True):
+        new = [sp.Symbol(f"new {block.name}[{k}]") for k in range(old.size)]
+        turn.demand(list(turn.given[block.name]) == new, f"does not keep what a step made of {block.name}")
+    if kernel.noises and generator == "philox":
+        words = turn.words()
+        turn.demand(list(turn.given["noise_state"]) == [*words[:-1], words[-1] + 1], "does not move its noise on")
+    else:
+        turn.demand(list(turn.given["noise_state"]) == turn.words(), "does not keep the state of its noise")
+
+
+def _one_turn(run: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
+    """Yield what `run` does before its loops, in the innermost, and after them, but for what it returns."""
+    place = next((k for k, statement in enumerate(run.body) if isinstance(statement, ast.For)), len(run.body))
+    match run.body[place:]:
+        case [ast.For(body=[ast.For(body=turn), *_]), *after]:
+            yield run.body[:place]
+            yield turn
+            yield [statement for statement in after if not isinstance(statement, ast.Return)]
+        case _:
+            raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
+
+
+def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
+    """Return the arguments of `run`, each a symbol of its own or an array of them."""
+    program, kernel = module.program, module.kernel
+    shapes: dict[str, tuple[int | str, ...]] = {block.name: block.shape.sizes or (1,) for block in program.blocks}
+    shapes |= {parameter.name: parameter.shape.sizes for parameter in program.parameters}
+    shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
+    shapes |= {datum.name: (BATCH + 1, *datum.shape.sizes) for datum in program.data}
+    shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
+    shapes |= {"noise_state": (WORDS[program.noise_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
+    shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": (), "gradient": ()}
+    found: dict[str, Value] = {}
+    for name in run_arguments(program, kernel):
+        shape = joined_shape(shapes[name], sizes)
+        entries = [sp.Symbol(f"{name}[{k}]") for k in range(int(np.prod(shape)))]
+        found[name] = np.array(entries, object).reshape(shape) if shape else sp.Symbol(name)
+    return found | ({"batch_size": BATCH} if "batch_size" in found else {})
+
+
+def _step(turn: Turn, arguments: Mapping[str, Value]) -> Value:
+    """Check what a step is given, and return, or write down, what it makes of the state."""
+    module, kernel = turn.module, turn.module.kernel
+    scalars = {name: (array, k) for array, names in kernel.registers for k, name in enumerate(names)}
+    state = {name: turn.given[array][k] for name, (array, k) in scalars.items() if array in turn.given}
+    normals: list[Value] = []
+    for name, value in arguments.items():
+        array = scalars.get(name, (name, 0))[0]
+        if array in {noise.name for noise in kernel.noises}:
+            normals += [] if kernel.chunked else list(np.ravel(np.asarray(value, object)))
+        elif name in turn.given or name in state:
+            known = turn.given.get(name, state.get(name))
+            turn.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
+                        f"gives a step another {name} than its own")  # fmt: skip
+        elif name == "batch":
+            turn.demand(list(value) == [sp.Symbol(f"row[{k}]") for k in range(BATCH)], "gives a step no minibatch")
+    right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
+    turn.demand(right, "gives a step a normal twice, or one that was not drawn")
+    arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]
+    turn.demand(len({id(array) for array in arrays}) == len(arrays), "gives a step one array twice")
+    return _made(module, kernel, arguments)
+
+
+def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value:
+    """Return symbols for the state after a step where it returns them, or write them where it writes."""
+    made: list[sp.Symbol] = []
+    for block, update in ((update.block.name, update.new) for update in module.program.updates):
+        place = next((name for name in (update, block) if name in arguments), None)
+        array = arguments[block] if kernel.chunked else arguments.get(update)
+        if place is not None and isinstance(array, np.ndarray):
+            array[:] = [sp.Symbol(f"new {block}[{k}]") for k in range(array.size)]
+    for array in kernel.step.outputs if kernel.step.returns else ():
+        block, k = _entry(module, array.name)
+        made.append(sp.Symbol(f"new {block}[{k}]"))
+    return tuple(made) if len(made) != 1 else made[0]
+
+
+def _entry(module: Module, scalar: str) -> tuple[str, int]:
+    """Return the block, and the place in it, that a scalar which a step returns is the next value of."""
+    for update in module.program.updates:
+        names = module.kernel.scalars(update.new)
+        if scalar in names:
+            return update.block.name, names.index(scalar)
+    raise CompilerError(f"the step returns {scalar}, which is no entry of the state")

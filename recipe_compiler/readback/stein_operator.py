@@ -1,0 +1,128 @@
+"""The emitted generator at small sizes, and L phi by the second engine, from D, Q and H entry by entry."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.algebra.dynamics.system import System, drift, system
+from recipe_compiler.algebra.scalars.symbols import length
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.lower_generator import LoweredGenerator, lower_generator
+from recipe_compiler.program.program import Generator, Gradient, Moment, symbolic_sizes
+from recipe_compiler.readback.equal import equal
+from recipe_compiler.readback.gradient import stated_gradient
+from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.names import Names, integers
+from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.terms import Atom, Component
+
+Entries = dict[tuple[str, tuple[int, ...]], Scalar]
+"""Values by the array that holds them and the place in it, `()` in an array that stands for a number."""
+
+
+def read_moments(module: Module, names: Names) -> Entries:
+    """Return L phi at one state as the emitted `generator` computes it, the gradient left as it is named."""
+    generator = module.program.generator
+    if generator is None:
+        return {}
+    gradient = np.array(names.gradient(), object)
+    reader = Reader(module.text, invert=names.invert, fills={"full_gradient": lambda _: gradient})
+    lowered, values = _prepared(module, names, reader)
+    arrays = _read(reader, lowered.generator, values)
+    return {
+        (moment.name, at if moment.phi.free else ()): array[at]
+        for moment, array in zip(generator.moments, arrays, strict=True)
+        for at in np.ndindex(array.shape)
+    }
+
+
+def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
+    """Return grad U of all data as the emitted `full_gradient` computes it."""
+    reader = Reader(module.text, invert=names.invert)
+    lowered, values = _prepared(module, names, reader)
+    return list(_read(reader, lowered.gradient, values)[0])
+
+
+def _prepared(module: Module, names: Names, reader: Reader) -> tuple[LoweredGenerator, dict[str, object]]:
+    """Return the procedures of the generator, and all that they may be given."""
+    lowered = lower_generator(module.program)
+    if lowered is None:
+        raise CompilerError("the module has no generator to read")
+    values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
+    if lowered.prepare.outputs:
+        sizes = {size: names.sizes[size] for size in symbolic_sizes(module.program)}
+        constants = reader.call(lowered.prepare.name, values | sizes)
+        values |= dict(zip((array.name for array in lowered.prepare.outputs), constants, strict=True))
+    values |= {block.name: np.array(names.block(block), object) for block in module.program.blocks}
+    return lowered, values | {datum.name: names.data(datum) for datum in module.program.data}
+
+
+def _read(reader: Reader, procedure: Procedure, values: dict[str, object]) -> tuple[np.ndarray, ...]:
+    found = reader.call(procedure.name, values)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def stated_moments(generator: Generator, names: Names) -> Entries:
+    """Return L phi as the Program states it."""
+
+    def leaf(atom: Atom) -> Scalar | None:
+        match atom:
+            case Component(name, at, ()) if name == generator.gradient.name:
+                return names.gradient()[integers(at)[0] if at else 0]
+            case _:
+                return names.atom(atom)
+
+    def value(moment: Moment, at: tuple[int, ...]) -> Scalar:
+        places = dict(zip(moment.phi.free, at, strict=True))
+        return scalarise(moment.value, names.sizes, places, leaf, apart=names.at_point)
+
+    return {(moment.name, at): value(moment, at) for moment in generator.moments for at in _places(moment, names)}
+
+
+def polynomials(generator: Generator, names: Names) -> Entries:
+    """Return phi itself, in the coordinates of the program."""
+    return {
+        (moment.name, at): scalarise(moment.phi, names.sizes, dict(zip(moment.phi.free, at, strict=True)), names.atom)
+        for moment in generator.moments
+        for at in _places(moment, names)
+    }
+
+
+def _places(moment: Moment, names: Names) -> list[tuple[int, ...]]:
+    sizes = (names.sizes[index.size] if isinstance(index.size, str) else index.size for index in moment.phi.free)
+    return list(np.ndindex(*sizes))
+
+
+def derived_moments(derivation: Derivation, phis: Entries, sizes: Mapping[str, int]) -> Entries:
+    """Return L phi = f . grad phi + tr(D Hess phi) by the second engine: of the derivation, D, Q and H alone are used.
+
+    Args:
+        derivation: of the bound dynamics.
+        phis: polynomials in the coordinates of its documents.
+        sizes: of all blocks.
+    """
+    dynamics = derivation.dynamics
+    if dynamics.D is None or dynamics.Q is None:
+        raise CompilerError("a derivation without D and Q")
+    there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, sizes)
+    f = drift(there)
+    return {place: _applied(there, f, phi) for place, phi in phis.items()}
+
+
+def _applied(there: System, f: tuple[Scalar, ...], phi: Scalar) -> Scalar:
+    slopes = [sp.diff(phi, z) for z in there.z]
+    first = sp.Add(*(entry * slope for entry, slope in zip(f, slopes, strict=True)))
+    pairs = [(a, b) for a, slope in enumerate(slopes) if slope != 0 for b in range(len(f))]
+    return first + sp.Add(*(there.D[a][b] * sp.diff(slopes[a], there.z[b]) for a, b in pairs))
+
+
+def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
+    """Compare the gradient of all data with its Program."""
+    rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
+    stated = stated_gradient(gradient, here, rows, sp.Integer(1))
+    for k, (entry, value) in enumerate(zip(read_full_gradient(module, here), stated, strict=True)):
+        equal(entry, value, f"entry {k} of the gradient of all data", here)

@@ -1,0 +1,145 @@
+"""A document's report: every claim decided or said to be undecided, under a limit, and what was not looked at."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from recipe_compiler.report.caveats import build_caveats, dynamics_caveats, target_caveats
+from recipe_compiler.report.explanations import explanations
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
+from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked
+from recipe_compiler.verify.core.generalise_size import of_target
+from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
+from recipe_compiler.verify.core.subject import case_of, find
+
+Job = Callable[[], Finding]
+
+PROVED, REFUTED, UNDECIDED = 0, 1, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a report says of a claim that did not end."""
+
+    id: str
+    says: str
+    required: bool
+    decides: bool
+    """Whether the document is undecided or refuted by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The claims a document is asked, and how their jobs are prepared."""
+
+    rows: tuple[Row, ...]
+    jobs: Callable[[], Sequence[Job]]
+
+
+def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *, advisory: bool = True) -> Report:
+    """Return the report of a document; each claim may take `seconds` of processor time.
+
+    Without `advisory` only those claims are asked that decide the document.
+
+    Raises:
+        ModelError: a formula that has no meaning in index notation.
+    """
+    findings = _decided(document, seconds, advisory=advisory)
+    match document:
+        case Dynamics():
+            caveats, said = dynamics_caveats(document), explanations(document, findings, seconds)
+        case Target():
+            caveats, said = target_caveats(document), ()
+        case Build():
+            caveats, said = build_caveats(document, bind(document)), ()
+    return Report(document.name, document.source.file, digest(document), findings, caveats, said)
+
+
+def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> int:
+    """Return 1 if a document is refuted, else 3 if one is undecided (unless that is allowed), else 0."""
+    verdicts = [report.verdict for report in reports]
+    if Verdict.REFUTED in verdicts:
+        return REFUTED
+    return UNDECIDED if Verdict.UNDECIDED in verdicts and not allow_undecided else PROVED
+
+
+def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
+    claims = asked(DYNAMICS, dynamics)
+
+    def jobs() -> Sequence[Job]:
+        if bound is None:
+            case = case_of(dynamics)
+            return [partial(find, claim.decide, case) for claim in claims]
+        stages = Stages(bound.build, dynamics)
+        return [
+            partial(decided_in, claim.decide, stages) if claim.in_build is None else partial(claim.in_build, bound)
+            for claim in claims
+        ]
+
+    return Asked(_rows(claims), jobs)
+
+
+def _of_target(target: Target, build: Build | None = None) -> Asked:
+    claims = asked(TARGETS, target, in_build=build is not None)
+
+    def job(claim: Claim[Target, Target]) -> Job:
+        if build is None:
+            return partial(of_target, claim.decide, target)
+        return partial(target_decided_in, claim.decide, build)
+
+    return Asked(_rows(claims), lambda: [job(claim) for claim in claims])
+
+
+def _of_build(bound: Bound) -> Asked:
+    claims = asked(BUILDS, bound.build)
+    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound.build)
+    own = [partial(claim.decide, bound) for claim in claims]
+    return Asked((*dynamics.rows, *target.rows, *_rows(claims)), lambda: [*dynamics.jobs(), *target.jobs(), *own])
+
+
+def _rows(claims: Iterable[Claim[Any, Any]]) -> tuple[Row, ...]:
+    return tuple(Row(claim.id, claim.says, claim.required, claim.required or claim.stops) for claim in claims)
+
+
+def _required(what: Asked) -> Asked:
+    """Return the claims that decide a document."""
+    kept = [k for k, row in enumerate(what.rows) if row.decides]
+
+    def jobs() -> Sequence[Job]:
+        prepared = what.jobs()
+        return [prepared[k] for k in kept]
+
+    return Asked(tuple(what.rows[k] for k in kept), jobs)
+
+
+def _asked(document: Dynamics | Target | Build, *, advisory: bool) -> Asked:
+    match document:
+        case Dynamics():
+            what = _of_dynamics(document)
+        case Target():
+            what = _of_target(document)
+        case Build():
+            what = _of_build(Bound(document, bind(document)))
+    return what if advisory else _required(what)
+
+
+def _timed_jobs(document: Dynamics | Target | Build, advisory: bool) -> Sequence[Job]:
+    """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
+    return [partial(timed, job) for job in _asked(document, advisory=advisory).jobs()]
+
+
+def _decided(document: Dynamics | Target | Build, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
+    """Return the findings, those that did not end as undecided."""
+    what = _asked(document, advisory=advisory)
+    outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
+    return tuple(
+        Finding(row.id, row.says, row.required, Undecided((outcome.reason,), by_limit=True), seconds=outcome.seconds)
+        if isinstance(outcome, Unfinished)
+        else outcome
+        for row, outcome in zip(what.rows, outcomes, strict=True)
+    )

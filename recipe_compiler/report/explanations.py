@@ -1,0 +1,67 @@
+"""What is said beside the verdicts about a dynamics: a Q that was found, repairs, what is sampled instead."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
+from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
+from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.recover.recovered_q import explained_q
+
+Explain = Callable[[], tuple[Explanation, ...]]
+Question = Callable[[Case], tuple[Explanation, ...]]
+
+REPAIRED = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary"})
+"""Refuted claims for which repairs are looked for."""
+ASKED = {
+    Topic.DERIVED: frozenset({"claimed_drift"}),
+    Topic.REPAIR: REPAIRED,
+    Topic.SAMPLES: frozenset({"claimed_stationary"}),
+}
+"""What is said beside a refutation, and of which claims."""
+NONE = (
+    "none of the changes that are tried (a factor, a sign, up to three terms of the drift, friction, terms of Gamma, "
+    "places of D and Q) was proved to make the claims hold"
+)
+
+
+def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
+    """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
+    refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
+    found = [shown for finding in findings if (shown := explained_q(finding)) is not None]
+    asked = [topic for topic, claims in ASKED.items() if refuted & claims]
+    if not refuted & REPAIRED and (alone := [f.says for f in findings if f.required and f.id in refuted]):
+        found.append(Explanation(Topic.NO_REPAIR, f"none is looked for so that {'; '.join(alone)}"))
+    if not asked:
+        return tuple(found)
+
+    outcomes = run_all(Work(partial(_jobs, dynamics, findings, tuple(asked)), len(asked)), seconds)
+    return (*found, *(one for pair in zip(asked, outcomes, strict=True) for one in _said(*pair)))
+
+
+def _jobs(dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]) -> Sequence[Explain]:
+    case, questions = case_of(dynamics), _questions(findings)
+    return [partial(questions[topic], case) for topic in asked]
+
+
+def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
+    """Return what answers a question; imported here, since most documents leave none."""
+    from recipe_compiler.explain.repair.repairs import repairs
+    from recipe_compiler.explain.samples.samples import samples_instead
+    from recipe_compiler.report.derived_drift import derived_drift
+
+    return {
+        Topic.DERIVED: derived_drift,
+        Topic.REPAIR: lambda case: repairs(case, findings),
+        Topic.SAMPLES: samples_instead,
+    }
+
+
+def _said(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[Explanation, ...]:
+    """Return what was found; of repairs, that none was."""
+    found = () if isinstance(outcome, Unfinished) else outcome
+    if found or topic is not Topic.REPAIR:
+        return found
+    why = f"the search ended early: {outcome.reason}" if isinstance(outcome, Unfinished) else NONE
+    return (Explanation(Topic.NO_REPAIR, why),)

@@ -1,0 +1,120 @@
+"""Does a build keep to what its dynamics and target assume? Proofs rest on it, so it is decided, not believed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from sympy import Expr
+
+from recipe_compiler.algebra.points.defined_at import is_defined_at
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.structure.definedness import definedness
+from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
+from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import with_values
+from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
+from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.core.sizes import Sizes
+
+ASSUMPTIONS = ("assumptions", "what dynamics and target assume holds in the build")
+
+
+def assumes(build: Build) -> bool:
+    """Whether there is anything to decide."""
+    return bool(build.dynamics.declarations.assume or build.target.declarations.assume or _kinds(build))
+
+
+def assumptions(build: Build, bound: Dynamics) -> Finding:
+    """Decide every assumption of dynamics and target at what the build binds and values.
+
+    One about parameters is decided exactly; one that speaks of the state, or of the potential, restricts where chains
+    may go or what the target may be, which no emitted step keeps to: undecided.
+    """
+    tried = [f"the potential is declared {kind}, which the target is not shown to be" for kind in _kinds(build)]
+    for condition, valued, declarations, sizes in _conditions(build, bound):
+        outcome = _decided(text(condition), valued, declarations, sizes)
+        if isinstance(outcome, Refuted):
+            return Finding(*ASSUMPTIONS, True, outcome, where=build.source.place("parameters"))
+        tried += [outcome] if outcome else []
+    decision: Decision = Undecided(tuple(tried)) if tried else Proved("exact values, structure")
+    return Finding(*ASSUMPTIONS, True, decision, where=build.source.place("dynamics"))
+
+
+def _kinds(build: Build) -> list[str]:
+    functions = [f for f in build.dynamics.declarations.functions if f.role == "potential"]
+    return [str(kind) for function in functions for kind in function.kinds if kind is not Kind.REAL]
+
+
+def _conditions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compare, Declarations, Sizes]]:
+    """Yield each assumption as bound and at the values of the build, with what is declared there."""
+    pairs = ((bound, at_values(build) or bound), (build.target, target_at_values(build) or build.target))
+    for stated, valued in pairs:
+        sizes, declarations = known_sizes(build, stated), valued.declarations
+        for condition, at in zip(stated.declarations.assume, declarations.assume, strict=True):
+            yield condition, at, declarations, sizes
+
+
+def _decided(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
+    """Return a refutation, what is not shown, or an empty string where the assumption holds."""
+    if depends_on_state(condition.left) or depends_on_state(condition.right):
+        return f"{written} restricts the state, and no emitted step keeps to it"
+    if _by_structure(condition, declarations):
+        return ""
+    try:
+        outcome = _compared(condition, declarations, sizes)
+    except (NotScalarisableError, TooLargeError, KeyError, ArithmeticError, NoValueError):
+        return f"not shown: {written}"
+    if outcome is None:
+        return f"not shown: {written}"
+    return "" if outcome else Refuted("exact values", with_values((), sizes, declarations), f"{written} does not hold")
+
+
+def _by_structure(condition: Compare, declarations: Declarations) -> bool:
+    """Whether kinds alone show an assumption about scalars; what is assumed does not show itself."""
+    op, left, right = condition.op, condition.left, condition.right
+    if left.shape.sizes or right.shape.sizes:
+        return False
+    if op in {"<", "<="}:
+        op, left, right = op.replace("<", ">"), right, left
+    difference = Add((left, Multiply(Number(Fraction(-1)), right, SCALAR)), SCALAR)
+    bare = replace(declarations, assume=())
+    if definedness((left, right), bare).open:
+        return False
+    structural = sign(difference, bare)
+    return (op == ">" and structural.positive) or (op == ">=" and structural.nonnegative)
+
+
+def _compared(condition: Compare, declarations: Declarations, sizes: Sizes) -> bool | None:
+    """Return whether an assumption holds at exact values, entry by entry; None where that is not certain."""
+    setting = Setting(declarations, sizes)
+    if not is_defined_at((condition.left, condition.right), setting, _unknown):
+        return None
+    left, right = (_flat(rows(side, setting)) for side in (condition.left, condition.right))
+    n = max(len(left), len(right))
+    left, right = (side * n if len(side) == 1 else side for side in (left, right))
+    outcomes = [_holds(condition.op, evaluate(x - y, _unknown)) for x, y in zip(left, right, strict=True)]
+    return False if False in outcomes else None if None in outcomes else True
+
+
+def _holds(op: str, difference: Value) -> bool | None:
+    zero = isinstance(difference, Fraction) and difference == 0
+    above, below = is_certainly(difference, 1), is_certainly(difference, -1)
+    if not (zero or above or below):
+        return None
+    return {">": above, ">=": above or zero, "==": zero, "<": below, "<=": below or zero}[op]
+
+
+def _unknown(leaf: Expr) -> Fraction:
+    """Refuse a name: it has no value."""
+    raise NoValueError(str(leaf))
+
+
+def _flat(entries: Rows) -> list[Expr]:
+    return [x for row in entries for x in row]

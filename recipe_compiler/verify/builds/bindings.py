@@ -1,0 +1,160 @@
+"""Claims about a build: what it binds is of the kinds declared, its values are, and V is positive semidefinite."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.algebra.points.exact_kinds import SIGNS, Numbers, diagonal_of, violates_exactly
+from recipe_compiler.formula.declaration import Entries, Function, Parameter
+from recipe_compiler.formula.expression import Apply, Formula, Identity, Multiply, Number
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.model import Build, Dynamics, Value
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import shown_value, unknown_names, with_values
+from recipe_compiler.verify.core.build_values import at_values, declared_parameters, exact_rows, formula_at, known_sizes
+from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
+from recipe_compiler.verify.core.premises import facts, smoothness
+from recipe_compiler.verify.core.sizes import checked_sizes
+
+BINDINGS = ("bindings", "what is bound is of the kind declared")
+GRADIENT_NOISE = ("gradient_noise", "V is positive semidefinite")
+
+
+def bindings(build: Build, bound: Dynamics) -> Finding:
+    """Decide that every bound formula, and every value, is of the kinds its name was declared with, and is smooth."""
+    where = build.source.place("bind")
+    valued = at_values(build) or bound
+    tried: list[str] = []
+    given: set[str] = set()
+    for name, formula in build.bind:
+        item = build.dynamics.declarations.find(name)
+        premises = smoothness([formula], bound.declarations)
+        premises = smoothness([formula_at(formula, build)], valued.declarations) if premises.open else premises
+        tried += [f"{name}: not shown: {what}" for what in premises.open]
+        given |= premises.given
+        kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
+        refuted = _of_kinds(_Spoken(name, formula, kinds), build, bound, valued, tried)
+        if refuted is not None:
+            return Finding(*BINDINGS, True, refuted, where=build.source.place(f"bind.{name}"))
+    refuted = _values(build)
+    refuted = _defaults(build, bound, valued, tried) if refuted is None else refuted
+    if refuted is not None:
+        return Finding(*BINDINGS, True, refuted, where=build.source.place("parameters"))
+    reasons = tuple(sorted(given))
+    decision: Decision = Undecided(tuple(tried), given=reasons) if tried else Proved("structure, exact values", reasons)
+    return Finding(*BINDINGS, True, decision, where=where)
+
+
+def gradient_noise(build: Build, bound: Dynamics) -> Finding:
+    """Decide that V, the covariance of the minibatch gradient, is symmetric positive semidefinite."""
+    where = build.source.place("gradient_noise")
+    valued = at_values(build) or bound
+    tried: list[str] = []
+    refuted = _of_kinds(_Spoken("V", build.V, (Kind.PSD,)), build, bound, valued, tried)
+    premises = smoothness([build.V], bound.declarations)
+    premises = smoothness([formula_at(build.V, build)], valued.declarations) if premises.open else premises
+    tried += [f"not shown: {what}" for what in premises.open]
+    given = tuple(sorted(facts([build.V], bound.declarations)))
+    held = Undecided(tuple(tried), given=given) if tried else Proved("structure of V", given)
+    decision = held if refuted is None else refuted
+    return Finding(*GRADIENT_NOISE, True, decision, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """A formula that stands for a name, and the kinds declared of it."""
+
+    name: str
+    formula: Formula
+    kinds: tuple[Kind, ...]
+
+
+def _of_kinds(what: _Spoken, build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
+    """Return a refutation; note in `tried` what is neither shown nor refuted."""
+    numbers = exact_rows(what.formula, build)
+    for kind in what.kinds:
+        own = kind in SIGNS and Kind.DIAGONAL in what.kinds
+        if numbers is not None:
+            refuted = _of_numbers(what, diagonal_of(numbers) if own else numbers, kind, valued)
+        else:
+            refuted = _of_formula(what, _diagonal(what.formula) if own else what.formula, kind, build, bound, valued)
+        if isinstance(refuted, Refuted):
+            return refuted
+        tried += [refuted] if refuted else []
+    return None
+
+
+def _of_numbers(what: _Spoken, numbers: Numbers, kind: Kind, valued: Dynamics) -> Refuted | None:
+    """Decide a formula of parameters at what they are in the build."""
+    if not violates_exactly(numbers, kind):
+        return None
+    used = dependence(what.formula).parameters
+    own = tuple((p.name, shown_value(p)) for p in valued.declarations.parameters if p.name in used)
+    return Refuted("exact values", own, f"{what.name} = {text(what.formula)} is not {kind}")
+
+
+def _of_formula(
+    what: _Spoken, formula: Formula | None, kind: Kind, build: Build, bound: Dynamics, valued: Dynamics
+) -> Refuted | str:
+    """Decide a formula of the state: by structure for all values or at those of the build; else by an exact point."""
+    name, written = what.name, text(what.formula)
+    if formula is None:
+        return f"not shown: the diagonal of {name} = {written} is {kind}"
+    if is_of_kind(formula, kind, bound.declarations):
+        return ""
+    exact = formula_at(formula, build)
+    if is_of_kind(exact, kind, valued.declarations):
+        return ""
+    found = counterexample(exact, kind, valued.declarations, checked_sizes(valued))
+    free = unknown_names(exact, valued.declarations)
+    if found is None or free:
+        return f"not shown: {name} = {written} is {kind}"
+    witness = with_values(found, known_sizes(build, bound), valued.declarations)
+    return Refuted("exact witness", witness, f"{name} = {written} is not {kind}")
+
+
+def _diagonal(formula: Formula) -> Formula | None:
+    """Return the diagonal of a matrix that shows it: a diagonal matrix that is positive is so on its diagonal."""
+    match formula:
+        case Identity():
+            return Number(Fraction(1))
+        case Apply("diag", (entries,), _):
+            return entries
+        case Multiply(factor, Identity(), _) | Multiply(Identity(), factor, _):
+            return factor
+        case _:
+            return None
+
+
+def _values(build: Build) -> Refuted | None:
+    """Return the first value that is not of the kind its parameter was declared with."""
+    declared = {p.name: p for p in declared_parameters(build)}
+    for name, value in build.values:
+        item = declared.get(name)
+        if item is None or value.numbers is None:
+            continue
+        for kind in item.kinds:
+            own = kind in SIGNS and Kind.DIAGONAL in item.kinds
+            if violates_exactly(diagonal_of(value.numbers) if own else value.numbers, kind):
+                shown = shown_value(replace(item, value=Entries(value.numbers)))
+                return Refuted("exact value", ((name, shown),), f"{name} is not {kind}{_from_file(value)}")
+    return None
+
+
+def _from_file(value: Value) -> str:
+    """Return what is said of doubles, which rounding may have put beside what was meant."""
+    if value.file is None:
+        return ""
+    return f", as the doubles of {value.file.name} are, exactly: see that rounding did not make them so"
+
+
+def _defaults(build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
+    """Return the first default, of a parameter without a value, that is not of its kinds."""
+    given = {name for name, _ in build.values} | {name for name, _ in build.bind}
+    for item in declared_parameters(build):
+        if item.name not in given and item.default is not None:
+            refuted = _of_kinds(_Spoken(item.name, item.default, item.kinds), build, bound, valued, tried)
+            if refuted is not None:
+                return refuted
+    return None

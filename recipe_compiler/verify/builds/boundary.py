@@ -1,0 +1,55 @@
+"""Does probability flow through the faces of the domain of a build? With the target's potential in the place of U.
+
+Of dynamics alone U is any function, and what exp(-U) does at a face stays open; a target that states U tells. A proof
+that rests on chains being reflected is none of a build: no emitted step reflects.
+"""
+
+from dataclasses import replace
+
+from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verify.builds.in_build import Stages, decided_in
+from recipe_compiler.verify.core.build_values import sharpened
+from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
+
+
+def boundary_in(build: Build, bound: Dynamics) -> Finding:
+    """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's."""
+    of_any = _decided(build, bound)
+    stated = with_potential(build, bound)
+    if not isinstance(of_any.decision, Undecided) or stated is None:
+        return _without_reflection(of_any)
+    found = _decided(stated, bind(stated))
+    return _without_reflection(replace(found, where=of_any.where))
+
+
+def _without_reflection(found: Finding) -> Finding:
+    rules = [fact for fact in found.decision.given if fact.startswith(REFLECTED)]
+    if not isinstance(found.decision, Proved) or not rules:
+        return found
+    given = tuple(fact for fact in found.decision.given if fact not in rules)
+    reason = f"the law is kept if {'; '.join(rules)}, and no emitted step does that"
+    return replace(found, decision=Undecided((reason,), given=given))
+
+
+def _decided(build: Build, bound: Dynamics) -> Finding:
+    return decided_in(boundary, Stages(build, sharpened(build, bound)))
+
+
+def with_potential(build: Build, bound: Dynamics) -> Build | None:
+    """Return the build with the target's potential bound to U; None where data, or no formula, make it."""
+    name, target = bound.potential, build.target
+    blocks = target.declarations.blocks
+    of = next((f.of for f in bound.declarations.functions if f.name == name), ())
+    block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
+    if name is None or block is None or target.potential is None or target.declarations.data:
+        return None
+    if len(blocks) != 1 or blocks[0].shape != block.shape:
+        return None
+    own: dict[str, Formula] = {blocks[0].name: Symbol(block.name, block.shape, Role.BLOCK)}
+    potential = substitute(target.potential, own) if blocks[0].name != block.name else target.potential
+    parameters = (*build.parameters, *target.declarations.parameters)
+    return replace(build, bind=(*build.bind, (name, potential)), parameters=parameters)

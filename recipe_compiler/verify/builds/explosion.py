@@ -1,0 +1,93 @@
+"""Do chains of a build run off to infinity? What is assumed of how U grows is decided from the target's formulas."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.boundary import with_potential
+from recipe_compiler.verify.builds.in_build import Stages, decided_in
+from recipe_compiler.verify.builds.normalisable import agreed, normalisable_build, parts_of
+from recipe_compiler.verify.builds.target import of_code
+from recipe_compiler.verify.core.build_values import sharpened, target_at_values
+from recipe_compiler.verify.core.identities import Answer
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.infinity.confined import confined
+from recipe_compiler.verify.infinity.growth import Terms
+from recipe_compiler.verify.infinity.lyapunov import LOW, is_growth
+from recipe_compiler.verify.stationarity.explosion import by_integrals, decided, explosion
+
+
+def explosion_in(build: Build, bound: Dynamics) -> Finding:
+    """Decide that no solution reaches infinity in finite time, with the target's potential in the place of U.
+
+    For every U where that can be; else for the target's, by a Lyapunov function or by integrals. What is assumed of a U
+    that is code stays assumed.
+    """
+    of_any = _found(build, bound)
+    rests_on = [fact for fact in of_any.decision.given if is_growth(fact)]
+    if isinstance(of_any.decision, Refuted) or (isinstance(of_any.decision, Proved) and not rests_on):
+        return of_any
+    if isinstance(of_any.decision, Proved):
+        if build.target.gradient is not None:
+            given = (*of_any.decision.given, of_code(build.target.gradient))
+            return replace(of_any, decision=replace(of_any.decision, given=given))
+        settled = _settled(build, of_any, rests_on)
+        if settled is not None:
+            return settled
+    stated = with_potential(build, bound)
+    of_target = None if stated is None else _found(stated, bind(stated))
+    if of_target is not None and (_assumes_nothing(of_target) or isinstance(of_target.decision, Refuted)):
+        return replace(of_target, where=of_any.where)
+    return _by_integrals(build, bound, of_any, rests_on)
+
+
+def _found(build: Build, bound: Dynamics) -> Finding:
+    return decided_in(explosion, Stages(build, sharpened(build, bound)))
+
+
+def _assumes_nothing(found: Finding) -> bool:
+    """Whether a proof rests on nothing about growth."""
+    return isinstance(found.decision, Proved) and not any(is_growth(fact) for fact in found.decision.given)
+
+
+def _settled(build: Build, found: Finding, rests_on: list[str]) -> Finding | None:
+    """Return the proof where all it needs of U is that it falls no faster than |z|**2, and the target shows that."""
+    of_U = f"{build.dynamics.potential}{LOW}"
+    if any(not fact.startswith(of_U) for fact in rests_on) or not isinstance(found.decision, Proved):
+        return None
+    for target in (build.target, target_at_values(build)):
+        shown = None if target is None else _falls_slowly(target)
+        if shown is not None:
+            own = (fact for fact in found.decision.given if fact not in rests_on)
+            return replace(found, decision=replace(found.decision, given=tuple(sorted({*own, *shown}))))
+    return None
+
+
+def _falls_slowly(target: Target) -> tuple[str, ...] | None:
+    """Return what it rests on that an energy is at least -c (1 + |z|**2); None where that is not seen."""
+    parts = parts_of(target)
+    left = [part.energy for part in parts if not part.bounded_below]
+    terms = Terms.of(target.declarations)
+    squares = {block.name: Fraction(2) for block in terms.unbounded}
+    if left and isinstance(confined(terms, terms.c.add(*left), squares), str):
+        return None
+    answer = agreed(target, parts)
+    return answer.decision.given if isinstance(answer.decision, Proved) else None
+
+
+def _by_integrals(build: Build, bound: Dynamics, found: Finding, rests_on: list[str]) -> Finding:
+    """Return the proof by integrals against exp(-H), or what the target does not show."""
+    shown = [f"the target is not seen to show: {fact}" for fact in rests_on]
+    tried = found.decision.tried if isinstance(found.decision, Undecided) else ()
+
+    def answer(of: Equation) -> Answer:
+        left = by_integrals(of, normalisable_build(build, bound))
+        return left if isinstance(left, Answer) else Answer(Undecided((*tried, *shown, *left)))
+
+    stages = Stages(build, sharpened(build, bound))
+    cases: tuple[Case | None, ...] = (stages.declared, stages.valued)
+    findings = [decided(case, answer) for case in cases if case is not None]
+    return next((one for one in findings if isinstance(one.decision, Proved)), findings[0])

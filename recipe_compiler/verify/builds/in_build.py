@@ -1,0 +1,168 @@
+"""Claims about dynamics and target within a build: for all values as declared where that can be, else at the build's.
+
+What holds for every value of what is declared holds for the build's. Where that is not shown, or wrong, the claim is
+decided at the values and sizes that the build gives; a refutation then names no others.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import sympy
+
+from recipe_compiler.algebra.points.admissible_point import written
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
+from recipe_compiler.verify.core.generalise_size import of_target
+from recipe_compiler.verify.core.sizes import Sizes, formulas_of
+from recipe_compiler.verify.core.subject import Case, at_sizes, case_of, find
+
+Claim = Callable[[Case], Finding]
+Witness = tuple[tuple[str, str], ...]
+
+LISTED = 64
+"""Numbers up to which a value is listed in a witness."""
+
+
+@dataclass(slots=True)
+class Stages:
+    """Bound dynamics for all values as declared, and at those of a build; each is made once, when it is asked for."""
+
+    build: Build
+    bound: Dynamics
+    _known: dict[str, Case | None] = field(default_factory=dict[str, Case | None], init=False, repr=False)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of the dynamics that the build fixes."""
+        return known_sizes(self.build, self.bound)
+
+    @property
+    def declared(self) -> Case:
+        """The case for all values as declared, at the sizes of the build."""
+        found = self._known.get("declared")
+        if found is None:
+            found = self._known["declared"] = at_sizes(case_of(self.bound), self.sizes)
+        return found
+
+    @property
+    def valued(self) -> Case | None:
+        """The case at the values of the build, None where it gives none."""
+        if "valued" not in self._known:
+            try:
+                dynamics = at_values(self.build)
+            except ModelError:  # a formula grows too large with the values in it
+                dynamics = None
+            self._known["valued"] = None if dynamics is None else case_of(dynamics)
+        return self._known["valued"]
+
+
+def decided_in(claim: Claim, stages: Stages) -> Finding:
+    """Return what a claim says of the dynamics of a build."""
+    declared, valued = stages.declared, stages.valued
+    if valued is None:
+        return _of_free(find(claim, declared), stages.bound)
+    general = find(claim, declared.wide or declared)
+    if isinstance(general.decision, Proved):
+        return general
+    found = find(claim, valued)
+    return narrowed(general, replace(found, where=found.where or general.where), stages.sizes, valued.dynamics)
+
+
+def target_decided_in(claim: Callable[[Target], Finding], build: Build) -> Finding:
+    """Return what a claim says of the target of a build."""
+    general = of_target(claim, build.target)
+    if isinstance(general.decision, Proved):
+        return general
+    try:
+        valued = target_at_values(build)
+    except ModelError:
+        return general
+    if valued is None:
+        return general
+    return narrowed(general, of_target(claim, valued), known_sizes(build, build.target), valued)
+
+
+def narrowed(general: Finding, found: Finding, sizes: Sizes, valued: Dynamics | Target) -> Finding:
+    """Return a finding at values, with what is wrong at others, and the sizes that it is about."""
+    found = _of_free(found, valued)
+    match found.decision:
+        case Refuted(witness=witness):
+            decision = replace(found.decision, witness=with_values(witness, sizes, valued.declarations))
+            return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
+        case Undecided(tried=tried) if isinstance(general.decision, Refuted):
+            other = ", ".join(f"{name} = {value}" for name, value in general.decision.witness)
+            hint = f"wrong at other values, which say nothing about these: {other}"
+            return replace(found, decision=replace(found.decision, tried=(*tried, hint)))
+        case Proved():
+            decision = replace(found.decision, by=f"{found.decision.by}, at the values of the build")
+            return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
+        case _:
+            return found
+
+
+def with_values(witness: Witness, sizes: Sizes, declared: Declarations) -> Witness:
+    """Return a witness that begins with the sizes and values of the build; many numbers are named, not listed."""
+    values = {p.name: shown_value(p) for p in declared.parameters if p.value is not None or p.default is not None}
+    own = {**{name: str(n) for name, n in sizes.items()}, **values}
+    return (*own.items(), *((name, value) for name, value in witness if name not in own))
+
+
+def shown_value(parameter: Parameter) -> str:
+    """Return the value of a parameter as text: its numbers where they are few, else how many they are."""
+    if parameter.value is None:
+        return "" if parameter.default is None else text(parameter.default)
+    rows = parameter.value.rows
+    if len(rows) * len(rows[0]) > LISTED:
+        return f"the build's {len(rows)} x {len(rows[0])} numbers"
+    exact = tuple(tuple(sympy.Rational(x.numerator, x.denominator) for x in row) for row in rows)
+    return written(exact, parameter.shape)
+
+
+def _of_free(found: Finding, document: Dynamics | Target) -> Finding:
+    """Return a finding; undecided instead of a refutation at values that the build does not have."""
+    if not isinstance(found.decision, Refuted):
+        return found
+    free = sorted(_unvalued(document) & _named(found.decision.witness))
+    if not free:
+        return found
+    at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
+    reason = f"wrong at {at}, and what {', '.join(free)} is in the build is not known before it runs"
+    return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
+
+
+def _unvalued(document: Dynamics | Target) -> set[str]:
+    """Return the parameters and data in the formulas of a document that have no value."""
+    declared = document.declarations
+    return set().union(*(unknown_names(formula, declared) for formula in _stated(document)))
+
+
+def unknown_names(formula: Formula, declared: Declarations) -> set[str]:
+    """Return the parameters and data in a formula that have no value."""
+    free = {p.name for p in declared.parameters if p.value is None and p.default is None}
+    return set(dependence(formula).names) & (free | {datum.name for datum in declared.data})
+
+
+def _stated(document: Dynamics | Target) -> Iterator[Formula]:
+    if isinstance(document, Dynamics):
+        yield from formulas_of(document)
+        yield from (formula for _, formula in (*(document.claims.marginal or ()), *(document.claims.update or ())))
+    else:
+        stated = (document.potential, document.log_prior, document.log_likelihood)
+        yield from (formula for formula in stated if formula is not None)
+    yield from (bound for block in document.declarations.blocks for bound in block.domain.bounds)
+
+
+def _sizes_of(found: Finding, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
+    """Return the sizes a finding is about: those of the build, and any that it names itself."""
+    own = dict(found.for_d) if not isinstance(found.for_d, str) else {}
+    return tuple({**sizes, **own}.items()) or "all"
+
+
+def _named(witness: Witness) -> set[str]:
+    return {name.partition("(")[0].partition("[")[0] for name, _ in witness}

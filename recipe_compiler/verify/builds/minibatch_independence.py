@@ -1,0 +1,194 @@
+"""Do D and Q, or the coefficients of a claimed update, leave the gradient's minibatch alone?
+
+What is averaged over minibatches is f~ = -(D+Q) grad U~ + ...; its mean is f only if D and Q are independent of the
+noise of grad U~. A coefficient S(U~) of the *same* minibatch adds Cov(S(U~), grad U~), a bias of order one that no step
+size removes (Ma, Chen, Fox 2015, supplement F.1, builds its metric so).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Formula,
+    FunctionAt,
+    GradTilde,
+    MatMul,
+    Multiply,
+    Next,
+    Normal,
+    Transpose,
+)
+from recipe_compiler.formula.orders import orders, terms_of
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.tensor.atoms import everywhere
+from recipe_compiler.tensor.terms import Component, Tensor
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.sizes import checked_sizes
+from recipe_compiler.verify.core.subject import Case
+
+INDEPENDENCE = ("independence", "D and Q do not reuse the gradient's minibatch")
+
+Place = tuple[str, Formula]
+Update = Mapping[str, Formula]
+
+
+def independence(build: Build, bound: Dynamics) -> Finding:
+    """Decide that nothing random but the gradient itself depends on the gradient's minibatch.
+
+    D and Q are formulas of the state and of constants: they depend on a minibatch only through the potential, which a
+    minibatch build knows on its minibatch alone.
+    """
+    where = build.source.place("variant")
+    if build.variant != "minibatch":
+        return Finding(*INDEPENDENCE, True, Proved("there is no minibatch"), where=where)
+    name = bound.potential
+    if bound.D is None or bound.Q is None or name is None:
+        reason = "D, Q or the potential is not given"
+        return Finding(*INDEPENDENCE, True, Undecided((reason,)), where=where)
+    return Finding(*INDEPENDENCE, True, _decided(bound, name), where=where)
+
+
+def independent_update(case: Case) -> Finding:
+    """Decide that a claimed update uses its gradient estimate once in each term, and in no coefficient or covariance.
+
+    All `grad_tilde(U, b)` of one step are of one minibatch. Where the estimate stands once in each term, its mean is
+    the gradient whatever its noise; in a product with itself, in a function, or in a covariance it is not. A block as
+    updated holds the estimate, too; where that is of order eps there, reusing it is of a higher order than the drift.
+    """
+    where = case.place("claims.update", "claims")
+    tried: list[str] = []
+    new = dict(case.dynamics.claims.update or ())
+    for block, formula in new.items():
+        reused = (text(part) for part in _reuses(formula, new))
+        tried += [f"the update of {block} reuses the gradient's minibatch in {part}" for part in reused]
+    decision: Decision = Undecided(tuple(dict.fromkeys(tried))) if tried else Proved("structure of the update")
+    return Finding(*INDEPENDENCE, False, decision, where=where)
+
+
+def estimates_gradients(dynamics: Dynamics) -> bool:
+    """Whether a claimed update uses an estimate of a gradient."""
+    return any(_degree(formula, {}) for _, formula in dynamics.claims.update or ())
+
+
+def _decided(bound: Dynamics, name: str) -> Decision:
+    derivation = derive(bound)
+    guilty = [
+        place
+        for matrix, of in (("D", derivation.D), ("Q", derivation.Q))
+        for place in _holding(matrix, of, bound, name)
+    ]
+    if not guilty:
+        return Proved(f"structure: no entry of D or Q holds {name}")
+    for entry, formula in guilty:
+        found = _witness(formula, bound, name)
+        if found is not None:
+            return Refuted("exact witness", found, f"{entry} = {text(formula)} changes with the minibatch of {name}")
+    return Undecided(tuple(f"{entry} = {text(formula)} holds {name}" for entry, formula in guilty))
+
+
+def _holding(matrix: str, of: Sequence[Sequence[Tensor]], bound: Dynamics, name: str) -> Iterator[Place]:
+    """Yield the entries of a matrix whose canonical form holds a function or one of its derivatives."""
+    blocks = bound.declarations.blocks
+    written = (bound.D if matrix == "D" else bound.Q) or ()
+    for row, line, formulas in zip(blocks, of, written, strict=True):
+        for col, tensor, formula in zip(blocks, line, formulas, strict=True):
+            if any(isinstance(atom, Component) and atom.name == name for atom in everywhere(tensor)):
+                yield f"{matrix}[{row.name},{col.name}]", formula
+
+
+def _witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[str, str], ...] | None:
+    """Return an exact point at which an entry has a slope in the value of a function, or in one of its derivatives."""
+    declarations = bound.declarations
+    for sizes in checked_sizes(bound):
+        try:
+            entries = [x for row in rows(formula, Setting(declarations, sizes)) for x in row]
+        except (NotScalarisableError, TooLargeError):
+            continue
+        for entry in entries:
+            found = _slope(entry, name, bound, sizes)
+            if found is not None:
+                return found
+    return None
+
+
+def _slope(entry: Expr, name: str, bound: Dynamics, sizes: dict[str, int]) -> tuple[tuple[str, str], ...] | None:
+    """Return where an entry changes with the value of a function, or of one of its derivatives."""
+    jets: dict[Expr, Expr] = {atom: sympy.Dummy(real=True) for atom in _jets(entry, name)}
+    back = {value: jet for jet, value in jets.items()}
+    free = _replaced(entry, jets)
+    for jet, value in jets.items():
+        slope = _replaced(sympy.diff(free, value), back)
+        try:
+            found = None if is_zero(slope) else witness(slope, bound.declarations, sizes)
+        except (NoNormalFormError, NoInstanceError):
+            continue
+        if found is not None:
+            return (*found.text, (f"the slope of the entry in {jet}", shown(found.value)))
+    return None
+
+
+def _jets(entry: Expr, name: str) -> list[Expr]:
+    """Return a function and its derivatives, as they stand in an entry."""
+    calls = [call for call in entry.atoms(AppliedUndef) if type(call).__name__ == name]
+    slopes = [d for d in entry.atoms(sympy.Derivative) if type(d.args[0]).__name__ == name]
+    return sorted([*calls, *slopes], key=str)
+
+
+def _replaced(e: Expr, new: dict[Expr, Expr]) -> Expr:
+    found = e.xreplace(new)
+    return found if isinstance(found, Expr) else e
+
+
+def _reuses(formula: Formula, new: Update) -> Iterator[Formula]:
+    """Yield the smallest parts of an update in which the estimate is more than one factor of a term."""
+    own = _degree(formula, new)
+    if own <= 1:
+        return
+    inner = [found for part in parts(formula) for found in _reuses(part, new)]
+    yield from inner or [formula]
+
+
+def _degree(formula: Formula, new: Update) -> int:
+    """Return how often a gradient estimate is a factor: 2 stands for more than once, and for any function of it."""
+    match formula:
+        case GradTilde():
+            return 1
+        case Add(terms):
+            return max(_degree(term, new) for term in terms)
+        case Multiply(left, right) | MatMul(left, right):
+            return min(2, _degree(left, new) + _degree(right, new))
+        case Transpose(arg):
+            return _degree(arg, new)
+        case Normal(cov):
+            return 2 if _degree(cov, new) else 0
+        case Apply("sum" | "trace", (arg,)):
+            return _degree(arg, new)
+        case Apply("outer" | "dot", args):
+            return min(2, sum(_degree(arg, new) for arg in args))
+        case Next(block) if block in new:
+            return 0 if _is_small(new[block], new) else 1  # what that update itself reuses is said of it
+        case FunctionAt():
+            return 0
+        case _:
+            return 2 if any(_degree(part, new) for part in parts(formula)) else 0
+
+
+def _is_small(formula: Formula, new: Update) -> bool:
+    """Whether every term of an update that holds the estimate is of order eps at least."""
+    holding = [orders(term) for term in terms_of(formula) if _degree(term, new)]
+    return all(own is not None and min(own) >= 1 for own in holding)

@@ -1,0 +1,225 @@
+"""Does a build inject enough noise to take the gradient's out? 2D - eps B_hat must be positive semidefinite.
+
+B_hat = (D+Q) blockdiag(V, 0) (D+Q)^T is what the noise of the minibatch gradient, of covariance V, adds to a step (Ma,
+Chen, Fox 2015, Sec. 2.3): one step of the corrected rule draws from N(0, eps (2D - eps B_hat)). A small eps is not
+always enough: it takes range(B_hat) in range(D), and then eps <= 2 / lambda_max(D^{+1/2} B_hat D^{+1/2}).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.algebra.rewrite.transposes import chain, plain, transposed
+from recipe_compiler.algebra.structure.psd import semidefinite
+from recipe_compiler.formula.build import add, matmul, multiply
+from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.tidy import is_zero
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Decision, Finding, Proved, Undecided, Verdict
+from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, budget_at
+from recipe_compiler.verify.core.build_values import at_values, formula_at, from_files
+from recipe_compiler.verify.core.premises import values
+
+NOISE_BUDGET = ("noise_budget", "2D - eps B_hat is positive semidefinite")
+
+LARGEST_POWER = 8
+"""Whole powers up to which a scalar is taken apart into its factors."""
+
+
+def noise_budget(build: Build, bound: Dynamics) -> Finding:
+    """Decide that 2D - eps B_hat is positive semidefinite at the build's step size, whatever the state."""
+    where = build.source.place("gradient_noise" if build.variant == "minibatch" else "variant")
+    if build.variant != "minibatch" or is_zero(build.V):
+        reason = "the gradient is exact" if build.variant != "minibatch" else "V = 0: no gradient noise is subtracted"
+        return Finding(*NOISE_BUDGET, True, Proved(reason), where=where)
+    budget = _budget(build, bound)
+    if budget is None:
+        reason = "D, Q or the block of the potential is not given: B_hat does not follow"
+        return Finding(*NOISE_BUDGET, True, Undecided((reason,)), where=where)
+    if not budget.blocks:
+        return Finding(*NOISE_BUDGET, True, Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
+    if build.estimated is not None:
+        return Finding(*NOISE_BUDGET, True, _left_to_the_run(budget, build.estimated), where=where)
+    return Finding(*NOISE_BUDGET, True, _with_double(budget, build), where=where)
+
+
+def _left_to_the_run(budget: Budget, name: str) -> Decision:
+    """Return the decision where V is known only when a run begins: it stands on a condition that the run enforces.
+
+    `prepare` computes sqrt(eps (2D - eps B_hat)) before the first step and refuses an eps at which that is not real;
+    where D or B_hat depends on the state, no step size is refused, and nothing is decided here.
+    """
+    blocks = frozenset(block.name for block in budget.declarations.blocks)
+    formulas = [*(x for row in budget.D for x in row), *budget.W]
+    uses = [dependence(formula) for formula in formulas]
+    if any(blocks & set(use.blocks) or use.functions for use in uses):
+        return Undecided((f"{name} is estimated before a run, and D or Q depends on the state: no eps_max follows",))
+    given = (
+        f"eps <= eps_max of the {name} that is estimated: the emitted module refuses any other before its first step",
+    )
+    return Proved("the emitted module's own check, before its first step", given)
+
+
+def _with_double(budget: Budget, build: Build) -> Decision:
+    """Return the decision about the step size as it is stated, with what is different of the double that runs."""
+    stated = _decided(budget, build)
+    runs = Fraction(build.run.step_size)
+    if runs == budget.eps or isinstance(stated, Undecided):
+        return stated
+    rounded = _decided(replace(budget, eps=runs), build)
+    if rounded.verdict is stated.verdict:
+        return stated
+    keeps = {Verdict.PROVED: "keeps to it", Verdict.REFUTED: "does not", Verdict.UNDECIDED: "may not"}[rounded.verdict]
+    apart = f"{float(abs(runs - budget.eps)):.2g}"
+    remark = f"what runs is {build.run.step_size!r}, the double nearest to eps, {apart} from it, which {keeps}"
+    if isinstance(stated, Proved):
+        return replace(stated, remarks=(*stated.remarks, remark))
+    return replace(stated, residual=f"{stated.residual}; {remark}")
+
+
+def _decided(budget: Budget, build: Build) -> Decision:
+    """Return the decision: at exact values first, then by structure for every state and size."""
+    formulas = [*(x for row in budget.D for x in row), *budget.W, budget.V]
+    needed = values(formulas, budget.declarations)
+    given = tuple(sorted(needed.given))
+    if needed.open:
+        return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=given)
+    exact = budget_at(budget)
+    if not isinstance(exact, str):
+        return exact
+    core = _core(budget)
+    if core is not None:
+        found = semidefinite(core, budget.declarations)
+        if found is not None:
+            by = f"structure: {text(core)} is positive semidefinite, and D and B_hat are W X W^T with one W"
+            data = (("eps", str(budget.eps)), ("inside", text(core)))
+            return Proved(by, tuple(sorted(found.given | set(given))), data)
+    tried = [f"at exact values: {exact}", "no rule shows it for every state"]
+    tried += [
+        f"the value of {name} is read from a file: the emitted module checks it before its first step"
+        for name in from_files(build)
+    ]
+    return Undecided(tuple(tried), given=given)
+
+
+def _budget(build: Build, bound: Dynamics) -> Budget | None:
+    """Return D, W and V at the build's values, in the blocks concerned; None where something is missing."""
+    bound = at_values(build) or bound
+    D, Q = bound.D, bound.Q
+    blocks = bound.declarations.blocks
+    potential = next((f for f in bound.declarations.functions if f.role == "potential"), None)
+    at = [n for n, block in enumerate(blocks) if potential is not None and block.name in potential.of]
+    if D is None or Q is None or len(at) != 1:
+        return None
+    W = [_sum(D[a][at[0]], Q[a][at[0]]) for a in range(len(blocks))]
+    group = _tied(D, {a for a, w in enumerate(W) if not is_zero(w)})
+    return Budget(
+        tuple(blocks[a] for a in group),
+        tuple(tuple(D[a][b] for b in group) for a in group),
+        tuple(W[a] for a in group),
+        formula_at(build.V, build),
+        build.eps,
+        bound.declarations,
+    )
+
+
+def _tied(D: Matrix, group: set[int]) -> tuple[int, ...]:
+    """Return a group of blocks with all that D ties to them: elsewhere 2D - eps B_hat is 2D."""
+    while True:
+        more = {b for a in group for b in range(len(D)) if not (is_zero(D[a][b]) and is_zero(D[b][a]))} | group
+        if more == group:
+            return tuple(sorted(group))
+        group = more
+
+
+def _sum(left: Formula, right: Formula) -> Formula:
+    terms = [term for term in (left, right) if not is_zero(term)]
+    return add(terms, left.shape) if terms else left
+
+
+def _core(budget: Budget) -> Formula | None:
+    """Return 2 s X - eps w**2 V where D = s L X L^T and W = w L in one block: its sign is that of 2D - eps B_hat.
+
+    None where D and W do not share a left factor L as written.
+    """
+    if len(budget.blocks) != 1:
+        return None
+    declarations = budget.declarations
+    D, W, V = (plain(formula, declarations) for formula in (budget.D[0][0], budget.W[0], budget.V))
+    square = Shape(V.shape.rows, V.shape.cols)
+    if not D.shape.sizes:
+        rest = _factors(D)
+        for factor in _factors(W) * 2:
+            if factor == Number(Fraction(-1)):
+                continue  # it is the square of W that counts
+            if factor not in rest:
+                return None
+            rest.remove(factor)
+        return _less(_scaled(rest, Number(Fraction(1)), square), V, budget.eps)
+    (scale, factors), (share, left) = chain(D), chain(W)
+    left = tuple(factor for factor in left if not isinstance(factor, Identity))
+    factors = tuple(factor for factor in factors if not isinstance(factor, Identity))
+    mirrored = tuple(transposed(factor, declarations) for factor in reversed(left))
+    inner = len(factors) - 2 * len(left)
+    if inner < 0 or factors[: len(left)] != left or factors[len(factors) - len(left) :] != mirrored:
+        return None
+    size = V.shape.rows
+    X = _chained(factors[len(left) : len(left) + inner], square) if inner else Identity(size or 1)
+    drawn = _scaled(scale, X, square)
+    return _less(drawn, _scaled((*share, *share), V, square), budget.eps)
+
+
+def _factors(formula: Formula) -> list[Formula]:
+    """Return the factors of a scalar, ones left out."""
+    match formula:
+        case Multiply(left, right):
+            return [*_factors(left), *_factors(right)]
+        case Power(base, Number(exponent)) if exponent.denominator == 1 and 0 < exponent <= LARGEST_POWER:
+            return _factors(base) * int(exponent)
+        case Number(value):
+            return [formula] if value != 1 else []
+        case _:
+            return [formula]
+
+
+def _less(drawn: Formula, taken: Formula, eps: Fraction) -> Formula:
+    """Return `2 drawn - eps taken`, multiples of one matrix put together."""
+    shape = taken.shape
+    two, minus = Number(Fraction(2)), Number(-eps)
+    (a, X), (b, Y) = _multiple(drawn), _multiple(taken)
+    if X == Y:
+        both = add([multiply(two, a, Shape()), multiply(minus, b, Shape())], Shape())
+        return multiply(both, X, shape) if shape.sizes else both
+    return add([multiply(two, drawn, shape), multiply(minus, taken, shape)], shape)
+
+
+def _multiple(formula: Formula) -> tuple[Formula, Formula]:
+    """Return a scalar and the matrix that it multiplies; a scalar is a multiple of 1."""
+    one: Formula = Number(Fraction(1))
+    if not formula.shape.sizes:
+        return formula, one
+    match formula:
+        case Multiply(left, right, _) if not left.shape.sizes:
+            inner, matrix = _multiple(right)
+            return multiply(left, inner, Shape()), matrix
+        case Multiply(left, right, _) if not right.shape.sizes:
+            inner, matrix = _multiple(left)
+            return multiply(right, inner, Shape()), matrix
+        case _:
+            return one, formula
+
+
+def _scaled(scalars: Iterable[Formula], matrix: Formula, shape: Shape) -> Formula:
+    for scalar in scalars:
+        matrix = multiply(scalar, matrix, shape)
+    return matrix
+
+
+def _chained(factors: tuple[Formula, ...], shape: Shape) -> Formula:
+    found = factors[0]
+    for factor in factors[1:]:
+        found = matmul(found, factor, shape)
+    return found

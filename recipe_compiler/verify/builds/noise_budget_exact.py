@@ -1,0 +1,198 @@
+"""2D - eps B_hat at the exact values of a build: its sign, a direction in which it is negative, the largest step."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from flint import fmpq, fmpq_mat
+
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.algebra.zero.least_root import Root, least_positive_root
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number
+from recipe_compiler.verdict import Proved, Refuted
+
+LARGEST = 128
+"""Coordinates up to which matrices of numbers are gone through exactly."""
+DENSE = 24
+"""Coordinates up to which the largest step size of a matrix that is not diagonal is found."""
+
+Numbers = tuple[tuple[Fraction, ...], ...]
+Matrix = tuple[tuple[Formula, ...], ...]
+Read = Callable[[Formula], fmpq_mat]
+
+
+class NotExactError(Exception):
+    """The matrices are not matrices of numbers, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is drawn and what is taken out, in the blocks that the gradient's noise enters and those they are tied to.
+
+    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b^T. All are at the values
+    of a build, as far as it gives them.
+    """
+
+    blocks: tuple[Block, ...]
+    D: Matrix
+    W: tuple[Formula, ...]
+    V: Formula
+    eps: Fraction
+    declarations: Declarations
+
+
+def budget_at(budget: Budget) -> Proved | Refuted | str:
+    """Return the decision at the build's exact values, or why there are none.
+
+    Where every place is `c I` of one identity, the matrix is one of numbers times I (Kronecker), whatever the size.
+    """
+    try:
+        two_D, B_hat, names = _numbers(budget)
+    except NotExactError as reason:
+        return str(reason)
+    step = ("eps", str(budget.eps))
+    outside = _outside(two_D, B_hat)
+    if outside is not None:
+        value = form(_fractions(B_hat), outside)
+        shown = (("v", _written(outside)), ("v.T @ D @ v", "0"), ("v.T @ B_hat @ v", str(value)))
+        residual = f"B_hat of {names} leaves the range of D: no step size makes 2D - eps B_hat positive semidefinite"
+        return Refuted("exact values", (step, *shown), residual)
+    whole = _fractions(two_D - _fmpq(budget.eps) * B_hat)
+    v = negative_direction(whole)
+    limit, words = _limit(_largest_step(two_D, B_hat), budget.eps)
+    if v is None:
+        return Proved(f"exact values{words}", (), (step, *limit))
+    shown = (("v", _written(v)), ("v.T @ (2D - eps B_hat) @ v", str(form(whole, v))))
+    residual = f"2D - eps B_hat of {names} is not positive semidefinite"
+    return Refuted("exact values", (step, *shown, *limit), residual)
+
+
+def _limit(largest: Root | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the largest step size for a table and for a sentence; of an irrational one, decimals on either side."""
+    if largest is None:
+        return (), ""
+    if largest.exact is not None:
+        return (("eps_max", str(largest)),), f": eps <= eps_max = {largest}"
+    below, above = largest.decimals(eps)
+    between = f"{below} < eps_max < {above}"
+    return (("eps_max", str(largest)), ("where", between)), f": eps <= eps_max = {largest}, {between}"
+
+
+def _numbers(budget: Budget) -> tuple[fmpq_mat, fmpq_mat, str]:
+    """Return 2D and B_hat as numbers, and the names of their blocks."""
+    names = ", ".join(block.name for block in budget.blocks)
+    setting = Setting(budget.declarations, {})
+    places = [*(place for row in budget.D for place in row), *budget.W, budget.V]
+    if all(_multiple(place) is not None for place in places):
+        return *_assembled(budget, lambda place: _read(_multiple(place) or place, setting)), f"{names} (times I)"
+    missing = [size for block in budget.blocks for size in block.shape.sizes if isinstance(size, str)]
+    if missing:
+        raise NotExactError(f"the size {missing[0]} is not known before the data are read")
+    total = sum(size for block in budget.blocks for size in block.shape.sizes or (1,) if isinstance(size, int))
+    if total > LARGEST:
+        raise NotExactError(f"{total} coordinates, more than {LARGEST}")
+    return *_assembled(budget, lambda place: _read(place, setting)), names
+
+
+def _read(formula: Formula, setting: Setting) -> fmpq_mat:
+    try:
+        return _rational(rows(formula, setting))
+    except (NotScalarisableError, TooLargeError) as reason:
+        raise NotExactError(str(reason)) from None
+    except KeyError as size:
+        raise NotExactError(f"the size {size} is not known before the data are read") from None
+
+
+def _multiple(place: Formula) -> Formula | None:
+    """Return c of a place `c I`; None of any other."""
+    match place:
+        case Identity():
+            return Number(Fraction(1))
+        case Filled(0, _):
+            return Number(Fraction(0))
+        case Multiply(left, right) if not left.shape.sizes and right.shape.sizes:
+            inner = _multiple(right)
+            return None if inner is None else Multiply(left, inner, left.shape)
+        case Multiply(left, right) if not right.shape.sizes and left.shape.sizes:
+            inner = _multiple(left)
+            return None if inner is None else Multiply(right, inner, right.shape)
+        case _:
+            return None
+
+
+def _assembled(budget: Budget, read: Read) -> tuple[fmpq_mat, fmpq_mat]:
+    drawn = [[read(place).tolist() for place in row] for row in budget.D]
+    two_D = fmpq_mat([[2 * x for place in line for x in place[i]] for line in drawn for i in range(len(line[0]))])
+    W = fmpq_mat([row for w in budget.W for row in read(w).tolist()])
+    V = read(budget.V)
+    if V.transpose() != V or two_D != two_D.transpose():
+        raise NotExactError("D or V is not symmetric")
+    return two_D, W * V * W.transpose()
+
+
+def _rational(entries: Rows) -> fmpq_mat:
+    guilty = next((x for row in entries for x in row if not isinstance(x, sympy.Rational)), None)
+    if guilty is not None:
+        raise NotExactError(f"{guilty} is not a rational number there")
+    exact = [fmpq(int(x.p), int(x.q)) for row in entries for x in row if isinstance(x, sympy.Rational)]
+    return fmpq_mat(len(entries), len(entries[0]), exact)
+
+
+def _outside(two_D: fmpq_mat, B_hat: fmpq_mat) -> tuple[Fraction, ...] | None:
+    """Return v with D v = 0 and v.T B_hat v > 0; None where range(B_hat) is in range(D)."""
+    reduced, pivots = _echelon(two_D)
+    if len(pivots) == two_D.nrows():
+        return None
+    exact = _fractions(B_hat)
+    for k in (k for k in range(two_D.ncols()) if k not in pivots):
+        v = [Fraction(int(j == k)) for j in range(two_D.ncols())]
+        for row, pivot in enumerate(pivots):
+            v[pivot] = -_fraction(reduced[row, k])
+        if form(exact, tuple(v)) > 0:
+            return tuple(v)
+    return None
+
+
+def _echelon(a: fmpq_mat) -> tuple[fmpq_mat, list[int]]:
+    """Return the reduced rows, and the columns of their leading ones."""
+    reduced, rank = a.rref()
+    return reduced, [next(k for k in range(a.ncols()) if reduced[row, k] != 0) for row in range(rank)]
+
+
+def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> Root | None:
+    """Return the largest eps with 2D - eps B_hat positive semidefinite; None if any eps does, or it is not found.
+
+    It is the least positive root of det(2D - eps B_hat) on the range of D, which the columns of its leading ones span:
+    an eigenvalue of the two matrices, and as such a root of a polynomial with rational coefficients.
+    """
+    n = range(two_D.nrows())
+    if all(i == j or (two_D[i, j] == 0 and B_hat[i, j] == 0) for i in n for j in n):
+        ratios = [_fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
+        return Root((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
+    if len(n) > DENSE or negative_direction(_fractions(two_D)) is not None:
+        return None
+    kept = _echelon(two_D)[1]
+    inner = fmpq_mat([[two_D[i, j] for j in kept] for i in kept])
+    taken = fmpq_mat([[B_hat[i, j] for j in kept] for i in kept])
+    reciprocal = (inner.inv() * taken).charpoly().numer()  # its roots are 1/eps
+    return least_positive_root(tuple(int(c) for c in reversed(reciprocal.coeffs())))
+
+
+def _fmpq(x: Fraction) -> fmpq:
+    return fmpq(x.numerator, x.denominator)
+
+
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def _fractions(a: fmpq_mat) -> Numbers:
+    return tuple(tuple(_fraction(x) for x in row) for row in a.tolist())
+
+
+def _written(v: tuple[Fraction, ...]) -> str:
+    return "[" + ", ".join(map(str, v)) + "]"

@@ -1,0 +1,262 @@
+"""Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.symbols import component
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.derive.marginal import integrate
+from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.elementwise import FUNCTIONS
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.scalars import Leaf
+from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
+from recipe_compiler.verify.builds.target import of_code
+from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
+from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import LARGEST, Sizes, smallest_sizes
+from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
+from recipe_compiler.verify.integrability.coercive import finite
+from recipe_compiler.verify.integrability.ends import Finite
+from recipe_compiler.verify.integrability.infinite import fails
+from recipe_compiler.verify.integrability.marginal_law import SMOOTH, restricts
+from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable
+
+_ENDS = {name: row.ends for name, row in FUNCTIONS.items() if row.ends is not None}
+
+FINITE = " has a finite integral"
+
+NORMALISABLE_TARGET = ("normalisable", "the posterior has a finite integral")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A formula of a target: its share in the energy, summed over the data, and what the second engine says of it."""
+
+    entry: str
+    energy: Tensor
+    bounded_below: bool
+    less: Scalars
+
+
+def normalisable_target(target: Target) -> Finding:
+    """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
+
+    Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
+    """
+    target = target.declared or target
+    if target.gradient is not None:
+        reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
+        return Finding(*NORMALISABLE_TARGET, True, reason, where=target.source.place("gradient"))
+    declarations = target.declarations
+    if target.potential is not None and not declarations.data:
+        return _of_potential(target, target.potential)
+    parts = parts_of(target)
+    places = dict(target.source.places)
+    where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
+    found = _finite(target, [part.energy for part in parts])
+    for helping in (part for part in parts if found.reasons and part.bounded_below):
+        without = _finite(target, [part.energy for part in parts if part is not helping])
+        if not without.reasons:
+            found = Finite((), (*without.data, (helping.entry, "bounded above: it only helps")))
+            break
+    sizes = _sizes(target)
+    if found.reasons:
+        for at in () if restricts(declarations) else sizes:
+            refuted = fails(declarations, found.needed, at)
+            if refuted is not None:
+                return Finding(*NORMALISABLE_TARGET, True, refuted, tuple(at.items()) or "all", where=where)
+        return Finding(*NORMALISABLE_TARGET, True, Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
+    answer = agreed(target, parts)
+    decision = answer.decision
+    if isinstance(decision, Proved):
+        decision = Proved(METHOD, decision.given, found.data)
+    return Finding(*NORMALISABLE_TARGET, True, decision, answer.for_d, answer.checked_at, where)
+
+
+def agreed(target: Target, parts: list[Part]) -> Answer:
+    """Return whether the engines agree on the formulas of a target, which are defined: what is read off them holds."""
+    zero = Tensor((), ())
+    identities = tuple(
+        Identity(f"{p.entry} in index notation less itself entry by entry", target.source.place(p.entry), zero, p.less)
+        for p in parts
+    )
+    premises = smoothness((formula for _, formula in _formulas(target)), target.declarations)
+    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    return decide(Question(identities, target.declarations, _sizes(target), needed, ""))
+
+
+def _finite(target: Target, energies: list[Tensor]) -> Finite:
+    """Return whether the sum of energies has a finite integral, as it stands or after Gaussian integrals."""
+    declarations = target.declarations
+    c = calculus(declarations)
+    energy = c.add(c.zero(), *energies)
+    found = finite(c, declarations, energy, declarations.blocks)
+    if not found.reasons:
+        return found
+    after = integrate(c, declarations, energy, declarations.blocks)
+    if not after.steps:
+        return found
+    then = finite(c, declarations, after.energy, after.left)
+    return Finite((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
+
+
+def _of_potential(target: Target, potential: Formula) -> Finding:
+    """Decide a potential without data as the energy of dynamics."""
+    found = normalisable(case_of(Dynamics(target.name, target.declarations, potential, None, None)))
+    return replace(
+        found, id=NORMALISABLE_TARGET[0], says=NORMALISABLE_TARGET[1], where=target.source.place("potential")
+    )
+
+
+def normalisable_build(build: Build, bound: Dynamics) -> Finding:
+    """Decide that exp(-H) has a finite integral with the target's potential in the place of U.
+
+    That of the dynamics rests on exp(-U) having one; the target has to show it. Exact values are put in as far as they
+    make parameters positive or definite; a witness at other sizes, values or data says nothing about the build.
+    """
+    found = _of_build(build, bound)
+    if not isinstance(found.decision, Refuted) or _is_about(build, bound, found.for_d, found.decision):
+        return found
+    at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
+    reason = f"infinite at other sizes, values or data than are known of the build: {at}"
+    return Finding(found.id, found.says, True, Undecided((reason,)), where=found.where)
+
+
+def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
+    """Whether a witness is about the sizes and values of a build, and takes no others, nor any data."""
+    sizes = {**known_sizes(build, build.target), **known_sizes(build, bound)}
+    values = {name for name, value in settled(build).values if value.numbers is not None}
+    declared = (*bound.declarations.parameters, *build.target.declarations.parameters, *build.target.declarations.data)
+    free = {item.name for item in (*declared, *bound.declarations.functions)} - values
+    named = {name.partition("(")[0].partition("[")[0] for name, _ in refuted.witness}
+    return not named & free and (isinstance(for_d, str) or all(sizes.get(name) == n for name, n in for_d))
+
+
+def _of_build(build: Build, bound: Dynamics) -> Finding:
+    of_dynamics = decided_in(normalisable, Stages(build, sharpened(build, bound)))
+    if not isinstance(of_dynamics.decision, Proved):
+        return of_dynamics
+    rests_on = {fact for fact in of_dynamics.decision.given if fact.endswith(FINITE)}
+    if not rests_on:
+        return of_dynamics
+    other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
+    if other:
+        reason = f"assumed, and not what the target shows: {'; '.join(other)}"
+        return Finding(of_dynamics.id, of_dynamics.says, True, Undecided((reason,)), where=of_dynamics.where)
+    if build.target.gradient is not None:
+        own = of_dynamics.decision
+        return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
+    posterior = target_decided_in(normalisable_target, build)
+    match posterior.decision:
+        case Proved(by, given, data):
+            own = of_dynamics.decision
+            both = (*(fact for fact in own.given if fact not in rests_on), *given)
+            proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
+            return Finding(
+                of_dynamics.id, of_dynamics.says, True, proof, "all", of_dynamics.checked_at, of_dynamics.where
+            )
+        case Refuted() | Undecided() as decision:
+            return Finding(
+                of_dynamics.id, of_dynamics.says, True, decision, posterior.for_d, posterior.checked_at, posterior.where
+            )
+
+
+def _formulas(target: Target) -> list[tuple[str, Formula]]:
+    named = (
+        ("potential", target.potential),
+        ("log_prior", target.log_prior),
+        ("log_likelihood", target.log_likelihood),
+    )
+    return [(entry, formula) for entry, formula in named if formula is not None]
+
+
+def parts_of(target: Target) -> list[Part]:
+    """Return the formulas of a target, one about data as that of one datum."""
+    c = calculus(target.declarations)
+    n = _datum(target)
+    way = 1 if target.potential is not None else -1
+    found: list[Part] = []
+    for entry, formula in _formulas(target):
+        datum = n if entry == "log_likelihood" else None
+        tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
+        one = c.scale(tensor, way)
+        helps = bounded_below if way > 0 else bounded_above
+        bounded = helps(formula, target.declarations) or (datum is not None and _is_outgrown(target, one, datum))
+        found.append(Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
+    return found
+
+
+def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
+    """Whether the energy of a datum is `f(t) - y t`, f growing like a t and b t at its ends, and a <= y <= b.
+
+    It is bounded below: f(t) - b t is so for t > 0, and (b - y) t >= 0; f(t) - a t for t < 0, and (a - y) t >= 0. So
+    `softplus(t) - y t` is for labels y in [0, 1].
+    """
+    declarations = target.declarations
+    c = calculus(declarations)
+    for term in one.terms:
+        match term.factors:
+            case ((Applied(fn, (arg,)), exponent),) if term.coefficient == exponent == 1 and fn in _ENDS:
+                rest = c.subtract(one, c.collect([term], one.free))
+                shares = (c.component(y.name, datum) for y in declarations.data if _is_within(y, *_ENDS[fn]))
+                if any(c.is_zero(c.add(rest, c.multiply(y, arg))) for y in shares):
+                    return True
+            case _:
+                continue
+    return False
+
+
+def _is_within(datum: Datum, low: int, high: int) -> bool:
+    return bool(datum.values) and not datum.shape.sizes and min(datum.values) >= low and max(datum.values) <= high
+
+
+def _datum(target: Target) -> Index | None:
+    data = target.declarations.data
+    return Index(data[0].size, "n") if data else None
+
+
+def _difference(target: Target, formula: Formula, tensor: Tensor, datum: Index | None) -> Scalars:
+    """Return what the second engine finds different; both are about the first datum."""
+    declarations = target.declarations
+    c = calculus(declarations)
+    first = c.rename(tensor, {datum: 0}) if datum is not None else tensor
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        leaf = _leaf(target, sizes)
+        return [written_out(first, sizes, leaf)[0] - rows(formula, Setting(declarations, sizes))[0][0]]
+
+    return entries
+
+
+def _leaf(target: Target, sizes: Sizes) -> Leaf:
+    """Return the names of the second engine, a data field being that of the one datum it knows."""
+    plain = leaf_of(target.declarations, sizes)
+
+    def leaf(atom: Atom) -> Expr | None:
+        item = target.declarations.find(atom.name) if isinstance(atom, Component) else None
+        if not isinstance(item, Datum) or not isinstance(atom, Component):
+            return plain(atom)
+        places = tuple(slot for slot in atom.at[1:] if isinstance(slot, int))
+        return component(item, places, target.declarations, sizes)
+
+    return leaf
+
+
+def _sizes(target: Target) -> tuple[Sizes, ...]:
+    """Return the sizes the second engine looks at: all symbolic ones alike, from the smallest allowed."""
+    smallest = smallest_sizes(target.declarations, [formula for _, formula in _formulas(target)])
+    if not smallest:
+        return ({},)
+    return tuple({name: max(low, n) for name, low in smallest.items()} for n in range(1, LARGEST + 1))

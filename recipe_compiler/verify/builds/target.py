@@ -1,0 +1,54 @@
+"""Claims about a target: its log posterior is defined, and differentiable, for all data and everywhere inside."""
+
+from collections.abc import Iterator
+
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Code, Target
+from recipe_compiler.verdict import Decision, Finding, Proved, Undecided
+from recipe_compiler.verify.core.premises import smoothness
+
+DEFINED = ("defined", "the log posterior is defined inside the domain")
+GRADIENT = ("gradient", "the log posterior is differentiable inside the domain")
+
+SMOOTH = " is smooth"
+
+
+def defined(target: Target) -> Finding:
+    """Decide that roots, logarithms and quotients of a target are defined."""
+    premises = smoothness(_formulas(target), target.declarations)
+    left = tuple(f"not shown: {what}" for what in premises.open if not what.endswith(SMOOTH))
+    return Finding(*DEFINED, True, _decision(left, premises.given), where=_place(target))
+
+
+def gradient(target: Target) -> Finding:
+    """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
+
+    Of a gradient that is code it is assumed.
+    """
+    if target.gradient is not None:
+        return Finding(*GRADIENT, True, Proved("assumption", (of_code(target.gradient),)), where=_place(target))
+    premises = smoothness(_formulas(target), target.declarations)
+    left = tuple(f"not shown: {what}" for what in premises.open)
+    return Finding(*GRADIENT, True, _decision(left, premises.given), where=_place(target))
+
+
+def of_code(code: Code) -> str:
+    """Return what is assumed of a gradient that is code."""
+    return f"grad U is as {code} computes it, U being smooth"
+
+
+def _formulas(target: Target) -> Iterator[Formula]:
+    for formula in (target.potential, target.log_prior, target.log_likelihood):
+        if formula is not None:
+            yield formula
+
+
+def _decision(left: tuple[str, ...], given: frozenset[str]) -> Decision:
+    reasons = tuple(sorted(given))
+    return Undecided(left, given=reasons) if left else Proved("rules of definedness and smoothness", reasons)
+
+
+def _place(target: Target) -> Place | None:
+    places = dict(target.source.places)
+    return next((places[e] for e in ("log_likelihood", "potential", "log_prior", "gradient") if e in places), None)

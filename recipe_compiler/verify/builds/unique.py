@@ -1,0 +1,33 @@
+"""Is exp(-H) the only stationary law of a build's equation? At the values that the build gives."""
+
+from functools import partial
+
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.verdict import Finding, Proved
+from recipe_compiler.verify.builds.explosion import explosion_in
+from recipe_compiler.verify.builds.in_build import Stages, narrowed
+from recipe_compiler.verify.builds.normalisable import normalisable_build
+from recipe_compiler.verify.core.build_values import entry_values, known_sizes, sharpened
+from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.stationarity.explosion import explosion
+from recipe_compiler.verify.uniqueness.not_unique import AtValues, potential_of
+from recipe_compiler.verify.uniqueness.unique import of_equation
+
+
+def unique_in(build: Build, bound: Dynamics) -> Finding:
+    """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
+    sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
+    known = all(size in sizes for size in bound.declarations.sizes)
+    potential = potential_of(build, bound, known_sizes(build, build.target))
+    at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential)
+    law = partial(normalisable_build, build, bound)
+
+    def stays(case: Case) -> Finding:
+        found = explosion_in(build, bound)
+        return found if isinstance(found.decision, Proved) else explosion(case)
+
+    general = of_equation(case_of(sharp), at, law, stays)
+    valued = Stages(build, bound).valued
+    if isinstance(general.decision, Proved) or valued is None:
+        return general
+    return narrowed(general, of_equation(valued, AtValues(sizes, {}, potential), law, stays), sizes, valued.dynamics)

@@ -1,0 +1,62 @@
+"""Assumed equalities of parameters, put in: under `assume: ["a == b"]` a formula may be read with b in the place of a.
+
+Both engines then see one name. What is declared of the other one stays declared, as a fact about the first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.bind import replaced
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.core.premises import depends_on_state
+
+RESERVED = "V"
+"""The covariance of an estimated gradient is a name that updates know."""
+
+
+def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
+    """Return dynamics with assumed equalities of parameters put in, and these as reasons."""
+    replacements: dict[str, Formula] = {}
+    reasons: set[str] = set()
+    for stated in dynamics.declarations.assume:
+        compare = substitute(stated, replacements)
+        found = next(_solved(compare, dynamics.declarations), None) if isinstance(compare, Compare) else None
+        if found is None:
+            continue
+        name, new = found
+        replacements = {n: substitute(f, {name: new}) for n, f in replacements.items()} | {name: new}
+        reasons.add(f"{text(stated)} is assumed")
+    if not replacements:
+        return dynamics, frozenset()
+    try:
+        found = replaced(dynamics, replacements)
+    except ModelError:  # too large: it is then decided as it stands
+        return dynamics, frozenset()
+    kept = replace(found, declarations=dynamics.declarations, units=dynamics.units)
+    return replace(kept, claims=replace(kept.claims, noise=dynamics.claims.noise)), frozenset(reasons)
+
+
+def _solved(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:
+    """Yield a parameter with what it is assumed to be equal to, that of which less is declared first."""
+    if compare.op != "==" or any(depends_on_state(side) for side in (compare.left, compare.right)):
+        return
+    sides = [(compare.left, compare.right), (compare.right, compare.left)]
+    named = [(side, other) for side, other in sides if isinstance(side, Symbol) and side.role is Role.PARAMETER]
+    for side, other in sorted(named, key=lambda pair: _declared(pair[0], declarations)):
+        inside = {node.name for node in nodes(other) if isinstance(node, Symbol)}
+        if side.name not in inside | {RESERVED} and side.shape == other.shape:
+            yield side.name, other
+
+
+def _declared(symbol: Symbol, declarations: Declarations) -> int:
+    """Return how many kinds are declared of a parameter."""
+    item = declarations.find(symbol.name)
+    kinds = item.kinds if isinstance(item, Parameter) else ()
+    return sum(kind is not Kind.REAL for kind in kinds)

@@ -1,0 +1,224 @@
+"""What a build gives a number, exactly: its parameters, the sizes that these fix, and its dynamics and target at them.
+
+Values are numbers of the document, doubles of array files, and defaults that are numbers. A scalar is put in as the
+number it is, a multiple of the identity as such, any other matrix as a parameter that has a value (`Parameter.value`)
+and the kinds that the value shows.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.points.exact_kinds import kinds_shown
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import component, positions
+from recipe_compiler.formula.build import multiply
+from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
+from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.bind import bind, replaced, replaced_declarations
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.model import Build, Dynamics, Target, Value
+
+Sizes = dict[str, int]
+Rational = tuple[tuple[Fraction, ...], ...]
+
+
+def declared_parameters(build: Build) -> tuple[Parameter, ...]:
+    """Return the parameters of dynamics, target and build."""
+    return (*build.dynamics.declarations.parameters, *build.target.declarations.parameters, *build.parameters)
+
+
+def scalar_values(build: Build, bound: Dynamics) -> dict[str, Formula]:
+    """Return the scalar parameters of the bound dynamics that the build gives a number."""
+    found = _numbers(build)
+    return {p.name: Number(found[p.name][0][0]) for p in _parameters(bound) if not p.shape.sizes and p.name in found}
+
+
+def known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
+    """Return the sizes of bound dynamics, or of a target, that the build states or that its values fix."""
+    names = bound.declarations.sizes
+    return {name: n for name, n in _all_sizes(build).items() if name in names}
+
+
+def entry_values(build: Build, bound: Dynamics, sizes: Sizes) -> dict[Expr, Expr]:
+    """Return what each entry of a valued parameter is, by its name in the second engine."""
+    values = _numbers(build)
+    found: dict[Expr, Expr] = {}
+    for parameter in _parameters(bound):
+        if parameter.name not in values or parameter.value is not None:
+            continue
+        flat = [x for row in values[parameter.name] for x in row]
+        for at, value in zip(positions(parameter.shape, sizes), flat, strict=True):
+            name = component(parameter, at, bound.declarations, sizes)
+            if isinstance(name, sympy.Symbol):
+                found[name] = sympy.Rational(value.numerator, value.denominator)
+    return found
+
+
+def from_files(build: Build) -> tuple[str, ...]:
+    """Return the parameters whose values stand in files too large to be looked at, which are read when a run begins."""
+    return tuple(name for name, value in build.values if value.file is not None and value.numbers is None)
+
+
+def sharpened(build: Build, bound: Dynamics) -> Dynamics:
+    """Return the bound dynamics with the kinds that exact values show of their parameters."""
+    parameters = _sharper(_parameters(bound), _numbers(build))
+    return replace(bound, declarations=replace(bound.declarations, parameters=parameters))
+
+
+def at_values(build: Build) -> Dynamics | None:
+    """Return the bound dynamics at every value and size that the build gives; None where it gives no value.
+
+    A parameter bound to a formula of valued ones has a value too.
+    """
+    build = settled(build)
+    bound = bind(build)
+    values = _numbers(build)
+    if not any(p.name in values or p.default is not None for p in _parameters(bound)):
+        return None
+    found = replaced(bound, _put_in(_parameters(bound), values, known_sizes(build, bound)))
+    parameters = _valued(found.declarations.parameters, values)
+    return replace(found, declarations=replace(found.declarations, parameters=parameters))
+
+
+def formula_at(formula: Formula, build: Build) -> Formula:
+    """Return a formula of what the build leaves unbound, at its values and sizes as far as formulas can say them."""
+    bound = bind(settled(build))
+    return substitute(formula, _put_in(_parameters(bound), _numbers(build), known_sizes(build, bound)))
+
+
+def target_at_values(build: Build) -> Target | None:
+    """Return the build's target at every value and size that the build gives; None where it gives none."""
+    values = _numbers(build)
+    if not any(p.name in values for p in build.target.declarations.parameters):
+        return None
+    return _target_at(build.target, values, known_sizes(build, build.target))
+
+
+def settled(build: Build) -> Build:
+    """Return a build in which parameters bound to formulas of valued matrices have the values of these formulas."""
+    numbers = {name: found for name, formula in build.bind if (found := _settled(build, name, formula))}
+    kept = tuple((name, formula) for name, formula in build.bind if name not in numbers)
+    values = tuple((name, Value(found)) for name, found in numbers.items())
+    return replace(build, bind=kept, values=(*build.values, *values)) if numbers else build
+
+
+def exact_rows(formula: Formula, build: Build) -> Rational | None:
+    """Return what a formula of parameters is at the values of a build; None where it is not known exactly."""
+    uses, values = dependence(formula), _numbers(build)
+    if uses.blocks or uses.functions or uses.data or uses.draws or uses.step:
+        return None
+    sizes = _all_sizes(build)
+    declared = Declarations((), tuple(p for p in declared_parameters(build) if p.name in uses.parameters))
+    put_in = _put_in(declared.parameters, values, sizes)
+    try:
+        here = replaced_declarations(declared, put_in)
+        here = replace(here, parameters=_valued(here.parameters, values))
+        entries = rows(substitute(formula, put_in), Setting(here, sizes))
+    except (NotScalarisableError, TooLargeError, KeyError):
+        return None
+    found = tuple(tuple(Fraction(int(x.p), int(x.q)) for x in row if isinstance(x, sympy.Rational)) for row in entries)
+    return found if all(len(x) == len(y) for x, y in zip(found, entries, strict=True)) else None
+
+
+def _settled(build: Build, name: str, formula: Formula) -> Rational | None:
+    """Return the value of a parameter that is bound to more than a name, where a matrix with a value is in it."""
+    values = _numbers(build)
+    shapes = {p.name: p.shape for p in declared_parameters(build)}
+    if name not in shapes or not formula.shape.sizes or isinstance(formula, Symbol):
+        return None
+    matrices = [p for p in dependence(formula).parameters if p in values and shapes[p].sizes]
+    return exact_rows(formula, build) if matrices else None
+
+
+def _put_in(parameters: Iterable[Parameter], values: Mapping[str, Rational], sizes: Sizes) -> dict[str, Formula]:
+    """Return the formulas that stand for sizes, scalars, multiples of the identity and defaults."""
+    found: dict[str, Formula] = {name: Number(Fraction(n)) for name, n in sizes.items()}
+    for parameter in parameters:
+        value = values.get(parameter.name)
+        simple = parameter.default if value is None else _as_formula(value, parameter.shape)
+        if simple is not None:
+            found[parameter.name] = simple
+    return found
+
+
+def _as_formula(value: Rational, shape: Shape) -> Formula | None:
+    """Return a value that formulas can say: a number, a zero, a multiple of the identity."""
+    if not shape.sizes:
+        return Number(value[0][0])
+    if not any(x for row in value for x in row):
+        return Filled(0, shape)
+    first = value[0][0]
+    if shape.rows is None or shape.rows != shape.cols:
+        return None
+    if any(x != (first if i == j else 0) for i, row in enumerate(value) for j, x in enumerate(row)):
+        return None
+    return Identity(shape.rows) if first == 1 else multiply(Number(first), Identity(shape.rows), shape)
+
+
+def _valued(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
+    """Return parameters with their values, and of the kinds that these show."""
+    return tuple(
+        replace(sharper, value=Entries(values[p.name])) if p.name in values and _fits(p, values[p.name]) else p
+        for p, sharper in zip(parameters, _sharper(parameters, values), strict=True)
+    )
+
+
+def _fits(parameter: Parameter, value: Rational) -> bool:
+    """Whether a value has the shape that its parameter has at known sizes."""
+    sizes = (parameter.shape.rows or 1, parameter.shape.cols or 1)
+    return sizes == (len(value), len(value[0]))
+
+
+def _sharper(parameters: tuple[Parameter, ...], values: Mapping[str, Rational]) -> tuple[Parameter, ...]:
+    return tuple(replace(p, kinds=kinds_shown(values[p.name], p.shape)) if p.name in values else p for p in parameters)
+
+
+def _target_at(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> Target:
+    put_in = _put_in(target.declarations.parameters, values, sizes)
+
+    def new(formula: Formula | None) -> Formula | None:
+        return None if formula is None else substitute(formula, put_in)
+
+    declared = replaced_declarations(target.declarations, put_in)
+    return replace(
+        target,
+        declarations=replace(declared, parameters=_valued(declared.parameters, values)),
+        potential=new(target.potential),
+        log_prior=new(target.log_prior),
+        log_likelihood=new(target.log_likelihood),
+        declared=None if target.declared is None else _target_at(target.declared, values, sizes),
+    )
+
+
+def _all_sizes(build: Build) -> Sizes:
+    """Return every size that the build states, or that the value of a parameter fixes."""
+    found = dict(build.sizes)
+    values = _numbers(build)
+    for parameter in declared_parameters(build):
+        if parameter.name in values:
+            for size, length in _lengths(parameter.shape, values[parameter.name]):
+                found.setdefault(size, length)
+    return found
+
+
+def _lengths(shape: Shape, value: Rational) -> Iterator[tuple[str, int]]:
+    """Yield the symbolic sizes of a shape with what they are in a value."""
+    for size, length in zip((shape.rows, shape.cols), (len(value), len(value[0])), strict=True):
+        if isinstance(size, str):
+            yield size, length
+
+
+def _parameters(bound: Dynamics) -> tuple[Parameter, ...]:
+    return bound.declarations.parameters
+
+
+def _numbers(build: Build) -> dict[str, Rational]:
+    """Return the exact values; a default that is a number is one too."""
+    return {name: value.numbers for name, value in build.values if value.numbers is not None}

@@ -1,0 +1,187 @@
+"""Documents that fix a large size, decided for every size first: what holds for every d holds for this one.
+
+At a fixed size the second engine would write out every coordinate. With a name in the place of the number it looks at
+small sizes instead, and a proof covers the document as it stands. A refutation at another size says nothing about it;
+neither does one about a build that fixes its sizes.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.spec.model import Claims, Dynamics, Target
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.sizes import LARGEST, formulas_of, smallest_sizes, written
+
+LARGEST_WRITTEN_OUT = 100
+"""Documents with larger sizes are not looked at as they stand."""
+
+Rows = tuple[tuple[Formula, ...], ...]
+Named = tuple[tuple[str, Formula], ...]
+
+
+def decided(own: Callable[[], Finding], wide: Callable[[], Finding], largest: int) -> Finding:
+    """Return what a claim says at the sizes of a document, or, proved, for every size in their place.
+
+    What is wrong at other sizes is decided at the document's own, unless these are too large to be written out.
+    """
+    for_all = wide()
+    if isinstance(for_all.decision, Proved):
+        return for_all
+    if largest <= LARGEST_WRITTEN_OUT:
+        found = own()
+    else:
+        tried = for_all.decision.tried if isinstance(for_all.decision, Undecided) else ()
+        more = f"not looked at as it stands: sizes above {LARGEST_WRITTEN_OUT} are decided for every size or not at all"
+        found = replace(for_all, decision=Undecided((*tried, more)), for_d="all", checked_at=())
+    if not isinstance(found.decision, Undecided) or not isinstance(for_all.decision, Refuted):
+        return found
+    at = "" if isinstance(for_all.for_d, str) else f" at {written(dict(for_all.for_d))}"
+    hint = f"wrong{at}, in the place of the document's size, which says nothing about that one"
+    return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, hint)))
+
+
+def of_target(claim: Callable[[Target], Finding], target: Target) -> Finding:
+    """Return what a claim says of a target, decided for every size first where it fixes a large one."""
+    wide = any_size_of_target(target)
+    if wide is None:
+        return claim(target)
+    return decided(lambda: claim(target), lambda: claim(wide), largest_size(target.declarations))
+
+
+def largest_size(declarations: Declarations) -> int:
+    """Return the largest fixed size declared, 0 if there is none."""
+    return max(_fixed(declarations), default=0)
+
+
+def any_size(dynamics: Dynamics) -> Dynamics | None:
+    """Return dynamics with names in the place of fixed sizes above those looked at anyway; None if there are none."""
+    names = _names(dynamics.declarations)
+    if not names:
+        return None
+
+    def of(formula: Formula) -> Formula:
+        return _renamed(formula, names)
+
+    if not _is_renamed([*formulas_of(dynamics), *_stated(dynamics.claims)], names):
+        return None
+    wide = replace(
+        dynamics,
+        declarations=_declarations(dynamics.declarations, names),
+        H=of(dynamics.H),
+        D=_matrix(dynamics.D, of),
+        Q=_matrix(dynamics.Q, of),
+        claims=_claims(dynamics.claims, names),
+    )
+    return wide if _is_small(smallest_sizes(wide.declarations, formulas_of(wide))) else None
+
+
+def any_size_of_target(target: Target) -> Target | None:
+    """Return a target with names in the place of large fixed sizes, None if there are none."""
+    names = _names(target.declarations)
+    if not names:
+        return None
+    stated = (target.potential, target.log_prior, target.log_likelihood)
+    if not _is_renamed([f for f in stated if f is not None], names):
+        return None
+    potential, prior, likelihood = (None if f is None else _renamed(f, names) for f in stated)
+    declarations = _declarations(target.declarations, names)
+    wide = replace(target, declarations=declarations, potential=potential, log_prior=prior, log_likelihood=likelihood)
+    small = _is_small(smallest_sizes(declarations, [f for f in (potential, prior, likelihood) if f is not None]))
+    return wide if small else None
+
+
+def _is_small(sizes: dict[str, int]) -> bool:
+    """Whether literal positions leave small sizes to look at."""
+    return max(sizes.values(), default=0) <= LARGEST
+
+
+def _stated(claims: Claims) -> list[Formula]:
+    stated = [formula for named in (claims.marginal, claims.update) for _, formula in named or ()]
+    return [*stated, *(() if claims.lyapunov is None else (claims.lyapunov,))]
+
+
+def _is_renamed(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
+    """Whether names cover all large sizes of formulas: not those of a product of two sizes."""
+    sizes = {size for formula in formulas for node in nodes(formula) for size in node.shape.sizes}
+    return all(size in names or size <= LARGEST if isinstance(size, int) else "*" not in size for size in sizes)
+
+
+def _fixed(declarations: Declarations) -> list[int]:
+    items = (*declarations.blocks, *declarations.parameters, *declarations.functions, *declarations.data)
+    sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in declarations.data]
+    return [size for size in sizes if isinstance(size, int)]
+
+
+def _names(declarations: Declarations) -> dict[int, str]:
+    """Return a name for every large fixed size; none where a block is a matrix, whose coordinates are a product."""
+    if any(len(block.shape.sizes) > 1 for block in declarations.blocks):
+        return {}
+    found: dict[int, str] = {}
+    for size in sorted({size for size in _fixed(declarations) if size > LARGEST}):
+        name = f"n_{size}"
+        while declarations.find(name) is not None or name in declarations.sizes:
+            name += "_"
+        found[size] = name
+    return found
+
+
+def _resized(shape: Shape, names: dict[int, str]) -> Shape:
+    return Shape(*(None if size is None else _renamed_size(size, names) for size in (shape.rows, shape.cols)))
+
+
+def _renamed_size(size: Size, names: dict[int, str]) -> Size:
+    return names.get(size, size) if isinstance(size, int) else size
+
+
+def _renamed(formula: Formula, names: dict[int, str]) -> Formula:
+    return rebuild(formula, [_renamed(part, names) for part in parts(formula)], lambda shape: _resized(shape, names))
+
+
+def _matrix(matrix: Rows | None, of: Callable[[Formula], Formula]) -> Rows | None:
+    return None if matrix is None else tuple(tuple(of(place) for place in row) for row in matrix)
+
+
+def _declarations(declared: Declarations, names: dict[int, str]) -> Declarations:
+    def shape(item: Block | Parameter | Function | Datum) -> Shape:
+        return _resized(item.shape, names)
+
+    def default(parameter: Parameter) -> Formula | None:
+        return None if parameter.default is None else _renamed(parameter.default, names)
+
+    def parameter(item: Parameter) -> Parameter:
+        resized = shape(item)
+        value = item.value if resized == item.shape else None  # at other sizes its kinds are all that is known
+        return replace(item, shape=resized, default=default(item), value=value)
+
+    assume = (_renamed(compare, names) for compare in declared.assume)
+    return Declarations(
+        tuple(_block(block, names) for block in declared.blocks),
+        tuple(parameter(p) for p in declared.parameters),
+        tuple(replace(f, shape=shape(f)) for f in declared.functions),
+        tuple(replace(x, shape=shape(x), size=_renamed_size(x.size, names)) for x in declared.data),
+        tuple(compare for compare in assume if isinstance(compare, Compare)),
+    )
+
+
+def _block(block: Block, names: dict[int, str]) -> Block:
+    return replace(block, shape=_resized(block.shape, names))
+
+
+def _claims(claims: Claims, names: dict[int, str]) -> Claims:
+    def each(stated: Named | None) -> Named | None:
+        return None if stated is None else tuple((block, _renamed(formula, names)) for block, formula in stated)
+
+    return replace(
+        claims,
+        drift=each(claims.drift),
+        diffusion=_matrix(claims.diffusion, lambda formula: _renamed(formula, names)),
+        marginal=each(claims.marginal),
+        lyapunov=None if claims.lyapunov is None else _renamed(claims.lyapunov, names),
+        update=each(claims.update),
+        noise=tuple(_block(block, names) for block in claims.noise),
+    )

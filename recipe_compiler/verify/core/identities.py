@@ -1,0 +1,181 @@
+"""Deciding that quantities vanish: by the index calculus for every size, and by the second engine at small ones.
+
+Only both together prove. The second engine alone refutes, by an exact admissible point. Where they disagree the
+verdict is undecided, and says so: one of them is wrong.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+
+from sympy import Expr
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import Witness, witness
+from recipe_compiler.algebra.positivity.premise import apart
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.evaluate import Value
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.errors import ModelError, Place
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import SizeNumber, Tensor
+from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.sizes import Sizes, beyond, written
+
+ENTRIES_TRIED = 6
+
+Scalars = Callable[[Sizes], Sequence[Expr]]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A quantity that should vanish: its name for blame, its index expression, its entries at fixed sizes."""
+
+    says: str
+    where: Place
+    everywhere: Tensor
+    entries: Scalars
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Identities of one document, with what an answer may rest on."""
+
+    identities: tuple[Identity, ...]
+    declarations: Declarations
+    sizes: tuple[Sizes, ...]
+    premises: Obligations
+    contradiction: str
+    remark: str = ""
+    """Said after the method of a proof."""
+    reads: tuple[Formula, ...] = ()
+    """What they were made of: a point at which that has no value refutes nothing."""
+    at_every_point: bool = False
+    """Whether they are about values at every point; else about functions off the kinks of what they are made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A decision, the sizes it is about, the sizes at which the second engine found zero, and the guilty place."""
+
+    decision: Decision
+    for_d: str | tuple[tuple[str, int], ...] = "all"
+    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
+    where: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What the second engine saw."""
+
+    vanished_at: tuple[Sizes, ...]
+    failed: tuple[Identity, Sizes, Witness] | None
+    open: tuple[str, ...]
+
+    def and_then(self, other: "_Looked") -> "_Looked":
+        """Return what was seen here and, after that, elsewhere."""
+        return _Looked((*self.vanished_at, *other.vanished_at), other.failed, (*self.open, *other.open))
+
+
+def decide(question: Question) -> Answer:
+    """Decide that all identities hold for every size the document allows."""
+    left = [identity for identity in question.identities if not identity.everywhere.is_zero]
+    seen = _look(question, question.sizes)
+    if left and not seen.open and seen.failed is None:
+        seen = seen.and_then(_look(question, beyond(question.sizes, _powers(left))))
+    checked = tuple(tuple(sizes.items()) for sizes in seen.vanished_at)
+    if seen.failed is not None:
+        identity, sizes, found = seen.failed
+        decision = _refuted(identity, found, seen, question, left)
+        return Answer(decision, tuple(sizes.items()) or "all", checked, identity.where)
+    where = left[0].where if left else None
+    fixed = not question.declarations.sizes
+    tried = list(seen.open)
+    if left and not (fixed and not seen.open):
+        tried.append(f"index calculus: {left[0].says} does not reduce to zero")
+        if checked:
+            tried.append(
+                f"second engine: zero at {'; '.join(written(dict(at)) for at in checked) or 'the fixed sizes'}"
+            )
+    tried += [f"not shown: {what}" for what in question.premises.open]
+    if question.contradiction:
+        tried.append(question.contradiction)
+    given = tuple(sorted(question.premises.given))
+    if tried:
+        return Answer(Undecided(tuple(tried), text(left[0].everywhere) if left else "", given), "all", checked, where)
+    method = "normal form at the document's sizes" if left else "index calculus for every size; second engine"
+    return Answer(Proved(method + question.remark, given), "all", checked)
+
+
+def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Question, left: list[Identity]) -> Decision:
+    """Return a refutation, or undecided if the index calculus says that the very same thing is zero."""
+    at = (*found.text, (identity.says, shown(found.value)))
+    if identity not in left:
+        point = ", ".join(f"{name} = {value}" for name, value in at)
+        return Undecided(
+            (f"the engines disagree on {identity.says}: zero for the index calculus, but {point}; please report this",)
+        )
+    holds = "; ".join(written(sizes) for sizes in seen.vanished_at if sizes)
+    by = "exact witness" + (f" (of the sizes looked at, it holds at {holds} only)" if holds else "")
+    return Refuted(by, at, text(identity.everywhere), tuple(sorted(question.premises.given)))
+
+
+def _powers(left: list[Identity]) -> dict[str, int]:
+    """Return the largest power of every size that multiplies what does not reduce to zero."""
+    found: dict[str, int] = {}
+    for term in (term for identity in left for term in identity.everywhere.terms):
+        for atom, exponent in term.factors:
+            if isinstance(atom, SizeNumber) and exponent > 0:
+                found[atom.name] = max(found.get(atom.name, 0), ceil(exponent))
+    return found
+
+
+def _look(question: Question, where: Iterable[Sizes]) -> _Looked:
+    """Ask the second engine at every size up to the first certain failure: where all vanishes, and what fails."""
+    vanished: list[Sizes] = []
+    notes: list[str] = []
+    for sizes in where:
+        at = f" at {written(sizes)}" if sizes else ""
+        open_: Identity | None = None
+        try:
+            for identity, entry in islice(_left(question, sizes), ENTRIES_TRIED):
+                found = witness(entry, question.declarations, sizes, question.reads)
+                if found is not None:
+                    return _Looked(tuple(vanished), (identity, sizes, found), tuple(notes))
+                open_ = open_ or identity
+        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+            notes.append(f"second engine{at}: {reason}")
+            continue
+        if open_ is None:
+            vanished.append(sizes)
+        else:
+            notes.append(f"second engine{at}: {open_.says} did not reduce to zero, no witness found")
+    return _Looked(tuple(vanished), None, tuple(notes))
+
+
+def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
+    """Yield every identity with every entry that is not shown to be zero, as it may be evaluated."""
+    for identity in question.identities:
+        for entry in identity.entries(sizes):
+            if not question.at_every_point and not is_zero(entry):
+                yield identity, off_kinks(entry)
+            if question.at_every_point and not is_zero_everywhere(entry, apart(question.declarations, sizes)):
+                yield identity, entry
+
+
+def shown(value: Value) -> str:
+    """Return an exact value as text, an enclosed one by its ball."""
+    return str(value) if not hasattr(value, "mid") else f"{value} (enclosed)"
+
+
+def faults_of(error: ModelError) -> tuple[str, ...]:
+    """Return why the index calculus has no residual: something that jumps would be differentiated."""
+    return tuple(f"index calculus: {fault.problem}" for fault in error.faults)

@@ -1,0 +1,104 @@
+"""Is a formula of a declared kind? By structure for every value it may take; refuted by an exact point."""
+
+from fractions import Fraction
+
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.defined_at import is_defined_at
+from recipe_compiler.algebra.points.exact_kinds import violates_exactly
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.rewrite.transposes import is_symmetric, kinds_of, plain
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.structure.psd import semidefinite, sign
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Apply, Filled, Formula, FunctionAt, Identity, Multiply, Number, Symbol
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.verify.core.sizes import Sizes
+
+POINTS = 24
+
+
+def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool:
+    """Whether structure shows that a formula is of a kind, for all values of its names."""
+    match kind:
+        case Kind.REAL:
+            return True
+        case Kind.POSITIVE:
+            return sign(formula, declarations).positive
+        case Kind.NONNEGATIVE:
+            return sign(formula, declarations).nonnegative
+        case Kind.NONZERO:
+            return sign(formula, declarations).nonzero
+        case Kind.PD | Kind.PSD:
+            found = semidefinite(formula, declarations)
+            return found is not None and (found.strict or kind is Kind.PSD) and _symmetric(formula, declarations)
+        case Kind.SYMMETRIC:
+            return _symmetric(formula, declarations)
+        case Kind.SKEW:
+            return _is_skew(plain(formula, declarations), declarations)
+        case Kind.DIAGONAL:
+            return _is_diagonal(plain(formula, declarations), declarations)
+
+
+def counterexample(
+    formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]
+) -> tuple[tuple[str, str], ...] | None:
+    """Return exact values at which a formula is not of a kind; None if none was found."""
+    for size in sizes:
+        try:
+            setting = Setting(declarations, size)
+            a = rows(formula, setting)
+            for at in points(declarations, size, POINTS):
+                if _violates(a, kind, at) and is_defined_at((formula,), setting, at.leaf):
+                    return at.text
+        except (NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+    return None
+
+
+def _violates(a: Rows, kind: Kind, at: Point) -> bool:
+    try:
+        values = [[evaluate(x, at.leaf) for x in row] for row in a]
+    except NoValueError:
+        return False
+    exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
+    if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)):
+        return violates_exactly(exact, kind)
+    return kind in {Kind.POSITIVE, Kind.NONNEGATIVE} and any(is_certainly(x, -1) for row in values for x in row)
+
+
+def _symmetric(formula: Formula, declarations: Declarations) -> bool:
+    return not formula.shape.sizes or is_symmetric(formula, declarations)
+
+
+def _is_skew(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a plain formula is zero, a skew name, or a multiple of one."""
+    match formula:
+        case Filled(0, _):
+            return True
+        case Symbol() | FunctionAt():
+            return Kind.SKEW in kinds_of(formula, declarations)
+        case Multiply(left, right) if not left.shape.sizes:
+            return _is_skew(right, declarations)
+        case Multiply(left, right) if not right.shape.sizes:
+            return _is_skew(left, declarations)
+        case _:
+            return False
+
+
+def _is_diagonal(formula: Formula, declarations: Declarations) -> bool:
+    match formula:
+        case Filled(0, _) | Identity() | Apply("diag"):
+            return True
+        case Symbol() | FunctionAt():
+            return not formula.shape.sizes or Kind.DIAGONAL in kinds_of(formula, declarations)
+        case Multiply(left, right) if not left.shape.sizes:
+            return _is_diagonal(right, declarations)
+        case Multiply(left, right) if not right.shape.sizes:
+            return _is_diagonal(left, declarations)
+        case Apply("inv", (arg,)):
+            return _is_diagonal(arg, declarations)
+        case _:
+            return not formula.shape.sizes or isinstance(formula, Number)

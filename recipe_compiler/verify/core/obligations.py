@@ -1,0 +1,65 @@
+"""What a claim reads, and what that needs, whatever the claim: a value at every admissible point, and such points.
+
+A formula that has no value somewhere says nothing there, true or false: nothing is proved of it. This is asked of every
+claim in one place, beside what each asks for itself (smoothness, null sets, finite integrals).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.formula.declaration import Declarations, Domain
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.subject import Case
+
+Rows = tuple[tuple[Formula, ...], ...]
+
+
+def _places(matrix: Rows | None) -> Iterator[Formula]:
+    return (place for row in matrix or () for place in row)
+
+
+ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
+    "H": lambda dynamics: iter((dynamics.H,)),
+    "D": lambda dynamics: _places(dynamics.D or dynamics.claims.diffusion),
+    "Q": lambda dynamics: _places(dynamics.Q),
+    "diffusion": lambda dynamics: _places(dynamics.claims.diffusion),
+    "drift": lambda dynamics: (formula for _, formula in dynamics.claims.drift or ()),
+    "marginal": lambda dynamics: (formula for _, formula in dynamics.claims.marginal or ()),
+    "update": lambda dynamics: (formula for _, formula in dynamics.claims.update or ()),
+}
+"""Entries of a document to their formulas."""
+
+
+def obliged(found: Finding, reads: tuple[str, ...], dynamics: Dynamics, case: Case | None = None) -> Finding:
+    """Return a finding, undecided where what the claim reads is not shown to have a value, or no point is admissible.
+
+    Args:
+        found: what the claim says of itself.
+        reads: the entries of the document that it is about.
+        dynamics: the document as written.
+        case: what the claim was decided of: a proof rests on the equalities that were put in.
+    """
+    if not isinstance(found.decision, Proved):
+        return found
+    needed = _bounds(dynamics.declarations)
+    needed |= values((formula for entry in reads for formula in ENTRIES[entry](dynamics)), dynamics.declarations)
+    left = [f"not shown: {what}" for what in needed.open]
+    left += [case.contradiction] if case is not None and case.contradiction else []
+    if left:
+        given = tuple(sorted({*found.decision.given, *needed.given}))
+        return replace(found, decision=Undecided(tuple(left), given=given), for_d="all", checked_at=())
+    if case is None or not case.equalities:
+        return found
+    given = tuple(sorted({*found.decision.given, *case.equalities}))
+    return replace(found, decision=replace(found.decision, given=given))
+
+
+def _bounds(declarations: Declarations) -> Obligations:
+    """Return what the ends of domains need, which every claim is about: that they exist is not to be seen from them."""
+    blocks = tuple(replace(block, domain=Domain()) for block in declarations.blocks)
+    bounds = (bound for block in declarations.blocks for bound in block.domain.bounds)
+    return values(bounds, replace(declarations, blocks=blocks))

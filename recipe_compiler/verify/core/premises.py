@@ -1,0 +1,84 @@
+"""What a verdict rests on: the declarations that were used, and one exact point that satisfies all of them."""
+
+from collections.abc import Iterable
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.structure.definedness import Obligations, definedness, nodes, obligations
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.core.searched_point import admissible
+from recipe_compiler.verify.core.sizes import checked_sizes
+
+ATTEMPTS = 240
+"""Points tried for one that satisfies what is declared."""
+
+
+def contradiction(dynamics: Dynamics) -> str:
+    """Return why no exact point satisfying all declarations is known; empty if one was found."""
+    declarations = dynamics.declarations
+    sizes = checked_sizes(dynamics)[0]
+    try:
+        for _ in points(declarations, sizes, ATTEMPTS):
+            return ""
+        if admissible(declarations, sizes) is not None:
+            return ""
+    except (NoInstanceError, NotScalarisableError, TooLargeError) as reason:
+        return f"the declarations contradict each other, or no instance of them is known: {reason}"
+    return f"no exact point that satisfies what is declared was found in {ATTEMPTS} tries"
+
+
+def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to be defined and smooth, with the declared facts about their names."""
+    listed = tuple(formulas)
+    found = obligations(listed, declarations)
+    return Obligations(found.given | facts(listed, declarations), found.open)
+
+
+def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to have a value at every point, with the declared facts about their names."""
+    listed = tuple(formulas)
+    found = definedness(listed, declarations)
+    return Obligations(found.given | facts(listed, declarations), found.open)
+
+
+def facts(formulas: Iterable[Formula], declarations: Declarations) -> frozenset[str]:
+    """Return the declared kinds of the names in formulas: what a proof about them may have used."""
+    found: set[str] = set()
+    for formula in formulas:
+        for node in nodes(formula):
+            if isinstance(node, (Symbol, FunctionAt)):
+                found |= _facts_of(declarations.find(node.name))
+    return frozenset(found)
+
+
+def assumptions(declarations: Declarations) -> frozenset[str]:
+    """Return the assumptions as text."""
+    return frozenset(f"{text(c.left)} {c.op} {text(c.right)}" for c in declarations.assume)
+
+
+def _facts_of(item: object) -> set[str]:
+    if isinstance(item, Function):
+        kinds = [f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL]
+        return {f"{item.name} is smooth", *kinds}
+    if isinstance(item, Parameter):
+        return {f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL}
+    return set()
+
+
+def depends_on_state(formula: Formula) -> bool:
+    """Whether a block or a function of blocks occurs in a formula."""
+    return any(
+        isinstance(node, FunctionAt) or (isinstance(node, Symbol) and node.role is Role.BLOCK)
+        for node in nodes(formula)
+    )
+
+
+def restricts_state(declarations: Declarations) -> bool:
+    """Whether an assumption speaks of the state: the domain is then smaller than that of the blocks."""
+    return any(depends_on_state(side) for compare in declarations.assume for side in (compare.left, compare.right))

@@ -1,0 +1,84 @@
+"""Where the engines meet: what the index calculus derived, written out at fixed sizes in the second engine's names."""
+
+from collections.abc import Mapping
+from itertools import product
+
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows, inverse
+from recipe_compiler.algebra.scalars.symbols import component, coordinate
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.tensor.scalars import Leaf, scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, Inverse, Tensor
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+
+
+def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
+    """Return what a coordinate or component is called by the second engine."""
+
+    def coordinate_symbol(place: Coordinate) -> Expr:
+        block = declarations.find(place.block)
+        if not isinstance(block, Block):
+            raise CompilerError(f"{place.block} is no block")
+        return coordinate(block, _integers(place.at))
+
+    inverses: dict[Grid, Rows] = {}
+
+    def inverse_of(grid: Grid) -> Rows:
+        if grid not in inverses:
+            a = tuple(
+                tuple(scalarise(grid.entry, sizes, {grid.row: i, grid.col: j}, leaf) for j in _range(grid.col, sizes))
+                for i in _range(grid.row, sizes)
+            )
+            inverses[grid] = inverse(a)
+        return inverses[grid]
+
+    def leaf(atom: Atom) -> Expr | None:
+        if isinstance(atom, Coordinate):
+            return coordinate_symbol(atom)
+        if isinstance(atom, Inverse):
+            i, j = _integers(atom.at)
+            return inverse_of(atom.of)[i][j]
+        if not isinstance(atom, Component):
+            return None
+        item = declarations.find(atom.name)
+        if not isinstance(item, (Parameter, Function, Datum)):
+            raise CompilerError(f"{atom.name} is not declared")
+        found = component(item, _integers(atom.at), declarations, sizes)
+        for z in atom.by:
+            found = slope(found, coordinate_symbol(z))
+        return found
+
+    return leaf
+
+
+def written_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Expr, ...]:
+    """Return all entries of a tensor at fixed sizes, row by row of its free indices."""
+    places = product(*(_range(index, sizes) for index in tensor.free))
+    return tuple(scalarise(tensor, sizes, dict(zip(tensor.free, place, strict=True)), leaf) for place in places)
+
+
+def _range(index: Index, sizes: Mapping[str, int]) -> range:
+    return range(index.size if isinstance(index.size, int) else sizes[index.size])
+
+
+def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
+    found = tuple(slot for slot in slots if isinstance(slot, int))
+    if len(found) != len(slots):
+        raise CompilerError("an index was left without a position")
+    return found
+
+
+def drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+    """Return the derived drift at fixed sizes, block by block."""
+    return case.once(("drift", *sizes.items()), lambda: _drift_at(case, sizes))
+
+
+def _drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+    if case.derivation is None:
+        return {}
+    leaf = leaf_of(case.dynamics.declarations, sizes)
+    return {name: written_out(f, sizes, leaf) for name, f in zip(case.names, case.derivation.drift, strict=True)}

@@ -1,0 +1,84 @@
+"""At which sizes the second engine looks: 1, 2, 3 in all combinations, from the smallest size the formulas allow."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from types import MappingProxyType
+
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Entry, Formula
+from recipe_compiler.spec.model import Dynamics
+
+Sizes = dict[str, int]
+
+NONE_KNOWN: Mapping[str, int] = MappingProxyType({})
+
+LARGEST = 3
+FURTHEST = 8
+"""No larger size is looked at."""
+
+MANY = 3
+"""With more symbolic sizes than this, not all combinations up to 3 are looked at but those up to 2, and all 3."""
+
+
+def formulas_of(dynamics: Dynamics) -> Iterator[Formula]:
+    """Yield every formula of a dynamics."""
+    yield dynamics.H
+    for matrix in (dynamics.D, dynamics.Q, dynamics.claims.diffusion):
+        for row in matrix or ():
+            yield from row
+    for _, claimed in dynamics.claims.drift or ():
+        yield claimed
+    if dynamics.claims.lyapunov is not None:
+        yield dynamics.claims.lyapunov
+    for compare in dynamics.declarations.assume:
+        yield compare.left
+        yield compare.right
+
+
+def smallest_sizes(declarations: Declarations, formulas: Iterable[Formula]) -> Sizes:
+    """Return the smallest sizes at which every literal position (`theta[2]`) exists."""
+    found = dict.fromkeys(declarations.sizes, 1)
+    for formula in formulas:
+        for node in nodes(formula):
+            if not isinstance(node, Entry):
+                continue
+            for size, position in zip(node.arg.shape.sizes, node.at, strict=True):
+                if isinstance(size, str):
+                    found[size] = max(found.get(size, 1), position + 1)
+    return found
+
+
+def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
+    """Return the sizes to look at, small ones first; one empty choice if the document fixes them all.
+
+    Sizes that are known, as those of a build, have no other value.
+    """
+    smallest = smallest_sizes(dynamics.declarations, formulas_of(dynamics))
+    names = list(smallest)
+    top = LARGEST if len(names) <= MANY else LARGEST - 1
+    free = {name: range(low, max(top, low + 1) + 1) for name, low in smallest.items()}
+    ranges = [range(known[name], known[name] + 1) if name in known else free[name] for name in names]
+    found = [dict(zip(names, choice, strict=True)) for choice in product(*ranges)]
+    if len(names) > MANY:
+        found.append({name: known.get(name, max(LARGEST, low)) for name, low in smallest.items()})
+    return tuple(sorted(found, key=lambda sizes: sum(sizes.values())))
+
+
+def beyond(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> tuple[Sizes, ...]:
+    """Return larger sizes to look at where a polynomial in a size has powers enough to vanish at all of these.
+
+    One with a factor `(d - 1) (d - 2) (d - 3)` is zero at d = 1, 2, 3, and says nothing of d = 4.
+    """
+    last = sizes[-1] if sizes else {}
+    found: list[Sizes] = []
+    for name, power in powers.items():
+        seen = {at[name] for at in sizes if name in at}
+        if 1 < len(seen) <= power:  # one alone is that of a build
+            found += [{**last, name: n} for n in range(max(seen) + 1, min(min(seen) + power, FURTHEST) + 1)]
+    return tuple(found)
+
+
+def written(sizes: Sizes) -> str:
+    """Return sizes as text: `d = 2, k = 1`."""
+    return ", ".join(f"{name} = {n}" for name, n in sizes.items())

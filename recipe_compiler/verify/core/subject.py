@@ -1,0 +1,140 @@
+"""The dynamics a check is about, with what every claim needs of it, found once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from recipe_compiler.algebra.dynamics.system import System, system
+from recipe_compiler.algebra.scalars.entries import Setting
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.derive.step import stated_step
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Finding, Refuted
+from recipe_compiler.verify.core.assumed_equalities import with_equalities
+from recipe_compiler.verify.core.generalise_size import any_size, decided, largest_size
+from recipe_compiler.verify.core.premises import contradiction
+from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
+
+ZERO = Fraction(0)
+
+T = TypeVar("T")
+
+Matrix = tuple[tuple[Formula, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A dynamics, its derivation, the sizes the second engine looks at, and what speaks against its declarations."""
+
+    dynamics: Dynamics
+    """With the equalities that it assumes of its parameters put in."""
+    derivation: Derivation | None
+    """With the claimed diffusion where D is not given, and Q = 0 where Q is not given; None without any D."""
+    sizes: tuple[Sizes, ...]
+    contradiction: str
+    """Why no exact point satisfying the declarations is known; empty if one is."""
+    wide: "Case | None" = None
+    """The same for every size, where a large one is fixed, or those of a build."""
+    stated: Dynamics | None = None
+    """As written."""
+    equalities: frozenset[str] = frozenset()
+    """The assumptions that were put in."""
+    known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False, compare=False)
+    """What was found once and is asked for again; of use to `once` only."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the blocks, in order."""
+        return tuple(block.name for block in self.dynamics.declarations.blocks)
+
+    def place(self, *entries: str) -> Place:
+        """Return the first of the entries that the document has a place for."""
+        known = dict(self.dynamics.source.places)
+        return next((known[entry] for entry in entries if entry in known), Place(self.dynamics.source.file))
+
+    def system(self, sizes: Sizes) -> System:
+        """Return H, D, Q at fixed sizes, by the second engine."""
+        found = self.whole
+        key = ("system", *sizes.items())
+        return self.once(key, lambda: system(found.declarations, found.H, found.D or (), found.Q or (), sizes))
+
+    def setting(self, sizes: Sizes) -> Setting:
+        """Return what the second engine needs to read formulas of this document."""
+        return Setting(self.dynamics.declarations, sizes)
+
+    def once(self, key: object, find: Callable[[], T]) -> T:
+        """Return what was found under a key before, or find it."""
+        if key not in self.known:
+            self.known[key] = find()
+        return cast(T, self.known[key])
+
+    @property
+    def whole(self) -> Dynamics:
+        """The dynamics with D and Q filled in as for the derivation."""
+        return self.dynamics if self.derivation is None else self.derivation.dynamics
+
+
+def once(claim: Callable[[Case], Finding]) -> Callable[[Case], Finding]:
+    """Return a claim that is decided once for each case, however many others rest on it."""
+
+    @wraps(claim)
+    def decided(case: Case) -> Finding:
+        return case.once(claim, lambda: claim(case))
+
+    return decided
+
+
+def find(claim: Callable[[Case], Finding], case: Case) -> Finding:
+    """Return what a claim says of a case, decided for every size first where a large one, or that of a build, is fixed.
+
+    At the sizes of a build it is decided only where it is wrong at others: what is open for every size stays so.
+    """
+    wide = case.wide
+    if wide is None:
+        return claim(case)
+    if wide.dynamics is not case.dynamics:
+        return decided(lambda: claim(case), lambda: claim(wide), largest_size(case.dynamics.declarations))
+    found = find(claim, wide)
+    largest = max((n for sizes in case.sizes for n in sizes.values()), default=0)
+    return decided(lambda: claim(case), lambda: found, largest) if isinstance(found.decision, Refuted) else found
+
+
+def at_sizes(case: Case, known: Sizes) -> Case:
+    """Return a case at the sizes that a build gives its dynamics."""
+    return replace(case, sizes=checked_sizes(case.dynamics, known), wide=case) if known else case
+
+
+def case_of(stated: Dynamics) -> Case:
+    """Return what the claims about a dynamics need.
+
+    Raises:
+        ModelError: a formula that has no meaning in index notation, or an update whose blocks wait for each other.
+    """
+    dynamics, equalities = with_equalities(stated)
+    if dynamics.claims.update is not None:
+        stated_step(dynamics)
+    D = dynamics.D or dynamics.claims.diffusion
+    Q = dynamics.Q or zeros(dynamics.declarations.blocks)
+    derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))
+    wider = any_size(dynamics)
+    wide = None if wider is None else case_of(wider)
+    against = contradiction(dynamics) if wide is None else wide.contradiction
+    return Case(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)
+
+
+def zeros(blocks: tuple[Block, ...]) -> Matrix:
+    """Return the zero block matrix."""
+    return tuple(tuple(zero(row, col) for col in blocks) for row in blocks)
+
+
+def zero(row: Block, col: Block) -> Formula:
+    """Return zero of the shape of a place."""
+    sizes: tuple[Size | None, Size | None] = (row.shape.rows, col.shape.rows)
+    shape = Shape(*sizes)
+    return Filled(0, shape) if shape.sizes else Number(ZERO)

@@ -1,0 +1,89 @@
+"""The Fokker-Planck residual of the equation that an author claims, whatever the recipe would say."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.scalars.entries import Setting
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.derive.recipe import Vector
+from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
+from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschitz
+from recipe_compiler.verify.core.scalars import drift_at
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.equation.equation import claimed_equation
+
+CLAIMED_STATIONARY = ("claimed_stationary", "exp(-H) is stationary for the claimed equation")
+
+
+def claimed_residual(case: Case) -> Finding:
+    """Decide that the Fokker-Planck residual vanishes for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
+    where = case.place("claims.drift", "claims")
+    try:
+        of = claimed_equation(case)
+    except NotConvertedError as reason:
+        return Finding(*CLAIMED_STATIONARY, True, Undecided((str(reason),)), where=where)
+    D = case.dynamics.claims.diffusion or case.dynamics.D
+    if of is None or D is None:
+        reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
+        return Finding(*CLAIMED_STATIONARY, True, Undecided((reason,)), where=where)
+    declarations = case.dynamics.declarations
+    claimed, drift = of.stated, of.derivation.drift
+    try:
+        left = residual(of.derivation, drift, of.derivation.D)
+    except ModelError as error:
+        return Finding(*CLAIMED_STATIONARY, True, Undecided(faults_of(error)), where=where)
+    identity = Identity("the residual of the claimed equation", where, left, _residual(case, claimed, D))
+    recipe = (case.dynamics.H, *(place for row in D for place in row))
+    kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
+    reads = (*recipe, *claimed)
+    question = Question(
+        (identity,), declarations, case.sizes, kinks.premises, case.contradiction, across(kinks.names), reads
+    )
+    if kinks.names and not _same_current(case, claimed, drift, question):
+        listed = ", ".join(kinks.names)
+        open_ = f"the claimed drift carries no current that jumps on the kinks of {listed}"
+        question = replace(question, premises=kinks.premises | Obligations(open=(open_,)))
+    answer = decide(question)
+    return Finding(*CLAIMED_STATIONARY, True, answer.decision, answer.for_d, answer.checked_at, where)
+
+
+def _same_current(case: Case, claimed: tuple[Formula, ...], drift: Vector, question: Question) -> bool:
+    """Whether the claimed drift is that of the recipe almost everywhere, D and Q being Lipschitz."""
+    if case.derivation is None or case.dynamics.Q is None or case.dynamics.claims.diffusion is not None:
+        return False
+    declarations = case.dynamics.declarations
+    Q = lipschitz([place for row in case.dynamics.Q for place in row], declarations)
+    c = calculus(declarations)
+
+    def entries(name: str, formula: Formula) -> Scalars:
+        def found(sizes: Sizes) -> Sequence[Expr]:
+            stated = second.block_vector((formula,), case.setting(sizes))
+            return [x - y for x, y in zip(stated, drift_at(case, sizes)[name], strict=True)]
+
+        return found
+
+    same = tuple(
+        Identity("", case.place("claims"), c.settled(c.subtract(f, g)), entries(name, formula))
+        for name, formula, f, g in zip(case.names, claimed, drift, case.derivation.drift, strict=True)
+    )
+    answer = decide(replace(question, identities=same, premises=Q.premises | question.premises))
+    return isinstance(answer.decision, Proved)
+
+
+def _residual(case: Case, claimed: tuple[Formula, ...], D: Matrix) -> Scalars:
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        at: Setting = case.setting(sizes)
+        f = second.block_vector(claimed, at)
+        return [second.residual(case.system(sizes), f, second.block_matrix(D, at))]
+
+    return entries

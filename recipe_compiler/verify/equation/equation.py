@@ -1,0 +1,90 @@
+"""The equation whose solutions are asked about: its drift and its noise, in index notation and in scalars."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.derive.recipe import Derivation, Vector, col_slots, row_slots
+from recipe_compiler.derive.stationarity import current
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.stratonovich import ito_drift
+from recipe_compiler.verify.core.subject import Case, Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """dz = f dt + sqrt(2 D) dW beside the energy H of a document."""
+
+    case: Case
+    derivation: Derivation
+    """With the f and D of the equation in the place of the recipe's."""
+    formulas: tuple[Formula, ...]
+    """What f and D are made of, for their premises."""
+    stated: tuple[Formula, ...]
+    """f as claimed, in Ito's sense; empty for the recipe's."""
+    drift: Callable[[Sizes], tuple[Expr, ...]]
+    """f at fixed sizes, by the second engine."""
+    diffusion: Callable[[Sizes], Rows]
+    """D at fixed sizes, by the second engine."""
+
+    @property
+    def current(self) -> Vector:
+        """J = f - div D + D grad H: probability moves with J p, and nothing moves where J = 0."""
+        return current(self.derivation, self.derivation.drift, self.derivation.D)
+
+
+def equation(case: Case) -> Equation | None:
+    """Return the recipe's equation where Q is given, else the claimed one; None where neither is known.
+
+    Raises:
+        stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
+    """
+    if case.derivation is None:
+        return None
+    if case.dynamics.Q is None:
+        return claimed_equation(case)
+    whole = case.whole
+    formulas = (whole.H, *(place for m in (whole.D, whole.Q) for row in m or () for place in row))
+    return Equation(
+        case,
+        case.derivation,
+        formulas,
+        (),
+        lambda sizes: case.once(("second drift", *sizes.items()), lambda: second.drift(case.system(sizes))),
+        lambda sizes: case.system(sizes).D,
+    )
+
+
+def claimed_equation(case: Case) -> Equation | None:
+    """Return the equation that is claimed; None without a drift or a diffusion.
+
+    Raises:
+        stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
+    """
+    D: Matrix | None = case.dynamics.claims.diffusion or case.dynamics.D
+    if case.derivation is None or D is None or case.dynamics.claims.drift is None:
+        return None
+    f = ito_drift(case.dynamics, D)
+    declarations = case.dynamics.declarations
+    blocks = declarations.blocks
+    drift = tuple(convert(place, declarations, *row_slots(block)) for place, block in zip(f, blocks, strict=True))
+    diffusion = tuple(
+        tuple(
+            convert(place, declarations, *row_slots(row), *col_slots(col))
+            for place, col in zip(line, blocks, strict=True)
+        )
+        for line, row in zip(D, blocks, strict=True)
+    )
+    return Equation(
+        case,
+        replace(case.derivation, drift=drift, D=diffusion),
+        (*f, *(place for row in D for place in row)),
+        f,
+        lambda sizes: second.block_vector(f, case.setting(sizes)),
+        lambda sizes: second.block_matrix(D, case.setting(sizes)),
+    )

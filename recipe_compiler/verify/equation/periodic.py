@@ -1,0 +1,210 @@
+"""Do formulas mean anything on a circle? What is stated of a block on a circle must come back to itself around it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.positivity.premise import apart
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import named
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Formula,
+    FunctionAt,
+    GradTilde,
+    Multiply,
+    Next,
+    Number,
+    Pi,
+    Role,
+    Symbol,
+)
+from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.sizes import Sizes, smallest_sizes
+from recipe_compiler.verify.core.subject import Case
+
+PERIODIC = ("periodic", "what is stated of a circle is periodic around it")
+
+TURN = Multiply(Number(Fraction(2)), Pi(), SCALAR)
+"""2 pi."""
+
+TURNING = named(lambda row: row.periodic)
+
+
+def on_circles(declarations: Declarations) -> tuple[Block, ...]:
+    """Return the blocks that live on circles."""
+    return tuple(block for block in declarations.blocks if block.domain.name is DomainName.CIRCLE)
+
+
+def periodic(case: Case) -> Finding:
+    """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle.
+
+    The next value of such a block has to be so up to whole turns.
+    """
+    dynamics = case.dynamics
+    stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, case.sizes, dynamics.claims.update or ())
+    return _finding(stated, case.place("H"))
+
+
+def target_periodic(target: Target) -> Finding:
+    """Decide that the log posterior is periodic in every block on a circle."""
+    stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
+    sizes = (smallest_sizes(target.declarations, stated),)
+    return _finding(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What must be periodic, and the sizes at which the second engine looks."""
+
+    formulas: tuple[Formula, ...]
+    declarations: Declarations
+    sizes: tuple[Sizes, ...]
+    update: tuple[tuple[str, Formula], ...] = ()
+
+
+def _stated(dynamics: Dynamics) -> list[Formula]:
+    matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
+    found = [dynamics.H, *(place for matrix in matrices for row in matrix or () for place in row)]
+    return found + [formula for _, formula in dynamics.claims.drift or ()]
+
+
+def _finding(stated: _Stated, where: Place | None) -> Finding:
+    """Decide by structure; what that leaves open by going once around the circle, for the second engine."""
+    given: set[str] = set()
+    open_: list[str] = []
+    by = "structure"
+    for block in on_circles(stated.declarations):
+        whole = not block.domain.bounds or [text(edge) for edge in block.domain.bounds] == ["0", "2*pi"]
+        for formula in stated.formulas:
+            if _outside(formula, block.name, given) is None and (whole or _free(formula, block.name)):
+                continue
+            found = _around(formula, block, stated)
+            if isinstance(found, tuple):
+                refuted, sizes = found
+                decision = replace(refuted, given=tuple(sorted(given)))
+                return Finding(*PERIODIC, True, decision, tuple(sizes.items()) or "all", where=where)
+            if found:
+                open_.append(f"not shown: {text(formula)} is periodic in {block.name}: {found}")
+            else:
+                by = "structure; normal form once around the circle"
+        open_ += _open_of_update(stated.update, block.name, given, whole=whole)
+    reasons = tuple(sorted(given))
+    decision: Decision = Undecided(tuple(open_), given=reasons) if open_ else Proved(by, reasons)
+    return Finding(*PERIODIC, True, decision, where=where)
+
+
+def _open_of_update(
+    update: tuple[tuple[str, Formula], ...], name: str, given: set[str], *, whole: bool
+) -> Iterator[str]:
+    """Yield which next values are not shown to be periodic in a block: its own may make whole turns more."""
+    for updated, formula in update:
+        terms = formula.terms if isinstance(formula, Add) else (formula,)
+        left = [term for term in terms if not (updated == name and _whole(term, name))]
+        if any(_outside(term, name, given) is not None or not (whole or _free(term, name)) for term in left):
+            yield f"not shown: the update of {updated} is periodic in {name}"
+
+
+def _around(formula: Formula, block: Block, stated: _Stated) -> tuple[Refuted, Sizes] | str:
+    """Return a point at which a formula does not come back to itself, or why its being periodic is open; else nothing.
+
+    What is abstract is left as it is: that it is periodic is assumed.
+    """
+    for sizes in stated.sizes:
+        try:
+            for entry in _steps(formula, block, Setting(stated.declarations, sizes)):
+                if is_zero_everywhere(entry, apart(stated.declarations, sizes)):
+                    continue
+                found = witness(entry, stated.declarations, sizes, (formula,))
+                if found is not None:
+                    says = (f"what {text(formula)} changes by once around {block.name}", shown(found.value))
+                    return Refuted("exact witness", (*found.text, says), str(entry)), sizes
+                return "it stands outside sin and cos of whole multiples, and no witness was found"
+        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+            return f"second engine: {reason}"
+    return "second engine: it is at small sizes" if stated.declarations.sizes else ""
+
+
+def _steps(formula: Formula, block: Block, setting: Setting) -> Iterator[Expr]:
+    """Yield what every entry of a formula changes by once around the circle of one coordinate."""
+    for row in rows(formula, setting):
+        for entry in row:
+            yield from once_around(entry, block, setting)
+
+
+def once_around(entry: Expr, block: Block, setting: Setting) -> Iterator[Expr]:
+    """Yield what an expression changes by once around the circle of each coordinate, abstract functions left as is."""
+    low, high = (rows(edge, setting)[0][0] for edge in block.domain.bounds or (Number(Fraction(0)), TURN))
+    abstract = {call: sympy.Dummy(real=True) for call in entry.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)}
+    plain = cast(Expr, entry.xreplace(abstract))
+    back = {name: call for call, name in abstract.items()}
+    for x in coordinates(block, setting.sizes):
+        moved = cast(Expr, sympy.expand_mul(plain.xreplace({x: x + high - low})))
+        yield cast(Expr, (moved - plain).xreplace(back))
+
+
+def _outside(formula: Formula, name: str, given: set[str]) -> Formula | None:
+    """Return an occurrence of a block that is not shown to be periodic, noting what is assumed of functions."""
+    match formula:
+        case Symbol(same, _, Role.BLOCK) | Next(same) if same == name:
+            return formula
+        case GradTilde(function):
+            given.add(f"{function} is periodic in {name}")
+            return None
+        case FunctionAt(function, of, _):
+            if name in of:
+                given.add(f"{function} is periodic in {name}")
+            return None
+        case Apply(fn, (arg,), _) if fn in TURNING and _whole_turns(arg, name):
+            return None
+        case Apply("grad" | "div" | "hessian", (arg, Symbol()), _):
+            return _outside(arg, name, given)
+        case _:
+            return next((found for part in parts(formula) if (found := _outside(part, name, given))), None)
+
+
+def _whole_turns(arg: Formula, name: str) -> bool:
+    """Whether an angle is a whole multiple of the block and something free of it."""
+    return all(_whole(term, name) for term in (arg.terms if isinstance(arg, Add) else (arg,)))
+
+
+def _whole(term: Formula, name: str) -> bool:
+    match term:
+        case Symbol(same, _, Role.BLOCK) | Entry(Symbol(same, _, Role.BLOCK)) if same == name:
+            return True
+        case Multiply(Number(number), other, _) | Multiply(other, Number(number), _):
+            return _free(other, name) or (number.denominator == 1 and _whole(other, name))
+        case _:
+            return _free(term, name)
+
+
+def _free(formula: Formula, name: str) -> bool:
+    match formula:
+        case Symbol(same, _, Role.BLOCK) | Next(same):
+            return same != name
+        case GradTilde():
+            return False
+        case FunctionAt(_, of, _):
+            return name not in of
+        case _:
+            return all(_free(part, name) for part in parts(formula))

@@ -1,0 +1,82 @@
+"""Do the units that a document declares fit its formulas? The cheapest of checks, and it finds the commonest slips.
+
+H has no unit, D and Q have that of state times state per time, drifts that of state per time; numbers have none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.units import NONE, TIME, Measure, MismatchError, NotMeasuredError, Unit, base, unknown
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.units import parse_unit
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.subject import Case
+
+UNITS = ("units", "every term has the unit of its place")
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """An entry of the document, its formula, and the unit it must have; None for an energy."""
+
+    entry: str
+    formula: Formula
+    unit: Unit | None
+
+
+def declares_units(dynamics: Dynamics) -> bool:
+    """Whether the document has a `units:` section."""
+    return bool(dynamics.units)
+
+
+def units(case: Case) -> Finding:
+    """Decide that all terms have the units of their places, for some units of the names that declare none."""
+    dynamics = case.dynamics
+    nowhere = Place("")
+    measure = Measure({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})
+    for demand in _demands(dynamics, measure):
+        where = case.place(demand.entry, demand.entry.partition("[")[0], demand.entry.rpartition(".")[0])
+        try:
+            if demand.unit is None:
+                measure.energy(demand.formula)
+            elif isinstance(demand.formula, Compare):
+                measure.of(demand.formula)
+            else:
+                measure.require(demand.formula, demand.unit)
+        except MismatchError as fault:
+            unit = (("term", text(fault.part)), ("its unit", str(fault.found)), ("expected", str(fault.expected)))
+            residual = f"{text(fault.part)} in {demand.entry} has the unit {fault.found}, not {fault.expected}"
+            return Finding(*UNITS, False, Refuted("units", unit, residual), where=where)
+        except NotMeasuredError as reason:
+            return Finding(*UNITS, False, Undecided((f"{demand.entry}: {reason}",)), where=where)
+    data = tuple((name, str(measure.settled(measure.declared.get(name, unknown(name))))) for name in _names(dynamics))
+    return Finding(*UNITS, False, Proved("units of every term", (), data), where=case.place("units"))
+
+
+def _names(dynamics: Dynamics) -> list[str]:
+    declared = dynamics.declarations
+    return [item.name for items in (declared.blocks, declared.parameters, declared.functions) for item in items]
+
+
+def _demands(dynamics: Dynamics, measure: Measure) -> Iterator[_Demand]:
+    """Yield every formula with the unit it must have, the energy first: it says what the rest is measured in."""
+    of = {b.name: measure.declared.get(b.name, unknown(b.name)) for b in dynamics.declarations.blocks}
+    rate = base(TIME)
+    yield _Demand("H", dynamics.H, None)
+    matrices = (("D", dynamics.D), ("Q", dynamics.Q), ("claims.diffusion", dynamics.claims.diffusion))
+    for name, matrix in matrices:
+        for row, line in zip(of, matrix or (), strict=matrix is not None):
+            for col, place in zip(of, line, strict=True):
+                yield _Demand(f"{name}[{row},{col}]", place, of[row] * of[col] / rate)
+    claims = dynamics.claims
+    for block, formula in claims.drift or ():
+        yield _Demand(f"claims.drift.{block}", formula, of[block] / rate)
+    for block, formula in claims.update or ():
+        yield _Demand(f"claims.update.{block}", formula, of[block])
+    for block, formula in claims.marginal or ():
+        yield _Demand(f"claims.marginal.{block}", formula, None)
+    for number, condition in enumerate(dynamics.declarations.assume):
+        yield _Demand(f"assume[{number}]", condition, NONE)

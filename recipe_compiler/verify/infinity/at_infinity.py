@@ -1,0 +1,136 @@
+"""What is integrable against exp(-H) towards infinity: no current goes through it, and no solution runs off.
+
+With T_s the mass that solutions started from p = exp(-H) have kept at time s, T_s = u_s p with 0 <= u_s <= 1 and, for
+cut-off functions psi_n of |z|/n, by parts
+
+    d/ds T_s(psi_n) = - int grad psi_n . D grad u_s p + int u_s J . grad psi_n p,  int int grad u . D grad u p <= 1/2.
+
+So if |D|/(1 + |z|)**2 and |J|/(1 + |z|) have finite integrals against p, nothing is lost: almost every start stays
+finite, and p is the law at all times (Stannat 1999, Proposition 1.10; Bogachev, Krylov, Roeckner, Shaposhnikov 2015,
+Chapter 5). A current that is not integrable may go through infinity.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation, row_slots
+from recipe_compiler.derive.stationarity import current
+from recipe_compiler.formula.elementwise import Size, named
+from recipe_compiler.tensor.atoms import Factor, everywhere
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.signs import is_nonnegative
+from recipe_compiler.tensor.terms import Applied, Tensor, Term
+from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.infinity.confined import grows
+from recipe_compiler.verify.infinity.growth import Terms
+from recipe_compiler.verify.integrability.coercive import finite
+
+CURRENT = "a term of the current, may go through infinity"
+NOISE = "a term of the noise, may carry solutions through infinity"
+
+_EXPONENTIAL = named(lambda row: row.size is Size.EXPONENTIAL)
+_SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
+"""Unbounded functions that may grow more slowly than any power."""
+
+
+def lost(of: Equation) -> tuple[str, ...]:
+    """Return what is not shown to be integrable of D and of the current, for a finite integral of exp(-H)."""
+    terms = Terms.of(of.case.dynamics.declarations)
+    noise = [(entry, 2) for row in of.derivation.D for entry in row]
+    flux = [(entry, 1) for entry in of.current]
+    return tuple(
+        f"{text(terms.c.collect([term], entry.free))} is not shown to be integrable against exp(-H) far out"
+        for entry, weight in (*noise, *flux)
+        for term in entry.terms
+        if not is_integrable(terms, of.derivation.H, term, weight)
+    )
+
+
+def steep(of: Derivation) -> tuple[str, ...]:
+    """Return terms of the current and of the noise as steep as exp(H), as far as is known.
+
+    Such a current may go through infinity, and such a noise carry solutions there, without a current too: on a line it
+    does where exp(H)/D is integrable. They are exponentials, and powers where H grows like a logarithm, that are not
+    shown to be integrable. Abstract functions are not looked at: what they make of a current is the matter of what is
+    assumed of them.
+    """
+    terms = Terms.of(of.dynamics.declarations)
+    slow = _grows_slowly(terms, of.H)
+    flux = [(entry, 1, CURRENT) for entry in current(of, of.drift, of.D)]
+    noise = [(entry, 2, NOISE) for row in of.D for entry in row]
+    return tuple(
+        f"{text(terms.c.collect([term], entry.free))}, {says}"
+        for entry, weight, says in (*flux, *noise)
+        for term in entry.terms
+        if _is_steep(terms, term, slow=slow, of_noise=says is NOISE) and not is_integrable(terms, of.H, term, weight)
+    )
+
+
+def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
+    """Whether a term may be as steep as exp(H); an exponential of an abstract function is one more abstract metric."""
+    if terms.is_abstract(term.factors):
+        return not of_noise and bool(_exponentials(terms, term.factors))
+    return slow or bool(_exponentials(terms, term.factors))
+
+
+def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
+    """Whether a term over (1 + |z|)**weight is shown to be integrable against exp(-H), that itself being."""
+    unbounded = {block.name for block in terms.unbounded}
+    if not terms.blocks(term.factors) & unbounded:
+        return True
+    c = terms.c
+    left, energy = list(term.factors), H
+    for factor in _exponentials(terms, term.factors):
+        raised = _exponent(terms, factor)
+        if raised is None:
+            return False
+        energy = c.subtract(energy, raised)
+        left.remove(factor)
+    if terms.is_abstract(left):
+        return False
+    growth = terms.growth(left)
+    if growth is None:
+        return False
+    power = sum(growth.powers.values(), Fraction(0)) - weight
+    if len(left) == len(term.factors) and power + (1 if growth.logs else 0) <= 0:
+        return True
+    if grows(terms, energy):
+        return True
+    if any(terms.is_abstract(t.factors) for t in H.terms):
+        return False
+    room = (max(power, Fraction(0)) + (1 if growth.logs else 0)) / 2
+    square = c.constant(1)
+    for block in terms.unbounded:
+        x = c.coordinate(block.name, *row_slots(block))
+        square = c.add(square, c.total(c.multiply(x, x), *row_slots(block)))
+    with_power = c.subtract(energy, c.scale(c.applied("log", square), room))
+    return not finite(c, terms.declarations, with_power, terms.declarations.blocks).reasons
+
+
+def _exponentials(terms: Terms, factors: Iterable[Factor]) -> list[Factor]:
+    """Return the factors that hold an exponential of something unbounded."""
+    return [factor for factor in factors if terms.is_steep([factor])]
+
+
+def _exponent(terms: Terms, factor: Factor) -> Tensor | None:
+    """Return a with |factor| <= exp(a): the exponent of exp itself, summed over its index where that only adds."""
+    atom, power = factor
+    match atom:
+        case Applied("exp", (arg,)):
+            raised = terms.c.scale(arg, power)
+        case Applied(fn, (arg,)) if power > 0 and fn in _EXPONENTIAL:
+            size = arg if is_nonnegative(terms.c.rules, arg) else terms.c.applied("abs", arg)
+            raised = terms.c.scale(size, power)
+        case _:
+            return None
+    if not raised.free:
+        return raised
+    return terms.c.total(raised, *raised.free) if is_nonnegative(terms.c.rules, raised) else None
+
+
+def _grows_slowly(terms: Terms, H: Tensor) -> bool:
+    """Whether H is known, holds what may grow more slowly than a power, and is not shown to grow like one."""
+    if any(terms.is_abstract(term.factors) for term in H.terms):
+        return False
+    slow = any(isinstance(atom, Applied) and atom.fn in _SLOW for atom in everywhere(H))
+    return slow and not grows(terms, H)

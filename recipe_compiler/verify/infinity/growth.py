@@ -1,0 +1,172 @@
+"""How fast terms grow towards infinity, at a distance from the faces of the domain: what happens at those is not asked.
+
+As in `confining_growth`, |product| <= C prod_b (1 + |z_b|)**s_b; but here a coordinate of a positive block is at least
+some delta > 0, so that its negative powers are bounded, and so is its logarithm on one side.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from recipe_compiler.derive.definite import Definiteness, definiteness
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.elementwise import LOGARITHMS, named
+from recipe_compiler.tensor.atoms import Factor, everywhere
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative
+from recipe_compiler.tensor.terms import Applied, Base, Component, Coordinate, Determinant, Tensor, Term
+from recipe_compiler.verify.integrability.coercive import degree_two
+from recipe_compiler.verify.integrability.growth import COMPACT, degrees
+
+ONE = Fraction(1)
+STEEP = named(lambda row: not row.tame)
+"""What may be steeper than any power, itself or by a negative power: 1/sigmoid(-x) is 1 + exp(x)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Powers of the lengths of blocks, times so many logarithms, that bound a product."""
+
+    powers: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
+    logs: int = 0
+
+    def share(self, of: Mapping[str, Fraction]) -> Fraction | None:
+        """Return sum_b s_b / g_b for degrees g: below 1 the sum of |z_b|**g_b outweighs it. None if a g is missing."""
+        if any(power > 0 and name not in of for name, power in self.powers.items()):
+            return None
+        return sum((power / of[name] for name, power in self.powers.items() if power > 0), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The calculus of a document, with what is asked of terms."""
+
+    c: Calculus
+    declarations: Declarations
+
+    @classmethod
+    def of(cls, declarations: Declarations) -> "Terms":
+        """Return what is asked of terms of a document."""
+        return cls(calculus(declarations), declarations)
+
+    @property
+    def unbounded(self) -> tuple[Block, ...]:
+        """The blocks that can run off to infinity."""
+        return tuple(block for block in self.declarations.blocks if block.domain.name not in COMPACT)
+
+    def blocks(self, factors: Iterable[Factor]) -> frozenset[str]:
+        """Return the blocks that a product depends on."""
+        return blocks_in(self.c, Tensor((), (Term(ONE, tuple(factors)),)))
+
+    def growth(self, factors: Iterable[Factor]) -> Growth | None:
+        """Return what bounds a product far out, None where nothing is known to."""
+        powers: dict[str, Fraction] = {}
+        logs = 0
+        for factor in factors:
+            if not self.blocks([factor]) or self._stays_bounded(factor):
+                continue
+            if self._is_logarithm_of_coordinate(factor):
+                logs += int(factor[1])
+                continue
+            found = degrees(self.c, self.declarations, (factor,))
+            if found is None:
+                return None
+            logs += _logarithms(factor)
+            for name, power in found.items():
+                powers[name] = powers.get(name, Fraction(0)) + power
+        return Growth(powers, logs)
+
+    def is_abstract(self, factors: Iterable[Factor]) -> bool:
+        """Whether a function of the state, of which nothing but its kind is known, occurs in a product."""
+        names = {name for name, _ in self.c.rules.depends}
+        atoms = everywhere(Tensor((), (Term(ONE, tuple(factors)),)))
+        return any(isinstance(atom, Component) and atom.name in names for atom in atoms)
+
+    def is_steep(self, factors: Iterable[Factor]) -> bool:
+        """Whether something that may be steeper than a power occurs in a product that nothing is known to bound."""
+        return any(
+            self.growth([factor]) is None
+            and any(
+                isinstance(atom, Applied) and atom.fn in STEEP
+                for atom in everywhere(Tensor((), (Term(ONE, (factor,)),)))
+            )
+            for factor in factors
+        )
+
+    def is_nonnegative(self, term: Term) -> bool:
+        """Whether a term is nonnegative: by its signs, or as a semidefinite form in one block."""
+        alone = Tensor((), (term,))
+        if is_nonnegative(self.c.rules, alone):
+            return True
+        return any(
+            degree_two(self.c, block, term) and self._hessian(block, alone) is not Definiteness.UNKNOWN
+            for block in self.declarations.blocks
+            if len(block.shape.sizes) <= 1
+        )
+
+    def is_definite(self, block: Block, terms: Iterable[Term]) -> bool:
+        """Whether terms together are a form that is definite in a block wherever the others are."""
+        forms = [term for term in terms if degree_two(self.c, block, term)]
+        return bool(forms) and self._hessian(block, self.c.collect(forms, ())) is Definiteness.DEFINITE
+
+    def falls_with_logarithm(self, term: Term) -> Factor | None:
+        """Return the factor log(x) of a term `-k log(x)`, k >= 0 and x a positive coordinate: at most a bound times k.
+
+        It is negative for x > 1, and log(x) is bounded for delta <= x <= 1.
+        """
+        own = [f for f in term.factors if f[1] == 1 and self._is_logarithm_of_coordinate(f)]
+        if term.coefficient > 0 or len(own) != 1:
+            return None
+        rest = tuple(f for f in term.factors if f is not own[0])
+        return own[0] if is_nonnegative(self.c.rules, Tensor((), (Term(ONE, rest),))) else None
+
+    def _hessian(self, block: Block, form: Tensor) -> Definiteness:
+        slope = self.c.diff(form, Coordinate(block.name, row_slots(block)))
+        hessian = self.c.diff(slope, Coordinate(block.name, col_slots(block)))
+        return definiteness(self.c, self.declarations, hessian)
+
+    def _is_positive_coordinate(self, factor: Factor) -> bool:
+        """Whether a factor is a power of a coordinate that stays at a distance from 0, as it does from all faces."""
+        match factor[0]:
+            case Coordinate(name, _):
+                return name in self.c.rules.nonnegative
+            case _:
+                return False
+
+    def _stays_bounded(self, factor: Factor) -> bool:
+        """Whether a negative power is bounded, since what it is a power of stays away from 0."""
+        atom, exponent = factor
+        if exponent > 0:
+            return False
+        if isinstance(atom, Base):
+            return bool(atom.arg.terms) and all(self._stays_positive(term) for term in atom.arg.terms)
+        return self._is_positive_coordinate(factor)
+
+    def _stays_positive(self, term: Term) -> bool:
+        return term.coefficient > 0 and all(
+            factor_is_positive(self.c.rules, factor)
+            if not self.blocks([factor])
+            else factor[1] > 0 and self._is_positive_coordinate(factor)
+            for factor in term.factors
+        )
+
+    def _is_logarithm_of_coordinate(self, factor: Factor) -> bool:
+        atom, exponent = factor
+        match atom:
+            case Applied("log", (Tensor(_, (Term(_, (inner,)),)),)) if exponent > 0 and exponent.denominator == 1:
+                return inner[1] > 0 and self._is_positive_coordinate(inner)
+            case _:
+                return False
+
+
+def _logarithms(factor: Factor) -> int:
+    """Return how many logarithms a factor holds; one inside something else counts as many."""
+    atom, exponent = factor
+    inside = sum(
+        isinstance(a, Determinant) or (isinstance(a, Applied) and a.fn in LOGARITHMS)
+        for a in everywhere(Tensor((), (Term(ONE, (factor,)),)))
+    )
+    alone = isinstance(atom, Applied) and atom.fn in LOGARITHMS and exponent == 1
+    return 1 if inside == 1 and alone else 2 * inside

@@ -1,0 +1,151 @@
+"""Coordinates that are diffusions on a line by themselves: a law there has no current; Feller's test tells the rest.
+
+Let z_k have f_k and D_kk that depend on z_k alone, and H = h(z_k) + what is free of z_k. If exp(-H) is the law of z at
+all times, the mean of phi(z_k) stays for every phi that is constant near both ends, so that the integral of L phi,
+which is that of phi' J_k exp(-h) with J_k = f_k - D_kk' + D_kk h', vanishes: J_k = 0. Fokker and Planck's equation asks
+for J_k exp(-h) = c only; with c != 0 probability comes in from one end and goes out at the other, where the integral of
+(s(end) - s) dm = int exp(-h)/c is finite: solutions get there in finite time (Feller 1952). Where J_k = 0 the scale
+density is exp(h)/D_kk, and an end is reached in finite time if that is integrable there as exp(-h) is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.system import state
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import Witness, witness
+from recipe_compiler.algebra.positivity.prove import scalar
+from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.evaluate import is_certainly
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.signs import is_positive
+from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.verdict import Refuted
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.integrability.ends import at_ends
+
+HALF_LINES = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
+UNBOUNDED = HALF_LINES | {DomainName.REAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """A current along a line: the coordinate, the sizes, and a point where it is not zero."""
+
+    name: str
+    sizes: Sizes
+    found: Witness
+    explodes: bool
+    """Whether it ends at infinity, which solutions then reach in finite time."""
+
+    @property
+    def refuted(self) -> Refuted:
+        """That a law has no such current."""
+        by = f"a current from end to end: {self.name} is a diffusion on a line, where a stationary law has none"
+        return Refuted(by, self.witness, self.residual)
+
+    @property
+    def runs_off(self) -> Refuted:
+        """That solutions reach infinity."""
+        by = f"a current through infinity: it carries {self.name} there in finite time"
+        return Refuted(by, self.witness, self.residual)
+
+    @property
+    def witness(self) -> tuple[tuple[str, str], ...]:
+        """The point, and the current there."""
+        return (*self.found.text, (f"current of {self.name}", shown(self.found.value)))
+
+    @property
+    def residual(self) -> str:
+        """What does not vanish."""
+        return f"the current f - D' + D H' of {self.name} is a multiple of exp(H)"
+
+
+def through(of: Equation) -> Through | None:
+    """Return a current along a line that is not zero at an exact point, None where none is found."""
+    case = of.case
+    if case.contradiction or restricts_state(case.dynamics.declarations):
+        return None
+    for sizes in case.sizes:
+        try:
+            for block, x, current, noise in _lines(of, sizes):
+                found = witness(current, case.dynamics.declarations, sizes)
+                if found is not None:
+                    away = block.domain.name is DomainName.REAL or is_certainly(found.value, 1)
+                    explodes = block.domain.name in UNBOUNDED and away and _is_plain(of, noise, sizes)
+                    return Through(str(x), sizes, found, explodes)
+        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+    return None
+
+
+def _lines(of: Equation, sizes: Sizes) -> Iterator[tuple[Block, Expr, Expr, Expr]]:
+    """Yield coordinates that are diffusions on a line by themselves with a current J exp(-h) = c, not shown 0."""
+    declarations = of.case.dynamics.declarations
+    z, f, D = state(declarations, sizes), of.drift(sizes), of.diffusion(sizes)
+    H = written_out(of.derivation.H, sizes, leaf_of(declarations, sizes))[0]
+    owners = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
+    for k, (block, x) in enumerate(zip(owners, z, strict=True)):
+        joined = block.domain.name is DomainName.SIMPLEX and owners.count(block) > 1
+        if block.domain.name is DomainName.CIRCLE or joined:
+            continue
+        parts = [off_kinks(e) for e in (f[k], D[k][k], H)]
+        if any(e.has(Cell, sympy.Abs, sympy.sign, sympy.Piecewise) for e in parts):
+            continue
+        force, along = slope(parts[2], x), parts[1]
+        others = [y for y in z if y != x]
+        if not all(is_zero(slope(e, y)) for e in (parts[0], along, force) for y in others if e.has(*others)):
+            continue
+        current = parts[0] - slope(along, x) + along * force
+        if not is_zero(current) and is_zero(slope(current, x) - current * force):
+            yield block, x, current, along
+
+
+def _is_plain(of: Equation, noise: Expr, sizes: Sizes) -> bool:
+    """Whether a coordinate has noise everywhere or nowhere."""
+    if is_zero(noise):
+        return True
+    return scalar(noise, ">", region_at(of.case.dynamics.declarations, sizes)) is not None
+
+
+def reaches_infinity(of: Equation) -> Refuted | None:
+    """Return that a scalar block without a current reaches infinity by Feller's test; exp(-H) must be integrable."""
+    declarations = of.case.dynamics.declarations
+    c = calculus(declarations)
+    if of.case.contradiction or restricts_state(declarations):
+        return None
+    for k, (block, current) in enumerate(zip(declarations.blocks, of.current, strict=True)):
+        noise = of.derivation.D[k][k]
+        own = frozenset({block.name})
+        about = [term for term in of.derivation.H.terms if block.name in blocks_in(c, Tensor((), (term,)))]
+        alone = all(blocks_in(c, Tensor((), (term,))) == own for term in about) and blocks_in(c, noise) <= own
+        free = all(m == k or entry.is_zero for m, entry in enumerate(of.derivation.D[k]))
+        abstract = any(name == block.name for _, name in c.rules.depends)
+        if block.shape.sizes or block.domain.name not in UNBOUNDED or not (alone and free) or abstract:
+            continue
+        if not c.is_zero(current) or not is_positive(c.rules, noise):
+            continue
+        scale = c.subtract(c.applied("log", noise), c.collect(about, ()))
+        ends = at_ends(c, block, Coordinate(block.name), scale)
+        for end in ends.conditions:
+            if end.holds and end.end.endswith("oo"):
+                integrable = ("exp(H)/D and exp(-H)", f"integrable as {end.end}")
+                return Refuted("Feller's test", (("end", end.end), integrable), "solutions get there in finite time")
+    return None

@@ -1,0 +1,1 @@
+"""Is exp(-H) integrable, and what are its marginals?"""

@@ -1,0 +1,72 @@
+"""Formulas of a target that are bounded above or below over the state, for fixed data and parameters.
+
+What is bounded above in a log posterior only helps: without it the integral must be finite already.
+"""
+
+from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.formula.build import negate
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.elementwise import BOUNDED, named
+from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply
+from recipe_compiler.verify.core.premises import depends_on_state
+
+_KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
+"""Functions that a bound of their argument from above bounds from above."""
+
+
+def bounded_above(formula: Formula, declarations: Declarations) -> bool:
+    """Whether every entry of a formula is at most a constant, wherever it is defined."""
+    if not depends_on_state(formula) or sign(negate(formula), declarations).nonnegative:
+        return True
+    match formula:
+        case Add(terms):
+            return all(bounded_above(term, declarations) for term in terms)
+        case Multiply(left, right):
+            return _multiple(left, right, declarations, above=True)
+        case Apply(fn, (arg,)) if fn in _KEPT_BELOW:
+            return bounded_above(arg, declarations)
+        case Apply(fn, _):
+            return fn in BOUNDED
+        case _:
+            return False
+
+
+def bounded_below(formula: Formula, declarations: Declarations) -> bool:
+    """Whether every entry of a formula is at least a constant, wherever it is defined."""
+    if not depends_on_state(formula) or sign(formula, declarations).nonnegative:
+        return True
+    match formula:
+        case Add(terms):
+            return all(bounded_below(term, declarations) for term in terms)
+        case Multiply(left, right):
+            return _multiple(left, right, declarations, above=False)
+        case Apply("log", (arg,)):
+            return _stays_positive(arg, declarations)
+        case Apply("log1p", (arg,)):
+            return sign(arg, declarations).nonnegative
+        case Apply("sum", (arg,)):
+            return bounded_below(arg, declarations)
+        case Apply(fn, _):
+            return fn in BOUNDED
+        case _:
+            return False
+
+
+def _multiple(left: Formula, right: Formula, declarations: Declarations, *, above: bool) -> bool:
+    """Whether a constant times a formula is bounded."""
+    for factor, other in ((left, right), (right, left)):
+        if depends_on_state(factor):
+            continue
+        if sign(factor, declarations).nonnegative:
+            return bounded_above(other, declarations) if above else bounded_below(other, declarations)
+        if sign(negate(factor), declarations).nonnegative:
+            return bounded_below(other, declarations) if above else bounded_above(other, declarations)
+    return False
+
+
+def _stays_positive(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a sum is at least a positive constant: no term is negative, and a constant one is positive."""
+    terms = formula.terms if isinstance(formula, Add) else (formula,)
+    signs = [sign(term, declarations) for term in terms]
+    constant = any(one.positive and not depends_on_state(term) for one, term in zip(signs, terms, strict=True))
+    return constant and all(one.nonnegative for one in signs)

@@ -1,0 +1,226 @@
+"""Is the integral of exp(-H) over blocks of the state finite, for every size?
+
+exp(-U) is integrable by assumption; what is nonnegative besides only helps; blocks that nothing of either sign couples
+are decided apart: coordinate by coordinate where the energy is a sum over coordinates, else by how fast it grows.
+"""
+
+from dataclasses import replace
+
+from recipe_compiler.derive.definite import Definiteness, definiteness
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations, Function
+from recipe_compiler.tensor.atoms import indices, moved
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
+from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
+from recipe_compiler.verify.core.assumed_signs import with_assumed_signs
+from recipe_compiler.verify.integrability.coordinates import one_by_one
+from recipe_compiler.verify.integrability.ends import ONE, Finite
+from recipe_compiler.verify.integrability.growth import grown
+from recipe_compiler.verify.integrability.logarithmic_tails import tail
+from recipe_compiler.verify.integrability.mixtures import components
+
+
+def finite(
+    c: Calculus,
+    declarations: Declarations,
+    energy: Tensor,
+    over: tuple[Block, ...],
+    abstract: tuple[Function, ...] = (),
+) -> Finite:
+    """Return whether the integral of exp(-energy) over blocks is finite, whatever the other blocks are.
+
+    Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral. A
+    mixture is decided component by component.
+    """
+    c = with_assumed_signs(c, declarations)
+    found = _as_it_stands(c, declarations, energy, over, abstract)
+    parts = components(c, energy) if found.reasons else ()
+    if not parts:
+        return found
+    of_parts = [finite(c, declarations, part, over, abstract) for part in parts]
+    assumed = {part.assumed for part in of_parts}
+    reasons = tuple(dict.fromkeys(reason for part in of_parts for reason in part.reasons))
+    if len(assumed) > 1 and not reasons:
+        return found
+    data = tuple((f"component {k}: {end}", says) for k, part in enumerate(of_parts, 1) for end, says in part.data)
+    return Finite(reasons, data, min(assumed), tuple(condition for part in of_parts for condition in part.needed))
+
+
+def _as_it_stands(
+    c: Calculus, declarations: Declarations, energy: Tensor, over: tuple[Block, ...], abstract: tuple[Function, ...]
+) -> Finite:
+    names = {block.name for block in over}
+    terms = [term for term in _lowered(c, energy).terms if _blocks(c, term) & names]
+    if any(_blocks(c, term) - names for term in terms):
+        return Finite((f"{text(_sum(c, terms))} couples them to other blocks",))
+    covered: frozenset[str] = frozenset()
+    assumed = ""
+    own = [term for term in terms if any(_is_energy(c, function, term) for function in abstract)]
+    if own:
+        covered = frozenset().union(*(_blocks(c, term) for term in own))
+        terms = [term for term in terms if term not in own]
+        assumed = f"exp({text(c.scale(_sum(c, own), -1))}) has a finite integral"
+    elif any(function.role == "potential" for function in abstract):
+        return Finite((f"the energy {text(energy)} is not a multiple of the potential plus other terms",))
+    helping = _helping(c, declarations, terms, over)
+    left = [term for term in terms if term not in helping]
+    uncovered = [term for term in left if _blocks(c, term) & covered]
+    if uncovered:
+        return Finite((f"no assumption covers {text(_sum(c, uncovered))}",))
+    rest = tuple(block for block in over if block.name not in covered)
+    parts = _parts(c, declarations, _groups(c, rest, left), terms, left)
+    reasons = tuple(reason for part in parts for reason in part.reasons)
+    data = tuple(item for part in parts for item in part.data)
+    alone = all(any(_blocks(c, term) <= part.names for part in parts) for term in terms)
+    exact = alone and energy.terms == _lowered(c, energy).terms
+    needed = tuple(condition for part in parts for condition in part.needed) if exact else ()
+    return Finite(reasons, data, assumed, needed)
+
+
+def abstract_energies(declarations: Declarations) -> tuple[Function, ...]:
+    """Return the functions that stand for an energy: the potential, without one every scalar function."""
+    potential = tuple(f for f in declarations.functions if f.role == "potential")
+    return potential or tuple(f for f in declarations.functions if not f.shape.sizes)
+
+
+def _is_energy(c: Calculus, function: Function, term: Term) -> bool:
+    """Whether a term is a constant multiple of an abstract energy, a positive one of the potential."""
+    own = (Component(function.name, (), ()), ONE)
+    rest = tuple(factor for factor in term.factors if factor != own)
+    if own not in term.factors or _blocks(c, Term(ONE, rest)):
+        return False
+    positive = term.coefficient > 0 and all(factor_is_positive(c.rules, factor) for factor in rest)
+    return positive or function.role != "potential"
+
+
+def _blocks(c: Calculus, term: Term) -> frozenset[str]:
+    return blocks_in(c, Tensor((), (term,)))
+
+
+def _sum(c: Calculus, terms: list[Term]) -> Tensor:
+    return c.collect(terms, ())
+
+
+def _helping(c: Calculus, declarations: Declarations, terms: list[Term], over: tuple[Block, ...]) -> list[Term]:
+    """Return terms whose sum is bounded below: nonnegative ones, and semidefinite forms in one block."""
+    found = [term for term in terms if is_nonnegative(c.rules, Tensor((), (term,)))]
+    for block in over:
+        if len(block.shape.sizes) != 1:
+            continue
+        forms = [term for term in terms if term not in found and degree_two(c, block, term)]
+        slope = c.diff(_sum(c, forms), Coordinate(block.name, row_slots(block)))
+        hessian = c.diff(slope, Coordinate(block.name, col_slots(block)))
+        if forms and definiteness(c, declarations, hessian) is not Definiteness.UNKNOWN:
+            found += forms
+    return found
+
+
+def degree_two(c: Calculus, block: Block, term: Term) -> bool:
+    """Whether a term is of degree two in a block, whatever its other factors hold."""
+    ours = [(a, e) for a, e in term.factors if isinstance(a, Coordinate) and a.block == block.name]
+    rest = Term(ONE, tuple(factor for factor in term.factors if factor not in ours))
+    return sum(e for _, e in ours) == 2 and block.name not in _blocks(c, rest) and all(e in (1, 2) for _, e in ours)
+
+
+def _groups(c: Calculus, blocks: tuple[Block, ...], left: list[Term]) -> list[tuple[Block, ...]]:
+    """Return the blocks in groups that terms of unknown sign couple."""
+    groups = [{block.name} for block in blocks]
+    for term in left:
+        touching = [group for group in groups if group & _blocks(c, term)]
+        groups = [group for group in groups if group not in touching] + [set[str]().union(*touching)]
+    return [tuple(block for block in blocks if block.name in group) for group in groups if group]
+
+
+def _parts(
+    c: Calculus, declarations: Declarations, groups: list[tuple[Block, ...]], terms: list[Term], left: list[Term]
+) -> list[Finite]:
+    """Decide every group by itself; those of which nothing is known are looked at together, too."""
+    parts = [_component(c, declarations, group, terms, left) for group in groups]
+    open_ = [group for group, part in zip(groups, parts, strict=True) if part.reasons and not part.needed]
+    if len(open_) < 2:
+        return parts
+    union = tuple(block for group in open_ for block in group)
+    joint = _by_tail(c, declarations, union, [term for term in terms if _blocks(c, term) <= _names(union)])
+    if joint is None:
+        return parts
+    return [*(part for group, part in zip(groups, parts, strict=True) if group not in open_), joint]
+
+
+def _component(
+    c: Calculus, declarations: Declarations, group: tuple[Block, ...], terms: list[Term], left: list[Term]
+) -> Finite:
+    """Decide one group; `left` are the terms that are not bounded below by themselves."""
+    names = _names(group)
+    own = [term for term in terms if _blocks(c, term) <= names]
+    single = one_by_one(c, group[0], own, left) if len(group) == 1 else None
+    if single is not None and not single.reasons:
+        return replace(single, names=names)
+    by_growth = _by_growth(c, declarations, group, own, [term for term in left if term in own])
+    if not by_growth.reasons:
+        return replace(by_growth, names=names)
+    by_tail = None if single is not None and single.needed else _by_tail(c, declarations, group, own)
+    if by_tail is not None and (not by_tail.reasons or by_tail.needed):
+        return by_tail
+    tried = [found for found in (single, by_growth, by_tail) if found is not None]
+    reasons = tuple(reason for found in tried for reason in found.reasons)
+    return Finite(reasons, needed=single.needed if single is not None else (), names=names)
+
+
+def _by_tail(c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: list[Term]) -> Finite | None:
+    """Decide by logarithmic growth, in all coordinates together; None if the energy does not grow like that."""
+    found = tail(c, declarations, group, own)
+    if found is None:
+        return None
+    if found.condition.holds:
+        shown = (found.condition.end, f"{text(found.condition.factor)} > 0")
+        return Finite((), (shown,), names=_names(group))
+    needed = (found.condition,) if found.exact else ()
+    return Finite((found.condition.unmet,), needed=needed, names=_names(group))
+
+
+def _names(group: tuple[Block, ...]) -> frozenset[str]:
+    return frozenset(block.name for block in group)
+
+
+def _by_growth(
+    c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: list[Term], left: list[Term]
+) -> Finite:
+    """Decide by growth: every block confined, every other term bounded below or dominated."""
+    found = grown(c, declarations, group, own, left)
+    if isinstance(found, str):
+        return Finite((found,))
+    data = [(f"growth of {name}", f"{text(_sum(c, list(x.terms)))} of degree {x.degree}") for name, x in found.items()]
+    return Finite((), tuple(data) or tuple((block.name, "bounded domain") for block in group))
+
+
+def _lowered(c: Calculus, energy: Tensor) -> Tensor:
+    """Return a lower bound of an energy: `n_i log(sum_j f_j) >= n_i log(f_i)` for n_i >= 0 and positive f_j."""
+    parts = [_log_of_one(c, term) or Tensor((), (term,)) for term in energy.terms]
+    return c.add(c.zero(), *parts)
+
+
+def _log_of_one(c: Calculus, term: Term) -> Tensor | None:
+    for factor in term.factors:
+        atom, exponent = factor
+        if not (isinstance(atom, Applied) and atom.fn == "log" and exponent == 1 and len(atom.args[0].terms) == 1):
+            continue
+        summand = atom.args[0].terms[0]
+        bound = indices(summand.factors) - set(atom.args[0].free)
+        rest = tuple(other for other in term.factors if other != factor)
+        here = [index for index in indices(rest) if len(bound) == 1 and index.size == next(iter(bound)).size]
+        coefficient = c.collect([Term(term.coefficient, rest)], tuple(here))
+        if (
+            len(here) != 1
+            or atom.args[0].free
+            or _blocks(c, Term(ONE, rest))
+            or not is_nonnegative(c.rules, coefficient)
+        ):
+            continue
+        moves: dict[Index, Slot] = {next(iter(bound)): here[0]}
+        one = c.collect([Term(summand.coefficient, tuple((moved(a, moves), e) for a, e in summand.factors))], here)
+        if is_positive(c.rules, one):
+            return c.total(c.multiply(coefficient, c.applied("log", one)), *here)
+    return None

@@ -1,0 +1,109 @@
+"""Refuting a marginal by convexity, where the integral over what is left has no closed form.
+
+If what is left of H less the stated energy is A(theta) Phi(a) + psi(a), the integral over a is Z(A), and
+Z(t)**2 < Z(t - h) Z(t + h) for all t and h > 0 (Cauchy and Schwarz; strictly, since Phi is not constant). A constant
+has equality. So the law of theta is the stated one only if A takes no three values at equal distances, and a continuous
+A that is not constant does.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.tensor.atoms import Factor, indices
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Tensor, Term
+from recipe_compiler.verdict import Refuted
+from recipe_compiler.verify.core.identities import Answer, shown
+from recipe_compiler.verify.core.premises import facts
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """What of an energy couples the blocks kept to others: `of_kept` times `of_others`."""
+
+    of_kept: Tensor
+    of_others: Tensor
+
+
+def convexity(
+    c: Calculus, case: Case, keep: frozenset[str], difference: Tensor, scalars: Callable[[Sizes], Expr]
+) -> Answer | None:
+    """Return the refutation, None where the energy is not of this form or no exact point shows it.
+
+    Energies must be shown to be smooth before.
+    """
+    coupling = coupling_of(c, keep, difference)
+    declarations = case.dynamics.declarations
+    if coupling is None or case.contradiction:
+        return None
+    for sizes in case.sizes:
+        try:
+            found = _refuted(case, keep, coupling, scalars(sizes), sizes)
+        except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+        if found is not None:
+            given = tuple(sorted(facts([case.dynamics.H], declarations)))
+            kept, others = text(coupling.of_kept), text(coupling.of_others)
+            by = "Cauchy-Schwarz: the logarithm of an integral is strictly convex in what multiplies its energy"
+            formula = f"({kept}) ({others})"
+            return Answer(Refuted(by, found, formula, given), tuple(sizes.items()) or "all", (), case.place("H"))
+    return None
+
+
+def coupling_of(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupling | None:
+    """Return the one product through which a scalar depends on the blocks kept, None if there are several."""
+    parts: dict[tuple[Factor, ...], list[Term]] = {}
+    for term in difference.terms:
+        if not blocks_in(c, Tensor((), (term,))) & keep:
+            continue
+        ours = [f for f in term.factors if _blocks(c, f) & keep]
+        if any(_blocks(c, f) - keep for f in ours):
+            return None
+        theirs = [f for f in term.factors if f not in ours]
+        if indices(ours) & indices(theirs):
+            return None
+        parts.setdefault(tuple(ours), []).append(Term(term.coefficient, tuple(theirs)))
+    if len(parts) != 1:
+        return None
+    ((ours, theirs),) = parts.items()
+    return Coupling(c.collect([Term(theirs[0].coefficient / theirs[0].coefficient, ours)], ()), c.collect(theirs, ()))
+
+
+def _refuted(
+    case: Case, keep: frozenset[str], coupling: Coupling, difference: Expr, sizes: Sizes
+) -> tuple[tuple[str, str], ...] | None:
+    """Return an exact point at which both factors move, once the second engine agrees on the form."""
+    declarations = case.dynamics.declarations
+    leaf = leaf_of(declarations, sizes)
+    kept, others = (written_out(x, sizes, leaf)[0] for x in (coupling.of_kept, coupling.of_others))
+    ours = [x for block in declarations.blocks if block.name in keep for x in coordinates(block, sizes)]
+    theirs = [x for block in declarations.blocks if block.name not in keep for x in coordinates(block, sizes)]
+    if not all(is_zero(sympy.diff(difference, x) - others * sympy.diff(kept, x)) for x in ours):
+        return None
+    for x in ours:
+        for y in theirs:
+            mixed = sympy.diff(kept, x) * sympy.diff(others, y)
+            found = None if mixed == 0 else witness(mixed, declarations, sizes)
+            if found is not None:
+                value = (f"d2(energy left - stated)/(d{x} d{y})", shown(found.value))
+                return (*found.text, value)
+    return None
+
+
+def _blocks(c: Calculus, factor: Factor) -> frozenset[str]:
+    return blocks_in(c, Tensor((), (Term(factor[1] / factor[1], (factor,)),)))

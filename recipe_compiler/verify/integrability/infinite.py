@@ -1,0 +1,110 @@
+"""Exact witnesses that exp(-H) has no finite integral: at admissible parameters, and for an admissible potential."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.polynomial_integrability.flat import flat
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import FunctionAt
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.show import text
+from recipe_compiler.verdict import Refuted
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.integrability.ends import Condition
+
+POINTS = 8
+"""Admissible parameters tried at each size."""
+
+COORDINATES = 6
+"""Instances with more coordinates are not looked at."""
+
+HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
+
+
+def infinite(case: Case, needed: Sequence[Condition]) -> tuple[Refuted, Sizes] | None:
+    """Return why the integral is infinite for some admissible parameters, with the sizes; None says nothing.
+
+    The instance of the potential is |theta|**2/2 plus a square, of which exp(-U) is integrable.
+    """
+    for sizes in case.sizes:
+        try:
+            found = fails(case.dynamics.declarations, needed, sizes)
+            found = _flat(case, sizes) if found is None else found
+        except (NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+        if found is not None:
+            return found, sizes
+    return None
+
+
+def fails(declarations: Declarations, needed: Iterable[Condition], sizes: Sizes) -> Refuted | None:
+    """Return a point at which a necessary condition does not hold."""
+    leaf = leaf_of(declarations, sizes)
+    for condition in needed:
+        entries = written_out(condition.factor, sizes, leaf)
+        for at in points(declarations, sizes, POINTS):
+            for entry in entries:
+                try:
+                    value = evaluate(entry, at.leaf)
+                except (NoValueError, KeyError):  # data have no value at a point of the declarations
+                    continue
+                if is_certainly(value, -1) or (condition.boundary and value == 0):
+                    says = f"what must be positive for {condition.end}"
+                    return Refuted(
+                        "exact witness", (*_named(declarations, at), (says, shown(value))), text(condition.factor)
+                    )
+    return None
+
+
+def _flat(case: Case, sizes: Sizes) -> Refuted | None:
+    """Return a direction or a region in which an instance of the energy does not grow."""
+    declarations = case.dynamics.declarations
+    blocks = declarations.blocks
+    inside = {node.name for node in nodes(case.dynamics.H) if isinstance(node, FunctionAt)}
+    if any(f.name in inside and not f.shape.sizes and f.role != "potential" for f in declarations.functions):
+        return None  # an instance of an abstract energy need not have the finite integral that is assumed of it
+    if any(block.domain.name not in HALF_LINE | {DomainName.REAL} for block in blocks):
+        return None
+    H = rows(case.dynamics.H, case.setting(sizes))[0][0]
+    z = [x for block in blocks for x in coordinates(block, sizes)]
+    if len(z) > COORDINATES:
+        return None
+    positive = [block.domain.name in HALF_LINE for block in blocks for _ in coordinates(block, sizes)]
+    for at in points(declarations, sizes, POINTS):
+        energy = instance(H, at, z)
+        found = None if energy is None else flat(energy, z, positive)
+        if found is not None:
+            return Refuted("exact witness", (*_named(declarations, at), *found.text), f"H = {energy}")
+        if energy is not None and not H.free_symbols - set(z) and not H.atoms(AppliedUndef):
+            return None  # every point has the same energy
+    return None
+
+
+def instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
+    """Return an energy with parameters and fields put in, None where that is not defined."""
+    calls = {call: at.fields[type(call).__name__] for call in H.atoms(AppliedUndef)}
+    concrete = cast(Expr, H.xreplace(calls).doit(deep=True)) if calls else H
+    numbers = {s: sympy.Rational(at.numbers[s].numerator, at.numbers[s].denominator) for s in at.numbers if s not in z}
+    found = cast(Expr, concrete.xreplace(numbers))
+    return None if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) else found
+
+
+def _named(declarations: Declarations, at: Point) -> tuple[tuple[str, str], ...]:
+    """Return the values of a point without the coordinates, which are integrated over."""
+    names = {block.name for block in declarations.blocks}
+    return tuple(item for item in at.text if item[0] not in names)

@@ -1,0 +1,192 @@
+"""What exp(-H) leaves of some blocks once all others are integrated out, and whether it is a stated law.
+
+Blocks that are Gaussian given the others are integrated exactly, one after the other, by both engines; of those that
+are left the integral must not depend on the blocks kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.gaussian_integral import gaussian_integral
+from recipe_compiler.algebra.scalars.entries import rows
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.structure.definedness import Obligations, nodes
+from recipe_compiler.derive.marginal import Gaussian, Integrated, blocks_in, integrate
+from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.verdict import Proved, Undecided
+from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verify.core.premises import smoothness, values
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
+from recipe_compiler.verify.integrability.convex import convexity
+
+SMOOTH = " is smooth"
+"""How an obligation about a kink ends: integrals need none of these."""
+
+LARGEST_SHIFTED = 2
+"""Beyond this size a square is not completed by scalars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A stated law of some blocks, beside what is left of the energy once the others are integrated out."""
+
+    case: Case
+    keep: tuple[Block, ...]
+    stated: Formula
+    integrated: Integrated
+    difference: Tensor
+    """What is left of the energy, less the stated one: the law is right if it does not depend on the blocks kept."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the blocks kept."""
+        return frozenset(block.name for block in self.keep)
+
+
+def law_of(case: Case, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
+    """Decide that the integral of exp(-H) over all blocks but `keep` is exp(-stated) times a constant."""
+    declarations = case.dynamics.declarations
+    others = [block for block in declarations.blocks if block.name not in keep]
+    c = calculus(declarations)
+    strangers = blocks_in(c, convert(stated, declarations)) - keep
+    if strangers:
+        return _open(f"the stated energy depends on {', '.join(sorted(strangers))}, which is integrated out", where)
+    restricted = restricts(declarations)
+    if restricted and others:
+        return _open(f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where)
+    integrated = integrate(c, declarations, convert(case.dynamics.H, declarations), others)
+    difference = c.subtract(integrated.energy, convert(stated, declarations))
+    kept = tuple(block for block in declarations.blocks if block.name in keep)
+    law = Law(case, kept, stated, integrated, difference)
+    slopes = [c.settled(c.diff(difference, Coordinate(block.name, row_slots(block)))) for block in kept]
+    left = frozenset(block.name for block in integrated.left)
+    if any(blocks_in(c, slope) & left for slope in slopes):
+        return _coupled(c, law, where)
+    if not integrated.left:
+        return _decided(c, law, slopes, where)
+    abstract = tuple(f for f in abstract_energies(declarations) if set(f.of) <= left)
+    found = finite(c, declarations, difference, integrated.left, abstract)
+    if found.reasons:
+        return _open(f"the integral over {', '.join(sorted(left))}: {'; '.join(found.reasons)}", where)
+    return _decided(c, law, slopes, where, frozenset({found.assumed} if found.assumed else ()))
+
+
+def restricts(declarations: Declarations) -> tuple[str, ...]:
+    """Return the blocks that an assumption restricts."""
+    parts = (part for a in declarations.assume for side in (a.left, a.right) for part in nodes(side))
+    return tuple(dict.fromkeys(p.name for p in parts if isinstance(p, Symbol) and p.role is Role.BLOCK))
+
+
+def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: frozenset[str] = frozenset()) -> Answer:
+    """Decide that the difference does not depend on the blocks kept, and that both engines find the same precisions."""
+    scalars = Integrals(law)
+    over = ", ".join(block.name for block in law.case.dynamics.declarations.blocks if block.name not in law.names)
+    after = f" after the integral over {over}" if over else ""
+    identities = [
+        Identity(f"d(energy left - stated)/d{block.name}{after}", where, slope, scalars.slope(block))
+        for block, slope in zip(law.keep, slopes, strict=True)
+    ]
+    zero = Tensor((), ())
+    identities += [
+        Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
+        for step in law.integrated.steps
+    ]
+    declarations = law.case.dynamics.declarations
+    formulas = [law.case.dynamics.H, law.stated]
+    premises = smoothness(formulas, declarations)
+    if not over and not blocks_in(c, law.difference):
+        # the two energies are the same wherever they are defined: nothing is differentiated
+        premises = values(formulas, declarations)
+    elif not blocks_in(c, law.difference) & law.names:
+        # what is left is free of the blocks kept, and an integral over the others needs no derivative
+        premises = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    question = Question(
+        tuple(identities), declarations, _sizes(law), premises, law.case.contradiction, reads=tuple(formulas)
+    )
+    answer = decide(question)
+    if isinstance(answer.decision, Proved):
+        how = "; ".join(f"integral over {s.block.name}: P = {text(s.precision)}" for s in law.integrated.steps)
+        data = (("energy left", text(law.integrated.energy)), *((("Gaussian", how),) if how else ()))
+        proof = Proved(answer.decision.by, tuple(sorted({*answer.decision.given, *given})), data)
+        return Answer(proof, answer.for_d, answer.checked_at, where)
+    return answer
+
+
+def _sizes(law: Law) -> tuple[Sizes, ...]:
+    """Return the sizes for the second engine: not those at which completing a square takes it seconds."""
+    if not any(step.shifted and step.block.shape.sizes for step in law.integrated.steps):
+        return law.case.sizes
+    small = tuple(sizes for sizes in law.case.sizes if max(sizes.values(), default=0) <= LARGEST_SHIFTED)
+    return small or law.case.sizes[:1]
+
+
+def _coupled(c: Calculus, law: Law, where: Place) -> Answer:
+    """Decide by convexity where blocks that are left couple to those kept."""
+    names = ", ".join(block.name for block in law.integrated.left)
+    rough = smoothness([law.case.dynamics.H, law.stated], law.case.dynamics.declarations).open
+    if rough:
+        return _open(f"not shown: {'; '.join(rough)}", where)
+    found = convexity(c, law.case, law.names, law.difference, Integrals(law).difference)
+    if found is None:
+        reason = f"the integral of exp(-({text(law.difference)})) over {names} is not known in closed form"
+        return _open(reason, where)
+    return found
+
+
+def _open(reason: str, where: Place) -> Answer:
+    return Answer(Undecided((reason,)), "all", (), where)
+
+
+class Integrals:
+    """The second engine's integrals at fixed sizes: the same blocks in the same order, by scalars."""
+
+    def __init__(self, law: Law) -> None:
+        self._law = law
+        self._at = cache(self._integrals)
+
+    def difference(self, sizes: Sizes) -> Expr:
+        """Return what is left of the energy, less the stated one."""
+        return self._at(tuple(sizes.items()))[0]
+
+    def slope(self, block: Block) -> Scalars:
+        """Return the derivatives of the difference by the coordinates of a block."""
+
+        def entries(sizes: Sizes) -> Sequence[Expr]:
+            return [sympy.diff(self.difference(sizes), x) for x in coordinates(block, sizes)]
+
+        return entries
+
+    def precision(self, step: Gaussian) -> Scalars:
+        """Return the entries of a precision as derived less those found here."""
+
+        def entries(sizes: Sizes) -> Sequence[Expr]:
+            own = self._at(tuple(sizes.items()))[1][step.block.name]
+            leaf = leaf_of(self._law.case.dynamics.declarations, sizes)
+            return [x - y for x, y in zip(written_out(step.precision, sizes, leaf), own, strict=True)]
+
+        return entries
+
+    def _integrals(self, items: tuple[tuple[str, int], ...]) -> tuple[Expr, dict[str, tuple[Expr, ...]]]:
+        sizes = dict(items)
+        setting = self._law.case.setting(sizes)
+        energy = rows(self._law.case.dynamics.H, setting)[0][0]
+        precisions: dict[str, tuple[Expr, ...]] = {}
+        for step in self._law.integrated.steps:
+            found = gaussian_integral(energy, coordinates(step.block, sizes))
+            energy = found.energy
+            precisions[step.block.name] = tuple(x for row in found.precision for x in row)
+        return energy - rows(self._law.stated, setting)[0][0], precisions

@@ -1,0 +1,133 @@
+"""Is the integral of exp(-H) over the declared domain finite: is there a law that the dynamics could keep?"""
+
+from collections.abc import Sequence
+
+from sympy import Expr
+
+from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.structure.definedness import Obligations, nodes
+from recipe_compiler.derive.marginal import Integrated, integrate
+from recipe_compiler.formula.expression import FunctionAt
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verify.core.premises import assumptions, facts, smoothness
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case, once
+from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
+from recipe_compiler.verify.integrability.ends import Finite
+from recipe_compiler.verify.integrability.infinite import infinite
+from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals, Law, restricts
+
+NORMALISABLE = ("normalisable", "exp(-H) has a finite integral")
+
+METHOD = "growth at the ends of the domain; second engine"
+
+
+@once
+def normalisable(case: Case) -> Finding:
+    """Decide that exp(-H) has a finite integral, for every size and all values of the parameters.
+
+    Of an abstract potential U it is assumed that exp(-U) has one; the assumption is listed, and decided in a build.
+    What then stays undecided is not required of the dynamics.
+    """
+    declarations = case.dynamics.declarations
+    c = calculus(declarations)
+    inside = {node.name for node in nodes(case.dynamics.H) if isinstance(node, FunctionAt)}
+    abstract = tuple(function for function in abstract_energies(declarations) if function.name in inside)
+    covered = {block for function in abstract for block in function.of}
+    H = convert(case.dynamics.H, declarations)
+    found, integrated = finite(c, declarations, H, declarations.blocks, abstract), Integrated(H, (), ())
+    tried = list(found.reasons)
+    if found.reasons:
+        others = [block for block in declarations.blocks if block.name not in covered]
+        integrated = integrate(c, declarations, H, others)
+        gone = {step.block.name for step in integrated.steps}
+        left = tuple(block for block in declarations.blocks if block.name not in gone)
+        after = finite(c, declarations, integrated.energy, left, abstract) if gone else found
+        over = f"after the integral over {', '.join(step.block.name for step in integrated.steps)}: "
+        tried += [over + reason for reason in after.reasons] if gone else []
+        found = after
+    where = case.place("H")
+    if not found.reasons:
+        answer = _shown(case, found, integrated, H)
+        return Finding(*NORMALISABLE, True, answer.decision, answer.for_d, answer.checked_at, where)
+    free = not restricts(declarations) and not case.contradiction
+    refuted = infinite(case, found.needed) if free else None
+    if refuted is not None:
+        decision, sizes = refuted
+        return Finding(*NORMALISABLE, True, decision, tuple(sizes.items()) or "all", where=where)
+    by_form = None if abstract else _by_leading_form(case)
+    if by_form is not None:
+        return Finding(*NORMALISABLE, True, by_form, checked_at=((),), where=where)
+    given = tuple(sorted(facts([case.dynamics.H], declarations)))
+    open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
+    return Finding(*NORMALISABLE, required=not abstract, decision=open_, where=where)
+
+
+def _shown(case: Case, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
+    """Return the proof, once the second engine agrees on the energy and on what was integrated out."""
+    where = case.place("H")
+    zero = Tensor((), ())
+    law = Law(case, (), case.dynamics.H, integrated, zero)
+    scalars = Integrals(law)
+    identities = [Identity("H in index notation less H entry by entry", where, zero, _difference(case, H))]
+    identities += [
+        Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
+        for step in integrated.steps
+    ]
+    declarations = case.dynamics.declarations
+    premises = smoothness([case.dynamics.H], declarations)
+    # an integral needs no derivative: a kink does no harm
+    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    question = Question(
+        tuple(identities),
+        declarations,
+        case.sizes,
+        needed,
+        case.contradiction,
+        reads=(case.dynamics.H,),
+        at_every_point=True,
+    )
+    answer = decide(question)
+    if not isinstance(answer.decision, Proved):
+        return answer
+    given = {*answer.decision.given, *({found.assumed} if found.assumed else ()), *assumptions(declarations)}
+    steps = tuple((f"integral over {s.block.name}", f"Gaussian, P = {text(s.precision)}") for s in integrated.steps)
+    proof = Proved(METHOD, tuple(sorted(given)), (*steps, *found.data))
+    return Answer(proof, answer.for_d, answer.checked_at, where)
+
+
+def _difference(case: Case, H: Tensor) -> Scalars:
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        leaf = leaf_of(case.dynamics.declarations, sizes)
+        return [written_out(H, sizes, leaf)[0] - rows(case.dynamics.H, case.setting(sizes))[0][0]]
+
+    return entries
+
+
+def _by_leading_form(case: Case) -> Proved | None:
+    """Return a proof for a polynomial energy where the document fixes all sizes."""
+    declarations = case.dynamics.declarations
+    real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
+    if declarations.sizes or declarations.functions or not real or case.contradiction:
+        return None
+    try:
+        H = rows(case.dynamics.H, case.setting({}))[0][0]
+    except (NotScalarisableError, TooLargeError):
+        return None
+    if [x for x in smoothness([case.dynamics.H], declarations).open if not x.endswith(SMOOTH)]:
+        return None
+    found = leading(H, [x for block in declarations.blocks for x in coordinates(block, {})])
+    if found is None:
+        return None
+    by = "leading form, positive by Z3" if found.trusted else "completed squares and leading form"
+    return Proved(by, tuple(sorted(facts([case.dynamics.H], declarations))), found.data)

@@ -1,0 +1,110 @@
+"""Numbers of a Q at a point, by the homotopy from infinity: constructive, for any number of coordinates; no proof.
+
+With J = W exp(-H), which is free of divergence where exp(-H) is stationary and which decays at infinity,
+A_ij(z) = -int_1^oo t^(n-2) (z_j J_i(tz) - z_i J_j(tz)) dt is skew and has div A = J, so that Q = A exp(H). One integral
+over t per pair and point (Poincare's lemma from infinity; Ma, Chen, Fox 2015, Theorem 2, with another gauge).
+"""
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.sample_fields import as_fraction
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.recover.fields import Fields, fields
+from recipe_compiler.verify.recover.skew_problem import Problem, problem_of
+
+LARGEST_EXPONENT = 700.0
+MANY = 200
+"""Intervals the quadrature may use."""
+GOOD = 1e-6
+"""The relative error a number may have by the quadrature's own estimate."""
+CLOSE = 1e-8
+"""Errors below this are good whatever the value."""
+
+
+Numbers = tuple[tuple[float, ...], ...]
+"""A matrix over all coordinates."""
+
+
+def numeric_q(case: Case, at: Point, sizes: Sizes) -> Numbers | None:
+    """Return a Q for the claimed drift at a point, None where the integrals do not converge or a value is not known.
+
+    The blocks must be real: on any other domain the rays from a point to infinity leave it.
+
+    Raises:
+        NotConvertedError: the Ito drift is not determined by what is stated.
+        NotScalarisableError, TooLargeError: the second engine has no scalars for the document.
+    """
+    problem = problem_of(case)
+    return None if problem is None else numbers_of(problem, at, sizes)
+
+
+def numbers_of(problem: Problem, at: Point, sizes: Sizes) -> Numbers | None:
+    """Return the same for a problem."""
+    if any(block.domain.name is not DomainName.REAL for block in problem.dynamics.declarations.blocks):
+        return None
+    found = fields(problem, sizes)
+    n = len(found.z)
+    rows = [[0.0] * n for _ in range(n)]
+    for i, j in combinations(range(n), 2):
+        value = _integral(found, at, i, j)
+        if value is None:
+            return None
+        rows[i][j], rows[j][i] = 0.0 - value, value
+    return tuple(tuple(row) for row in rows)
+
+
+def _integral(found: Fields, at: Point, i: int, j: int) -> float | None:
+    """Return int_1^oo t^(n-2) (z_j W_i(tz) - z_i W_j(tz)) exp(H(z) - H(tz)) dt."""
+    here = {x: at.numbers[x] for x in found.z}
+    energy = float(_at(found.H, at))
+    if not any(here.values()):
+        return None
+    z = [float(here[x]) for x in found.z]
+    broken: list[Exception] = []
+
+    def integrand(u: float) -> float:
+        t = 1 / u
+        moved = _scaled(at, found, t)
+        try:
+            weight = energy - float(_at(found.H, moved))
+            if weight < -LARGEST_EXPONENT:
+                return 0.0
+            flow = z[j] * float(_at(found.W[i], moved)) - z[i] * float(_at(found.W[j], moved))
+            return t ** len(z) * flow * math.exp(weight)
+        except (NoValueError, OverflowError) as reason:
+            broken.append(reason)
+            return 0.0
+
+    value, error = _quadrature(integrand)
+    if broken or not math.isfinite(value) or error > max(GOOD * abs(value), CLOSE):
+        return None
+    return value
+
+
+def _quadrature(integrand: Callable[[float], float]) -> tuple[float, float]:
+    """Return the integral over (0, 1) in u = 1/t with an estimate of its error."""
+    from scipy.integrate import quad  # slow to import, and rarely needed
+
+    found = quad(integrand, 0.0, 1.0, limit=MANY, full_output=1)
+    return float(found[0]), math.inf if len(found) > 3 else float(found[1])
+
+
+def _scaled(at: Point, found: Fields, t: float) -> Point:
+    """Return the point t z, the fields and parameters as they were."""
+    factor = as_fraction(sympy.Rational(t))
+    numbers = dict(at.numbers) | {x: at.numbers[x] * factor for x in found.z}
+    return Point(numbers, at.fields, at.text)
+
+
+def _at(e: Expr, at: Point) -> float:
+    value: Value = evaluate(e, at.leaf)
+    return float(ball(value).mid())

@@ -1,0 +1,152 @@
+"""Does a skew Q give the claimed drift, with D and H as stated? (ma2015recipe, Theorem 2).
+
+Proved by a Q, written out and judged like any other. Refuted where the claimed equation does not leave exp(-H)
+stationary, where one coordinate leaves no room for a skew Q, and where a current goes round a torus.
+"""
+
+from dataclasses import replace
+from itertools import islice
+
+from recipe_compiler.algebra.dynamics.system import state
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points, witness
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Topic, Undecided
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.periodic import periodic
+from recipe_compiler.verify.recover.circles import current_around
+from recipe_compiler.verify.recover.fields import Fields, fields
+from recipe_compiler.verify.recover.numeric import numbers_of
+from recipe_compiler.verify.recover.search import search
+from recipe_compiler.verify.recover.skew_problem import Problem, problem_of
+from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+
+ID, SAYS = RECOVERED_Q = "recovered_q", "a skew Q gives the claimed drift"
+GAUGE = (
+    "one representative of Q: A exp(H) may be added for any skew A(z) with sum_j d A_ij / d z_j = 0 in every row, "
+    "and the drift stays the same"
+)
+LARGEST_NUMERIC = 4
+"""Numbers of a Q are shown for so many coordinates at most."""
+POINTS_TRIED = 12
+
+
+def lacks_q(dynamics: Dynamics) -> bool:
+    """Whether a drift is claimed and Q is left to be found."""
+    return dynamics.Q is None and dynamics.claims.drift is not None
+
+
+def recovered_q(case: Case) -> Finding:
+    """Decide that some skew Q gives the claimed drift, for every size."""
+    where = case.place("claims.drift", "claims")
+    try:
+        problem = problem_of(case)
+    except NotConvertedError as reason:
+        return Finding(ID, SAYS, False, Undecided((str(reason),)), where=where)
+    if problem is None:
+        reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
+        return Finding(ID, SAYS, False, Undecided((reason,)), where=where)
+    outcome = search(problem)
+    if outcome.found is not None:
+        proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
+        return Finding(ID, SAYS, False, proved, "all", outcome.found.checked_at, where)
+    stationary = claimed_stationary(problem.case) if outcome.stationary is None else outcome.stationary
+    if isinstance(stationary.decision, Refuted):
+        return replace(stationary, id=ID, says=SAYS, required=False, decision=_not_stationary(stationary.decision))
+    none = _around(problem) or _one_coordinate(problem)
+    if none is not None:
+        sizes, refuted = none
+        return Finding(ID, SAYS, False, refuted, tuple(sizes.items()) or "all", where=where)
+    known = (*_existence(problem), *_numbers(problem)) if isinstance(stationary.decision, Proved) else ()
+    left = (*outcome.tried, *known)
+    return Finding(ID, SAYS, False, Undecided(left), where=where)
+
+
+def explained_q(finding: Finding) -> Explanation | None:
+    """Return the Q that was found for a claimed drift, with its gauge freedom; None where none was."""
+    if finding.id != ID or not isinstance(finding.decision, Proved):
+        return None
+    found = finding.decision
+    return Explanation(Topic.CURL, GAUGE, found.data, found.by, found.given)
+
+
+def _not_stationary(decision: Refuted) -> Refuted:
+    by = f"exp(-H) is not stationary for the claimed equation, which it is for every skew Q: {decision.by}"
+    return replace(decision, by=by)
+
+
+def _one_coordinate(problem: Problem) -> tuple[Sizes, Refuted] | None:
+    """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
+    for sizes in problem.case.sizes:
+        at = _fields(problem, sizes)
+        if at is None or len(at.z) != 1:
+            continue
+        try:
+            found = None if is_zero(at.W[0]) else witness(at.W[0], problem.dynamics.declarations, sizes)
+        except (NoNormalFormError, NoInstanceError):
+            continue
+        if found is not None:
+            value = ("claimed drift less -D H' + D'", shown(found.value))
+            return sizes, Refuted("one coordinate leaves Q = 0, which forces the drift", (*found.text, value))
+    return None
+
+
+def _around(problem: Problem) -> tuple[Sizes, Refuted] | None:
+    """Refute where all blocks are circles and a current goes round them."""
+    if not isinstance(periodic(problem.case).decision, Proved):
+        return None
+    for sizes in problem.case.sizes:
+        at = _fields(problem, sizes)
+        try:
+            found = None if at is None else current_around(problem, at, sizes)
+        except NoInstanceError:
+            continue
+        if found is not None:
+            name, point = found
+            by = "stationary, but not representable: a current goes round the torus, which div(Q exp(-H)) has not"
+            return sizes, Refuted(by, (*point.text, (name, shown(point.value))))
+    return None
+
+
+def _fields(problem: Problem, sizes: Sizes) -> Fields | None:
+    try:
+        return fields(problem, sizes)
+    except (NotScalarisableError, TooLargeError):
+        return None
+
+
+def _existence(problem: Problem) -> tuple[str, ...]:
+    """Say that a stationary equation has a Q where Poincare's lemma says so: a formula is what is missing."""
+    declarations = problem.dynamics.declarations
+    holes = declarations.assume or any(block.domain.name is DomainName.CIRCLE for block in declarations.blocks)
+    dimensions = [len(state(declarations, sizes)) for sizes in problem.case.sizes]
+    if holes or min(dimensions) < 2:
+        return ()
+    return ("exp(-H) is stationary for the claimed equation, so that a Q exists; none was found as a formula",)
+
+
+def _numbers(problem: Problem) -> tuple[str, ...]:
+    """Return numbers of a Q at one point, by the homotopy from infinity: no proof."""
+    declarations = problem.dynamics.declarations
+    for sizes in problem.case.sizes:
+        if not 2 <= len(state(declarations, sizes)) <= LARGEST_NUMERIC:
+            continue
+        try:
+            for point in islice(points(declarations, sizes), POINTS_TRIED):
+                found = numbers_of(problem, point, sizes)
+                if found is not None and any(x for row in found for x in row):
+                    matrix = ", ".join("[" + ", ".join(f"{x + 0.0:.6g}" for x in row) + "]" for row in found)
+                    at = "; ".join(f"{name} = {value}" for name, value in point.text)
+                    return (f"numeric Q at {at}: [{matrix}] (homotopy from infinity, no proof)",)
+        except (NoInstanceError, NotScalarisableError, TooLargeError):
+            pass
+        return ()
+    return ()

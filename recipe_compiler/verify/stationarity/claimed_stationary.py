@@ -1,0 +1,19 @@
+"""Does the equation that an author claims leave exp(-H) stationary? Not if probability passes through infinity.
+
+Fokker and Planck's equation is asked first; a solution of it with a current that is not shown to vanish at infinity
+need not be a law that solutions keep.
+"""
+
+from recipe_compiler.verdict import Finding, Proved
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.claimed_residual import claimed_residual
+from recipe_compiler.verify.equation.equation import claimed_equation
+from recipe_compiler.verify.infinity.open_current import through_infinity
+
+
+def claimed_stationary(case: Case) -> Finding:
+    """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
+    found = claimed_residual(case)
+    if not isinstance(found.decision, Proved):
+        return found
+    return through_infinity(case, found, claimed_equation(case))

@@ -1,0 +1,96 @@
+"""Do solutions run off to infinity in finite time? Proved by a Lyapunov function, refuted on a line."""
+
+from collections.abc import Callable
+
+from recipe_compiler.errors import ModelError
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import Answer, faults_of
+from recipe_compiler.verify.core.stratonovich import NotConvertedError
+from recipe_compiler.verify.core.subject import Case, once
+from recipe_compiler.verify.equation.claimed_residual import claimed_residual
+from recipe_compiler.verify.equation.equation import Equation, equation
+from recipe_compiler.verify.infinity.at_infinity import lost
+from recipe_compiler.verify.infinity.finite import Shown, by_lyapunov, checked
+from recipe_compiler.verify.infinity.line import reaches_infinity, through
+from recipe_compiler.verify.infinity.lyapunov import is_growth
+from recipe_compiler.verify.infinity.outrun import outruns
+from recipe_compiler.verify.integrability.normalisable import normalisable
+from recipe_compiler.verify.stationarity.stationary import stationary
+
+EXPLOSION = ("explosion", "solutions do not run off to infinity in finite time")
+ASSUMED = "chains do not explode in finite time"
+INTEGRABLE = "from almost every start: D/(1 + |z|)**2 and the current over 1 + |z| are integrable against exp(-H)"
+
+
+@once
+def explosion(case: Case) -> Finding:
+    """Decide that no solution reaches infinity in finite time, for every size and all values of the parameters.
+
+    Undecided it does not stop a compilation; refuted it does. What happens at the faces of the domain is asked by
+    `boundary`: here solutions are followed as long as they keep a distance from those.
+    """
+    return decided(case, _answer)
+
+
+def decided(case: Case, answer_of: Callable[[Equation], Answer]) -> Finding:
+    """Return the finding about the equation of a case, whatever keeps that from being known."""
+    where = case.place("claims.lyapunov", "claims.drift", "D")
+    try:
+        of = equation(case)
+        unknown = Answer(Undecided(("the equation is not known: the noise, or both Q and a drift, are not given",)))
+        answer = unknown if of is None else answer_of(of)
+    except NotConvertedError as reason:
+        answer = Answer(Undecided((str(reason),)))
+    except ModelError as error:
+        answer = Answer(Undecided(faults_of(error)))
+    required = isinstance(answer.decision, Refuted)
+    return Finding(*EXPLOSION, required, answer.decision, answer.for_d, answer.checked_at, where)
+
+
+def rests_on(found: Finding) -> tuple[str, ...]:
+    """Return what is taken for granted where solutions stay finite: named growth, or that they do."""
+    if not isinstance(found.decision, Proved):
+        return (ASSUMED,)
+    return tuple(fact for fact in found.decision.given if is_growth(fact))
+
+
+def _answer(of: Equation) -> Answer:
+    found = by_lyapunov(of)
+    if not isinstance(found.decision, Undecided):
+        return found
+    against = outruns(of) or _by_law(of)
+    if against is not None:
+        return against
+    left = by_integrals(of, normalisable(of.case))
+    if isinstance(left, Answer):
+        return left
+    tried = tuple(dict.fromkeys((*found.decision.tried, *left)))
+    return Answer(Undecided(tried, given=found.decision.given))
+
+
+def _by_law(of: Equation) -> Answer | None:
+    """Return that solutions reach infinity along a line, on which exp(-H) has a finite integral."""
+    if not isinstance(normalisable(of.case).decision, Proved):
+        return None
+    current = through(of)
+    if current is not None and current.explodes:
+        return Answer(current.runs_off, tuple(current.sizes.items()) or "all")
+    by_test = reaches_infinity(of)
+    return None if by_test is None else Answer(by_test)
+
+
+def by_integrals(of: Equation, law: Finding) -> Answer | tuple[str, ...]:
+    """Return the proof by what is integrable against exp(-H), a law that the equation keeps; else what is missing.
+
+    `law` says that exp(-H) has a finite integral. An author who states a Lyapunov function is told about that one.
+    """
+    case = of.case
+    if case.dynamics.claims.lyapunov is not None:
+        return ()
+    left = lost(of)
+    if left:
+        return left
+    holds = (stationary if case.dynamics.Q is not None else claimed_residual)(case).decision
+    if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
+        return ("exp(-H) is not shown to be a law that the equation keeps",)
+    return checked(of, Shown(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True))

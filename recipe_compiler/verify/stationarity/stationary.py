@@ -1,0 +1,71 @@
+"""Is exp(-H) stationary for the recipe's dynamics: is its Fokker-Planck residual zero? (ma2015recipe, Theorem 1).
+
+A Q or D as steep as exp(H) may carry solutions through infinity, which the residual does not see: it leaves the claim
+open.
+"""
+
+from collections.abc import Sequence
+
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.errors import ModelError
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
+from recipe_compiler.verify.core.kinks import across, lipschitz
+from recipe_compiler.verify.core.scalars import drift_at
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.equation.equation import equation
+from recipe_compiler.verify.infinity.open_current import through_infinity
+
+
+def stationary(case: Case) -> Finding:
+    """Decide that the derived drift, with D, leaves exp(-H) stationary, for every size.
+
+    The second engine takes the *derived* drift, written out at small sizes, and asks for its residual; and it derives
+    the drift once more by itself and compares. A fault in the derivation cannot pass both.
+    """
+    says = "exp(-H) is stationary"
+    if case.derivation is None or case.dynamics.Q is None:
+        missing = "D" if case.derivation is None else "Q"
+        return Finding("stationary", says, True, Undecided((f"{missing} is not given: there is no recipe to check",)))
+    derivation = case.derivation
+    where = case.place("H")
+    zero = Tensor((), ())
+    try:
+        left = residual(derivation, derivation.drift, derivation.D)
+    except ModelError as error:
+        return Finding("stationary", says, True, Undecided(faults_of(error)), where=where)
+    identities = (
+        Identity("the residual", where, left, _residual(case)),
+        Identity("the derived drift less that of the second engine", where, zero, _difference(case)),
+    )
+    formulas = (case.whole.H, *(x for m in (case.whole.D, case.whole.Q) for row in m or () for x in row))
+    declarations = case.dynamics.declarations
+    kinks = lipschitz(formulas, declarations)
+    remark = across(kinks.names)
+    answer = decide(
+        Question(identities, declarations, case.sizes, kinks.premises, case.contradiction, remark, formulas)
+    )
+    found = Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
+    return through_infinity(case, found, equation(case)) if isinstance(answer.decision, Proved) else found
+
+
+def _residual(case: Case) -> Scalars:
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        f = tuple(x for block in drift_at(case, sizes).values() for x in block)
+        return [second.residual(case.system(sizes), f)]
+
+    return entries
+
+
+def _difference(case: Case) -> Scalars:
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        derived = (x for block in drift_at(case, sizes).values() for x in block)
+        own = second.drift(case.system(sizes))
+        return [x - y for x, y in zip(derived, own, strict=True)]
+
+    return entries

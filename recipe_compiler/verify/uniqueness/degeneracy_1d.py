@@ -1,0 +1,206 @@
+"""One entry of D or Q as a function of one coordinate: where it is rough, where it vanishes, what crosses that."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.dynamics.brackets import never_zero
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.scalars.transcendentals import argument
+from recipe_compiler.algebra.structure.regularity import (
+    Smoothness,
+    Spot,
+    has_unknown_edges,
+    is_defined_between,
+    is_diagonal,
+    is_entrywise,
+    is_inside,
+    nonsingular,
+    spots,
+)
+from recipe_compiler.algebra.zero.zeros_on_line import Root, order, roots
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transpose
+from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import Decision, Proved, Refuted
+from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.uniqueness.degeneracy_rank import Place
+from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossing, is_dense, restricted
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry as a function of one coordinate, and values of all else."""
+
+    x: Symbol
+    block: Block
+    f: Expr
+    constants: dict[Expr, Fraction]
+    at: tuple[tuple[str, str], ...]
+    whole: bool
+    """Whether it tells of every entry and size, whatever the parameters."""
+    alike: bool
+    """Whether it tells of every entry and size, at values of the parameters."""
+
+
+def line_of(case: Case, formula: Formula) -> Line | None:
+    """Return an entry on the smallest sizes as a function of one coordinate, if it is one and not zero."""
+    sizes = case.sizes[0]
+    declarations = case.dynamics.declarations
+    try:
+        found = [e for row in rows(formula, case.setting(sizes)) for e in row if e != 0]
+        at = next(iter(points(declarations, sizes)), None)
+    except (NotScalarisableError, TooLargeError, NoInstanceError):
+        return None
+    if not found or at is None or found[0].atoms(AppliedUndef):
+        return None
+    owner = {z: block for block in declarations.blocks for z in coordinates(block, sizes)}
+    moving = [s for s in found[0].free_symbols if s in owner]
+    if len(moving) != 1 or not isinstance(moving[0], Symbol):
+        return None
+    x = moving[0]
+    constants = {cast(Expr, s): at.numbers[cast(Expr, s)] for s in found[0].free_symbols if s != x}
+    parameters = {p.name for p in declarations.parameters}
+    named = tuple((name, value) for name, value in at.text if name in parameters or name in sizes)
+    alike = is_alike(case, formula) and (len(formula.shape.sizes) < 2 or is_diagonal(formula, declarations))
+    return Line(x, owner[x], found[0], constants, named, not constants and alike, alike)
+
+
+def is_alike(case: Case, formula: Formula) -> bool:
+    """Whether one entry of a formula tells of all at every size, but for factors that are nonsingular."""
+    if is_entrywise(formula):
+        return True
+    match formula:
+        case Transpose(arg):
+            return is_alike(case, arg)
+        case Multiply(left, right) | MatMul(left, right):
+            for factor, other in ((left, right), (right, left)):
+                square = factor.shape.rows == factor.shape.cols
+                if (
+                    square
+                    and not depends_on_state(factor)
+                    and nonsingular(factor, case.dynamics.declarations) is not None
+                ):
+                    return is_alike(case, other)
+            return False
+        case _:
+            return False
+
+
+def without_constants(line: Line) -> Line | None:
+    """Return an entry that tells of every size and parameter, without a factor that is never 0; None if it does not."""
+    factor, f = line.f.as_independent(line.x, as_Add=False)
+    if not line.alike or f.free_symbols != {line.x} or not never_zero(factor):
+        return None
+    return Line(line.x, line.block, f, {}, (), whole=True, alike=True)
+
+
+def roughness(case: Case, place: Place, line: Line) -> Decision | None:
+    """Decide that an entry is locally Lipschitz; None if it is not known."""
+    found = spots(line.f, line.x, line.block, line.constants)
+    if found is None:
+        return None
+    for spot in found:
+        if spot.behaviour is Smoothness.ROUGH and is_certainly_inside(case, spot.at, line.block):
+            return refuted_at(place, line, spot.at, _rough(spot))
+    if not line.whole or any(spot.behaviour is not Smoothness.LIPSCHITZ for spot in found):
+        return None
+    if not is_defined_between(line.f, line.x, line.block, found, line.constants):
+        return None
+    return Proved("isolated zeros", ())
+
+
+def roots_of(line: Line | None) -> tuple[Root, ...] | None:
+    """Return the zeros of a function of one coordinate inside the domain; None if they are not known."""
+    if line is None:
+        return None
+    numbers = {s: sympy.Rational(v.numerator, v.denominator) for s, v in line.constants.items()}
+    found = roots(_numerator(cast(Expr, line.f.xreplace(numbers))), line.x)
+    return None if found is None else tuple(root for root in found if is_inside(root, line.block))
+
+
+def _numerator(f: Expr) -> Expr:
+    """Return something with the zeros of a function, of moduli and powers too."""
+    match f:
+        case sympy.Abs():
+            return _numerator(argument(f))
+        case sympy.Pow() if f.exp.is_positive:
+            return _numerator(f.base)
+        case sympy.exp():
+            return sympy.Integer(1)
+        case sympy.Mul():
+            return sympy.Mul(*(_numerator(arg) for arg in f.args if not arg.is_number))
+        case _:
+            return f
+
+
+def is_crossed(case: Case, line: Line, root: Root) -> bool | None:
+    """Whether chains cross the surface; False if the row of the coordinate in D and Q vanishes there; None: unknown.
+
+    They do where the noise in the coordinate, or the current of Q, is not zero on a dense part of the surface.
+    """
+    system = case.system(case.sizes[0])
+    k = system.z.index(line.x)
+    if any(_is_dense_at(e, line, root, system.z) for e in crossing(line.x, system)):
+        return True
+    unknown = False
+    for entry in (*system.D[k], *system.Q[k]):
+        if entry == 0:
+            continue
+        if entry.free_symbols - {line.x} - set(line.constants):
+            unknown = True
+            continue
+        found = order(off_kinks(entry), line.x, root, line.constants) or order(entry, line.x, root, line.constants)
+        if found is None or found.power <= 0:
+            unknown = True
+        elif entry == system.D[k][k] and found.power == 1 and not found.even:
+            unknown = True  # D changes its sign there: that is another claim's to refute
+    return None if unknown else False
+
+
+def _is_dense_at(e: Expr, line: Line, root: Root, z: tuple[Symbol, ...]) -> bool:
+    """Whether an expression is a polynomial in the other coordinates that is not zero on a surface."""
+    if root.low == root.high and is_dense(
+        restricted(e, line.x, sympy.Rational(root.low.numerator, root.low.denominator)), z
+    ):
+        return True
+    others = [x for x in z if x != line.x]
+    try:
+        coefficients = sympy.Poly(e, *others).coeffs() if others else [e]
+    except sympy.PolynomialError:
+        return False
+    known = {line.x, *line.constants}
+    orders = (order(off_kinks(c), line.x, root, line.constants) for c in coefficients if c.free_symbols <= known)
+    return any(found is not None and found.power <= 0 for found in orders)
+
+
+def is_certainly_inside(case: Case, root: Root, block: Block) -> bool:
+    """Whether a root lies inside the domain, its whole interval with it; not known where that is not of numbers."""
+    if has_unknown_edges(block) or restricts_state(case.dynamics.declarations):
+        return False
+    ends = (Root(root.of, root.low, root.low), Root(root.of, root.high, root.high))
+    return all(is_inside(end, block) for end in ends)
+
+
+def refuted_at(place: Place, line: Line, root: Root, says: str) -> Refuted:
+    """Return a refutation by what an entry does at an exact zero."""
+    label = str(line.x)
+    return Refuted("exact zero", (*line.at, (label, root.text), (place.name, says)), text(place.formula))
+
+
+def _rough(spot: Spot) -> str:
+    if spot.order is None:
+        return "not locally Lipschitz there"
+    if spot.order.power == 0:
+        return "jumps, or its slope is not bounded"
+    return f"behaves as |y|**({spot.order.power}) at distance y: not locally Lipschitz"

@@ -1,0 +1,286 @@
+"""Is exp(-H) the only stationary law of dz = f dt + sqrt(2D) dW? Yes where noise, or its brackets, reach all of z.
+
+exp(-H) is a law, stationary and positive everywhere. Where the columns of D and their brackets with b = -Q grad H +
+div Q span all directions at *every* state (Hoermander), the semigroup sends bounded functions to continuous ones
+(Ichihara, Kunita 1974). On a connected state space two different laws are then impossible: they could be taken singular
+to each other, and the probability of a set that tells them apart, after a time t > 0, is a continuous function that is
+1 almost everywhere under exp(-H), hence everywhere, under the other law too (Hairer, Mattingly 2006, Theorem 3.16).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import sympy
+
+from recipe_compiler.algebra.dynamics.brackets import LARGEST, LARGEST_WORK, minor_without_zeros, rank_at, work
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.rewrite.transposes import is_symmetric
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.structure.psd import semidefinite
+from recipe_compiler.derive.brackets import Step, reach
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.refresh import refreshes
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.core.premises import depends_on_state, smoothness
+from recipe_compiler.verify.core.sizes import Sizes, written
+from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.equation.d_psd import d_psd
+from recipe_compiler.verify.equation.d_symmetric import d_symmetric
+from recipe_compiler.verify.equation.periodic import on_circles, periodic
+from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.integrability.normalisable import normalisable
+from recipe_compiler.verify.recover.represented import UNKNOWN, represented
+from recipe_compiler.verify.stationarity.explosion import ASSUMED, explosion, rests_on
+from recipe_compiler.verify.uniqueness.bracket_minors import spanning
+from recipe_compiler.verify.uniqueness.degeneracy_surfaces import wall
+from recipe_compiler.verify.uniqueness.linear_reach import reached
+from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
+
+UNIQUE = ("unique", "exp(-H) is the only stationary law of the recipe's equation")
+POINTS = 6
+FINITE = "exp(-H) has a finite integral"
+
+Law = Callable[[], Finding]
+Stays = Callable[[Case], Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """How a proof ended: its certificate, or what is missing."""
+
+    by: str = ""
+    data: tuple[tuple[str, str], ...] = ()
+    open: tuple[str, ...] = ()
+    checked: tuple[Sizes, ...] = ()
+    for_d: str | tuple[tuple[str, int], ...] = "all"
+
+
+def unique(case: Case) -> Finding:
+    """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
+    return of_equation(case, None, lambda: normalisable(case), explosion)
+
+
+def of_equation(case: Case, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+    """Decide the claim about D, Q and H as written, or with the Q that the claimed drift has; with what it rests on."""
+    of = represented(case)
+    if of is None:
+        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=case.place("D", "claims.drift"))
+    found = _finding(of.case, at, law, stays)
+    if not of.given or not isinstance(found.decision, Proved):
+        return found
+    given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
+    return replace(found, decision=replace(found.decision, given=tuple(given)))
+
+
+def _finding(case: Case, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+    """Decide the claim; `law` says whether exp(-H) is a law at all, `stays` whether solutions stay finite."""
+    where = case.place("D", "claims.diffusion")
+    if case.derivation is None:
+        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=where)
+    whole = case.whole
+    formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
+    premises = smoothness(formulas, case.dynamics.declarations)
+    given = tuple(sorted(premises.given))
+    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(case), *_not_stationary(case)]
+    if shut:
+        return Finding(*UNIQUE, False, Undecided(tuple(shut), given=given), where=where)
+    proof = _proof(case, case.derivation)
+    linear = _linear(case, at) if proof.open else None
+    proof = proof if linear is None else linear
+    if not proof.open:
+        no_law, needed = _not_a_law(law())
+        if no_law:
+            return Finding(*UNIQUE, False, Undecided((no_law,), given=given), where=where)
+        checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
+        finite = stays(case).decision
+        if isinstance(finite, Refuted):
+            return Finding(*UNIQUE, False, Undecided((f"not so: {ASSUMED}",), given=given), where=where)
+        kept = finite.given if isinstance(finite, Proved) else (ASSUMED,)
+        decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data)
+        return Finding(*UNIQUE, False, decision, proof.for_d, checked_at=checked, where=where)
+    hint = _hint(case.derivation)
+    other = other_law(case, hint, at) or _behind_a_wall(case, at, stays)
+    if other is not None:
+        refuted = replace(other.decision, residual=other.decision.residual + _where_stronger(case, other, law, stays))
+        return Finding(*UNIQUE, False, refuted, other.for_d, where=where)
+    tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
+    return Finding(*UNIQUE, False, Undecided(tried, given=given), where=where)
+
+
+def _linear(case: Case, at: AtValues | None) -> _Tried | None:
+    """Return the certificate of a linear equation: that of a build at its values."""
+    sizes = case.whole.declarations.sizes
+    scalars = at_values(case.whole, at or AtValues({}, {}))
+    if scalars is None or reached(scalars) != len(scalars.z):
+        return None
+    for_d = tuple((size, at.sizes[size]) for size in sizes) if at is not None and sizes else "all"
+    says = f"rank of [D, A D, A**2 D, ...] = {len(scalars.z)}, all of z"
+    return _Tried(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
+
+
+def _behind_a_wall(case: Case, at: AtValues | None, stays: Stays) -> Other | None:
+    """Return the refutation by a surface that no chain crosses: exp(-H) on one side of it is stationary too."""
+    split = wall(case)
+    if split is None or (at is not None and any(at.sizes.get(name) != n for name, n in split.sizes.items())):
+        return None
+    law = ("also stationary", f"exp(-H) where {split.g} > 0, and 0 elsewhere")
+    decision = Refuted("a surface that no chain crosses", (*split.witness, law), f"{split.g} never changes its sign")
+    return Other(replace(decision, given=rests_on(stays(case))), tuple(split.sizes.items()) or "all")
+
+
+def _where_stronger(case: Case, other: Other, law: Law, stays: Stays) -> str:
+    """Return that exp(-H) is the only one where what may vanish as declared does not, if that is proved."""
+    found = stronger(case.whole, other.zeros)
+    if found is None:
+        return ""
+    no_law, _ = _not_a_law(law())
+    narrower = case_of(found[0])
+    proof = None if narrower.derivation is None else _proof(narrower, narrower.derivation)
+    if no_law or proof is None or proof.open:
+        return ""
+    needed = " and ".join((found[1], *rests_on(stays(narrower))))
+    return f"; where {needed} it is the only one: {proof.by}"
+
+
+def _edges(case: Case) -> list[str]:
+    """Return what keeps the state from being all of a space without edges."""
+    declarations = case.dynamics.declarations
+    inner = {DomainName.REAL, DomainName.CIRCLE}
+    names = [block.name for block in declarations.blocks if block.domain.name not in inner]
+    found = [f"{', '.join(names)} has a boundary: what happens there decides it too"] if names else []
+    restricted = [c for c in declarations.assume if depends_on_state(c.left) or depends_on_state(c.right)]
+    found += [f"{text(c)} restricts the state, which may fall into parts" for c in restricted]
+    return found + ([case.contradiction] if case.contradiction else [])
+
+
+def _not_a_law(law: Finding) -> tuple[str, tuple[str, ...]]:
+    """Return why exp(-H) is not known to be a law (empty if it is, or is assumed to be), and what that rests on.
+
+    Of an abstract energy the integral may be assumed, and is then named; of a written one it must be shown.
+    """
+    match law.decision:
+        case Proved(_, given):
+            return "", given
+        case Refuted():
+            return "exp(-H) has no finite integral: it is no law, let alone the only one", ()
+        case Undecided():
+            return (f"not shown: {FINITE}", ()) if law.required else ("", (FINITE,))
+
+
+def _not_stationary(case: Case) -> list[str]:
+    """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
+    claims = [d_symmetric(case), q_skew(case), d_psd(case)]
+    claims += [periodic(case)] if on_circles(case.dynamics.declarations) else []
+    return [f"not shown: {found.says}" for found in claims if found.verdict is not Verdict.PROVED]
+
+
+def _hint(derivation: Derivation) -> str:
+    """Return which refresh brings in the noise that D lacks; empty where D is not zero."""
+    if any(not entry.is_zero for row in derivation.D for entry in row):
+        return ""
+    laws = refreshes(derivation)
+    if not laws:
+        return "; D = 0: nothing is random, and no block is shown to be Gaussian given the others, to be drawn anew"
+    return f"; D = 0, nothing is random: draw anew now and then from {' and '.join(laws)}"
+
+
+def _proof(case: Case, derivation: Derivation) -> _Tried:
+    """Return the certificate, by index calculus for every size or by a minor at fixed sizes, or what is open."""
+    noisy = _noisy(case, derivation)
+    names = case.names
+    try:
+        steps = reach(derivation, noisy) if noisy else ()
+    except ModelError as error:
+        return _Tried(open=tuple(fault.problem for fault in error.faults))
+    reached = noisy | {step.block for step in steps}
+    missing = [name for name in names if name not in reached]
+    if missing and case.dynamics.declarations.sizes:
+        return _Tried(open=(_reached(noisy, steps, missing),))
+    ranks, seen = _ranks(case)
+    if not missing:
+        if not ranks and any(min(sizes.values(), default=2) > 1 for sizes in seen):
+            return _certificate(noisy, steps, names, seen)
+        return _Tried(open=ranks or ("second engine: too large beyond a size of 1",))
+    if not ranks:
+        minors = _minors(case)
+        if minors:
+            listed = ", ".join(minors)
+            shown = f"{listed} is never 0" if len(minors) == 1 else f"{listed} have no common zero"
+            by = f"Hoermander: brackets of the columns of D span all directions: {shown}"
+            return _Tried(by, (("minor" if len(minors) == 1 else "minors", listed),), checked=seen)
+    return _Tried(open=(_reached(noisy, steps, missing), *ranks))
+
+
+def _certificate(
+    noisy: frozenset[str], steps: tuple[Step, ...], names: tuple[str, ...], seen: tuple[Sizes, ...]
+) -> _Tried:
+    if not steps:
+        return _Tried("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
+    own = ", ".join(name for name in names if name in noisy)
+    data = (("noise in", own), *((f"{step.block} by {step.by}", step.is_) for step in steps))
+    chain = "; ".join(f"{step.block} by {step.by} = {step.is_}" for step in steps)
+    return _Tried(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
+
+
+def _reached(noisy: frozenset[str], steps: tuple[Step, ...], missing: list[str]) -> str:
+    if not noisy:
+        return "no block is shown to have noise in all its directions at every state"
+    further = "".join(f", {step.block} by {step.by}" for step in steps)
+    return f"brackets reach {', '.join(sorted(noisy))}{further}; not shown at every state: {', '.join(missing)}"
+
+
+def _noisy(case: Case, derivation: Derivation) -> frozenset[str]:
+    """Return the blocks that D couples to no other and in which it is positive definite everywhere."""
+    declarations, D = case.dynamics.declarations, case.whole.D or ()
+    found: set[str] = set()
+    for n, block in enumerate(declarations.blocks):
+        alone = all(m == n or (row[n].is_zero and derivation.D[n][m].is_zero) for m, row in enumerate(derivation.D))
+        place = D[n][n]
+        definite = semidefinite(place, declarations)
+        if alone and definite is not None and definite.strict and is_symmetric(place, declarations):
+            found.add(block.name)
+    return frozenset(found)
+
+
+def _ranks(case: Case) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
+    """Return where the second engine finds too low a rank at all exact points it looks at, and where a full one."""
+    low: list[str] = []
+    full: list[Sizes] = []
+    for sizes in case.sizes:
+        try:
+            scalars = case.system(sizes)
+            n = len(scalars.z)
+            if n > LARGEST or work(scalars) > LARGEST_WORK:
+                continue
+            best = 0
+            for at in islice(points(case.dynamics.declarations, sizes, POINTS), POINTS):
+                best = max(best, rank_at(scalars, at))
+                if best == n:
+                    break
+        except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
+            low.append(f"second engine: {reason}")
+            continue
+        if best == n:
+            full.append(sizes)
+        else:
+            at_ = f" at {written(sizes)}" if sizes else ""
+            low.append(f"second engine{at_}: brackets span {best} of {n} directions at the points looked at")
+    return tuple(low), tuple(full)
+
+
+def _minors(case: Case) -> tuple[str, ...]:
+    """Return a minor that vanishes nowhere, or several that do not together; nothing where none are found."""
+    sizes = case.sizes[0]
+    try:
+        s = case.system(sizes)
+        found = minor_without_zeros(s, tuple(points(case.dynamics.declarations, sizes, POINTS)))
+        several = spanning(s) if found is None else (found,)
+    except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
+        return ()
+    return tuple(str(minor) for minor in several)

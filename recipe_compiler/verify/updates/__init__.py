@@ -1,0 +1,1 @@
+"""Is a claimed update a step of an equation that keeps exp(-H)?"""

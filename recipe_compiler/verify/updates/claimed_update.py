@@ -1,0 +1,292 @@
+"""Is the update that an author claims a step of an equation that keeps exp(-H), in the limit of small steps?
+
+f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps) are the limiting equation: where exp(-H) is not stationary for it the
+update is wrong, however small eps is. What the next power of eps does is a matter of finite steps and is said beside
+the proof. A step that does not shrink with eps has no limiting equation: it is judged by the law that it must keep.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from sympy import Expr
+
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.derive.powers import TOP, NotReadError
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block, Function
+from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Number, Power, Role, Symbol, Transpose
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.show import text as formula_text
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.infinity.at_infinity import steep
+from recipe_compiler.verify.infinity.open_current import OPEN
+from recipe_compiler.verify.updates.claimed_step import (
+    SECOND,
+    Asked,
+    asked_update,
+    disagreement,
+    guarded,
+    halved,
+    is_nothing,
+)
+from recipe_compiler.verify.updates.covariances import laws
+from recipe_compiler.verify.updates.finite_step import departure, read_as, remarks
+from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError, refresh_identity
+from recipe_compiler.verify.updates.step_residual import at_zero
+
+ZERO, ONE = Fraction(0), Fraction(1)
+CLAIMED_UPDATE = (
+    "claimed_update",
+    "in the limit eps -> 0 the claimed update is a step of an equation with stationary exp(-H)",
+)
+
+
+def claims_update(dynamics: Dynamics) -> bool:
+    """Whether an update is claimed."""
+    return dynamics.claims.update is not None
+
+
+def claimed_update(case: Case) -> Finding:
+    """Decide that exp(-H) is stationary for the limit of the claimed update, for every size."""
+    where = case.place("claims.update", "claims")
+    try:
+        asked = asked_update(case.dynamics, where)
+        answer = _answer(case, asked)
+    except (NotReadError, ModelError) as reason:
+        answer = Answer(Undecided((f"the update is not read: {reason}",)))
+    return Finding(*CLAIMED_UPDATE, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
+
+
+def _answer(case: Case, asked: Asked) -> Answer:
+    declared = asked.declarations.find("eps")
+    if not asked.update.step.uses_eps and declared is not None:
+        return Answer(Undecided(("eps is declared here, so that the update does not hold the step size",)))
+    found = laws(asked.update.step, asked.sizes)
+    if found.refuted is not None:
+        what, point = found.refuted
+        return Answer(Refuted(f"exact witness: {what}, is not positive semidefinite", point, what))
+    if found.crooked:
+        return Answer(Undecided((f"the covariance of {found.crooked} is not shown to be symmetric",)))
+    left = [draw for draw in found.open if draw.leading is None or not _is_a_place_of_D(draw.leading, case)]
+    rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
+    open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
+    premises = asked.premises | Obligations(found.given | rests, open_)
+    unit = asked.update.unit
+    if unit != ONE and left:
+        return Answer(Undecided(open_))  # what is no covariance sets no step size
+    low = next((power for power in asked.update.powers_below(TOP) if power <= SECOND), unit)
+    if low == unit:
+        return _limit(case, asked, premises)
+    if low == ZERO:
+        return _of_fixed_size(case, asked, premises)
+    return _of_another_order(case, asked, premises, low)
+
+
+def _limit(case: Case, asked: Asked, premises: Obligations) -> Answer:
+    """Decide the limiting equation, and add to a proof what is known of finite steps."""
+    unit = asked.update.unit
+    answer = _decided(case, asked, premises, [_stationary(asked, unit, "the residual of the limiting equation")])
+    slow = _moved_later(asked)
+    match answer.decision:
+        case Proved(_, given) if slow:
+            reason = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
+            return Answer(Undecided((reason,), given=given))
+        case Proved(_, given) if passing := _through_infinity(asked, unit):
+            return Answer(Undecided((OPEN, *passing), given=given))
+        case Proved(by, given, data):
+            beside = remarks(asked, case.derivation)
+            return replace(answer, decision=Proved(by, given, (*data, *beside.data), beside.said))
+        case Refuted(by):
+            by = f"wrong at every step size (eps^0): {by}{'' if unit == ONE else f'; {read_as(unit)}'}"
+            return _placed(case, asked, replace(answer, decision=replace(answer.decision, by=by)))
+        case Undecided():
+            return answer
+
+
+def _placed(case: Case, asked: Asked, answer: Answer) -> Answer:
+    """Return a refutation at the update of the block that departs from the equation of D and Q, if these are given."""
+    found = departure(asked, case.derivation)
+    if found is None or not isinstance(answer.decision, Refuted):
+        return answer
+    block, said = found
+    decision = replace(answer.decision, residual=f"{answer.decision.residual}; {said}")
+    return replace(answer, decision=decision, where=case.place(f"claims.update.{block}", "claims.update", "claims"))
+
+
+def _moved_later(asked: Asked) -> tuple[str, ...]:
+    """Return the blocks that a step moves, but not at order eps."""
+    unit = asked.update.unit
+    mean, spread = asked.update.mean_at(unit), asked.update.covariance_at(unit)
+    return tuple(
+        block.name
+        for block, dz, f, row in zip(asked.declarations.blocks, asked.update.change, mean, spread, strict=True)
+        if dz.parts and is_nothing((f, *row))
+    )
+
+
+def _of_another_order(case: Case, asked: Asked, premises: Obligations, low: Fraction) -> Answer:
+    """Refute a step whose leading part, of another order than eps, does not keep exp(-H)."""
+    if low < 0:
+        return Answer(Undecided((f"the step grows like eps^({low}) as eps becomes small",)))
+    what = f"the residual of the part eps^({low}) of the step"
+    answer = _decided(case, asked, premises, [_stationary(asked, low, what)])
+    match answer.decision:
+        case Refuted(by):
+            by = f"the step is of order eps^({low}), not eps, and that part is wrong: {by}"
+            return replace(answer, decision=replace(answer.decision, by=by))
+        case Undecided():
+            return answer
+        case Proved():
+            reason = f"the step is of order eps^({low}), not eps; its further parts are not decided"
+            return Answer(Undecided((reason,), given=answer.decision.given))
+
+
+def _of_fixed_size(case: Case, asked: Asked, premises: Obligations) -> Answer:
+    """Decide a step that moves the state however small eps is."""
+    blocks = asked.declarations.blocks
+    if is_nothing(asked.update.mean_at(ZERO)):
+        words = "the part eps^0 of Cov[dz], noise that moves nothing back"
+        spread = next(x for row in asked.update.covariance_at(ZERO) for x in row if not x.is_zero)
+        answer = _decided(case, asked, premises, [Identity(words, asked.where, spread, _spread_at(asked))])
+        match answer.decision:
+            case Refuted(by):
+                by = f"Cov[dz] does not shrink with eps: {by}"
+                return replace(answer, decision=replace(answer.decision, by=by))
+            case Proved():
+                return Answer(Undecided((f"index calculus: {words} does not reduce to zero",)))
+            case Undecided():
+                return answer
+    try:
+        found, identity = refresh_identity(asked.update, asked.dynamics.H, asked.where)
+    except NotAffineError as reason:
+        instance = _with_square_potential(asked)
+        if instance is None:
+            return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
+        return _of_instance(case, instance, str(reason))
+    answer = _decided(case, asked, premises, [identity])
+    names = ", ".join(block.name for block in (found.blocks or blocks))
+    match answer.decision:
+        case Refuted(by):
+            by = f"the step does not shrink with eps and changes the law of {names}: {by}"
+            return replace(answer, decision=replace(answer.decision, by=by))
+        case Proved(by, given) if found.whole:
+            given = tuple(sorted({*given, f"exp(-H) is a Gaussian law of {names} given the other blocks"}))
+            return replace(answer, decision=Proved(f"an exact draw that keeps the law of {names}: {by}", given))
+        case Proved():
+            reason = (
+                f"the step at eps = 0 keeps the law of {names}; what the rest of it does in the limit is not decided"
+            )
+            return Answer(Undecided((reason,), given=answer.decision.given))
+        case Undecided():
+            return answer
+
+
+def _of_instance(case: Case, instance: tuple[Asked, str], reason: str) -> Answer:
+    """Refute by one admissible potential; nothing else follows from one."""
+    asked, potential = instance
+    try:
+        _, identity = refresh_identity(asked.update, asked.dynamics.H, asked.where)
+    except NotAffineError as other:
+        return Answer(Undecided((f"the step does not shrink with eps: {reason}; for {potential}: {other}",)))
+    answer = _decided(case, asked, asked.premises, [identity])
+    if not isinstance(answer.decision, Refuted):
+        return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
+    by = f"the step does not shrink with eps and changes the law for {potential}: {answer.decision.by}"
+    point = (*answer.decision.witness, ("potential", potential))
+    return replace(answer, decision=replace(answer.decision, by=by, witness=point))
+
+
+def _with_square_potential(asked: Asked) -> tuple[Asked, str] | None:
+    """Return the update for the potential |theta|**2/2, where it is abstract and of one block."""
+    dynamics = asked.dynamics
+    item = dynamics.declarations.find(dynamics.potential or "")
+    if not isinstance(item, Function) or len(item.of) != 1 or dynamics.claims.update is None:
+        return None
+    block = next(block for block in dynamics.declarations.blocks if block.name == item.of[0])
+    square = _half_square(block)
+    try:
+        H = substitute(dynamics.H, {item.name: square})
+        new = tuple((name, substitute(f, {item.name: square})) for name, f in dynamics.claims.update)
+        functions = tuple(f for f in dynamics.declarations.functions if f != item)
+        bound = replace(
+            dynamics,
+            H=H,
+            D=None,
+            Q=None,
+            declarations=replace(dynamics.declarations, functions=functions),
+            claims=replace(dynamics.claims, update=new, drift=None, diffusion=None),
+        )
+        return asked_update(bound, asked.where), f"{item.name} = {formula_text(square)}"
+    except (ModelError, NotReadError):
+        return None
+
+
+def _half_square(block: Block) -> Formula:
+    z = Symbol(block.name, block.shape, Role.BLOCK)
+    square: Formula
+    if block.shape.sizes:
+        square = MatMul(Transpose(z, block.shape.transposed), z, SCALAR)
+    else:
+        square = Power(z, Number(Fraction(2)), SCALAR)
+    return Multiply(square, Number(Fraction(1, 2)), SCALAR)
+
+
+def _decided(case: Case, asked: Asked, premises: Obligations, identities: list[Identity]) -> Answer:
+    """Decide identities together with the agreement of the engines on the moments of the step."""
+    agree = Identity(
+        "the moments of the step less those of the second engine", asked.where, Tensor((), ()), disagreement(asked)
+    )
+    return decide(Question((*identities, agree), asked.declarations, asked.sizes, premises, case.contradiction))
+
+
+def _stationary(asked: Asked, power: Fraction, says: str) -> Identity:
+    """Return the residual of the coefficients of one power of eps."""
+    D = halved(asked, asked.update.covariance_at(power))
+    left = residual(asked.energy, asked.update.mean_at(power), D)
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        return [asked.residual_at(sizes, power)]
+
+    return Identity(says, asked.where, left, guarded(entries))
+
+
+def _through_infinity(asked: Asked, power: Fraction) -> tuple[str, ...]:
+    """Return terms of the limiting equation's current that may go through infinity, which its residual does not see."""
+    D = halved(asked, asked.update.covariance_at(power))
+    return steep(replace(asked.energy, drift=asked.update.mean_at(power), D=D))
+
+
+def _spread_at(asked: Asked) -> Scalars:
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        return [x for row in at_zero(asked.at(sizes)).covariance for x in row]
+
+    return guarded(entries)
+
+
+def _is_a_place_of_D(leading: Formula, case: Case) -> bool:
+    """Whether a covariance is 1 or 2 times a diagonal place of the D given, whose semidefiniteness is its own claim."""
+    if case.dynamics.D is None or case.derivation is None:
+        return False
+    declarations = case.derivation.dynamics.declarations
+    c = calculus(declarations)
+    for n, block in enumerate(declarations.blocks):
+        if leading.shape.rows != block.shape.rows:
+            continue
+        try:
+            own = convert(leading, declarations, *row_slots(block), *col_slots(block))
+        except ModelError:
+            continue
+        if any(c.is_zero(c.subtract(own, c.scale(case.derivation.D[n][n], k))) for k in (1, 2)):
+            return True
+    return False

@@ -1,0 +1,206 @@
+"""Is every `N(0, cov)` of a claimed update a law for small steps: is its covariance positive semidefinite?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.algebra.structure.psd import semidefinite
+from recipe_compiler.derive.step import Draw, Step, every_node
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import add, apply, matmul, multiply, parts, power, rebuild, transpose
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.formula.show import text
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Index
+from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
+from recipe_compiler.verify.core.premises import assumptions, facts
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.updates.small_covariances import is_definite_somewhere, is_even, stays_semidefinite
+
+ZERO, ONE = ex.Number(Fraction(0)), ex.Number(Fraction(1))
+
+Leading = tuple[Fraction, Formula]
+"""A power of eps and its coefficient, a formula without eps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A draw that is not shown to be one."""
+
+    says: str
+    leading: Formula | None
+    """Of what it is enough to know that it is positive semidefinite; None where that is not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laws:
+    """What is known of the covariances: used declarations, those not shown, and a point where one is no covariance."""
+
+    given: frozenset[str] = frozenset()
+    open: tuple[Open, ...] = ()
+    crooked: str = ""
+    """A draw whose covariance is not shown to be symmetric: its moments are not read."""
+    refuted: tuple[str, tuple[tuple[str, str], ...]] | None = None
+    """As the author wrote the draw, and exact values at which its covariance has a negative direction."""
+
+
+def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
+    """Return whether the draws of a step are draws, for small step sizes."""
+    given: set[str] = set()
+    left: list[Open] = []
+    for item in step.draws:
+        if item.covariance is None:
+            continue
+        if not item.gaussian:
+            given |= {f"{item.says} is unbiased, with covariance {text(item.covariance)}, new in every step"}
+            given |= _as_declared(item, step)
+            continue
+        found = leading(_before(item.covariance))
+        if found is None or holds_draw(found[1]):
+            left.append(Open(item.says, None))
+            continue
+        _, first = found
+        small = stays_semidefinite(_before(item.covariance), first, step.declarations)
+        kind = Kind.PSD if first.shape.sizes else Kind.NONNEGATIVE
+        if _is_covariance(first, step.declarations):
+            if _steps(item.covariance) and not is_even(item.covariance, step.declarations):
+                return Laws(crooked=item.says)
+            if not (small or is_definite_somewhere(first, step.declarations, sizes)):
+                left.append(Open(item.says, None))
+            given |= facts([first], step.declarations) | _for_small_steps(item, step) | assumptions(step.declarations)
+            continue
+        point = counterexample(first, kind, step.declarations, sizes)
+        if point is not None:
+            return Laws(refuted=(f"the covariance of {item.says}, to leading order {text(first)}", point))
+        left.append(Open(item.says, first if small else None))
+    return Laws(frozenset(given), tuple(left))
+
+
+def _is_covariance(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a formula is positive semidefinite by structure, and symmetric by index calculus."""
+    if not formula.shape.sizes:
+        return is_of_kind(formula, Kind.NONNEGATIVE, declarations)
+    if semidefinite(formula, declarations) is None:
+        return False
+    c = calculus(declarations)
+    i, j = (Index(formula.shape.sizes[0], label) for label in ("i", "j"))
+    entry = convert(formula, declarations, i, j)
+    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))
+
+
+def _as_declared(item: Draw, step: Step) -> set[str]:
+    """Return that the covariance of an estimated gradient is one: declared so, or else assumed."""
+    if item.covariance is None:
+        return set()
+    kind = Kind.PSD if item.shape.sizes else Kind.NONNEGATIVE
+    if is_of_kind(item.covariance, kind, step.declarations):
+        return set(facts([item.covariance], step.declarations))
+    return {f"{text(item.covariance)} is {kind}"}
+
+
+def _for_small_steps(item: Draw, step: Step) -> set[str]:
+    """Return what a covariance that is not seen to be one for every step size must be."""
+    kind = Kind.PSD if item.shape.sizes else Kind.NONNEGATIVE
+    if item.covariance is None or is_of_kind(item.covariance, kind, step.declarations):
+        return set()
+    return {f"the covariance of {item.says} is {Kind.PSD} for small eps"}
+
+
+def leading(formula: Formula) -> Leading | None:
+    """Return the lowest power of eps in a formula with its coefficient, as far as its structure shows it."""
+    if not _steps(formula):
+        return Fraction(0), formula
+    match formula:
+        case Symbol():
+            return Fraction(1), ONE
+        case ex.Add(terms, shape):
+            return _of_sum([_with_expm1(term) for term in terms], shape)
+        case ex.Multiply(left, right, shape):
+            return _of_product(left, right, lambda x, y: multiply(x, y, shape))
+        case ex.MatMul(left, right, shape):
+            return _of_product(left, right, lambda x, y: matmul(x, y, shape))
+        case ex.Power(base, ex.Number(value), shape):
+            found = leading(base)
+            return None if found is None else (found[0] * value, power(found[1], ex.Number(value), shape))
+        case ex.Transpose(arg):
+            found = leading(arg)
+            return None if found is None else (found[0], transpose(found[1]))
+        case ex.Apply("sqrt" | "expm1" | "inv" as fn, (arg,), shape):
+            return _of_function(fn, arg, shape)
+        case _:
+            return None
+
+
+def holds_draw(formula: Formula) -> bool:
+    """Whether a draw occurs."""
+    return any(isinstance(node, Symbol) and node.role is Role.NOISE for node in every_node(formula))
+
+
+def _of_function(fn: str, arg: Formula, shape: Shape) -> Leading | None:
+    found = leading(arg)
+    if found is None:
+        return None
+    low, first = found
+    match fn:
+        case "sqrt":
+            return low / 2, apply("sqrt", [first], shape)
+        case "inv":
+            return -low, apply("inv", [first], shape)
+        case _:
+            return (low, first) if low > 0 else None
+
+
+def _of_product(left: Formula, right: Formula, join: Callable[[Formula, Formula], Formula]) -> Leading | None:
+    one, two = leading(left), leading(right)
+    return None if one is None or two is None else (one[0] + two[0], join(one[1], two[1]))
+
+
+def _of_sum(terms: list[Formula], shape: Shape) -> Leading | None:
+    """Return the lowest power of a sum; numbers that cancel leave it."""
+    flat = [part for term in terms for part in (term.terms if isinstance(term, ex.Add) else (term,))]
+    numbers = [part for part in flat if isinstance(part, ex.Number)]
+    constant = add(numbers, SCALAR) if numbers else ZERO
+    others = [part for part in flat if not isinstance(part, ex.Number)]
+    found = [leading(part) for part in others]
+    known = [part for part in found if part is not None]
+    if len(known) < len(found):
+        return None
+    if constant != ZERO:
+        known.append((Fraction(0), constant))
+    low = min(power_ for power_, _ in known)
+    return low, add([first for power_, first in known if power_ == low], shape)
+
+
+def _with_expm1(term: Formula) -> Formula:
+    """Return c*exp(x) as c + c*expm1(x), c a number and x going to zero with eps."""
+    match term:
+        case ex.Apply("exp", (arg,), Shape(None, None)) if _vanishes(arg):
+            return ex.Add((ONE, ex.Apply("expm1", (arg,), SCALAR)), SCALAR)
+        case ex.Multiply(ex.Number() as c, ex.Apply("exp", (arg,), Shape(None, None))) if _vanishes(arg):
+            return ex.Add((c, ex.Multiply(c, ex.Apply("expm1", (arg,), SCALAR), SCALAR)), SCALAR)
+        case _:
+            return term
+
+
+def _vanishes(formula: Formula) -> bool:
+    found = leading(formula)
+    return found is not None and found[0] > 0
+
+
+def _steps(formula: Formula) -> bool:
+    return any(isinstance(node, Symbol) and node.role is Role.STEP for node in every_node(formula))
+
+
+def _before(formula: Formula) -> Formula:
+    """Return a formula with updated blocks as they were: the same to leading order for a step that shrinks."""
+    if isinstance(formula, ex.Next):
+        return Symbol(formula.block, formula.shape, Role.BLOCK)
+    old = parts(formula)
+    return rebuild(formula, [_before(part) for part in old], _same) if old else formula
+
+
+def _same(shape: Shape) -> Shape:
+    return shape

@@ -1,0 +1,152 @@
+"""Does a covariance whose leading part in eps is positive semidefinite stay so, itself, for all small step sizes?
+
+A definite leading part outweighs what comes after it. One that may be singular does not: `2 D - eps V` is no covariance
+at any step size where D is singular and V is not. `s D` outweighs `s D Y D` and `y s D`, for v.D Y D v is at most
+|Y| |D v|**2 <= |Y| |D| v.D v. Where neither is shown, to assume it says something only if the
+leading part is definite somewhere.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.exact_kinds import violates_exactly
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.rewrite.transposes import plain, transposed
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.structure.psd import semidefinite, sign
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
+from recipe_compiler.formula.orders import holds_step, orders
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.verify.core.kinds import is_of_kind
+from recipe_compiler.verify.core.sizes import Sizes
+
+POINTS = 8
+LARGEST = 64
+"""Products beyond which a covariance is not taken apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """One product of a covariance multiplied out; identities are left out."""
+
+    number: Fraction
+    scalars: tuple[Formula, ...]
+    factors: tuple[Formula, ...]
+    power: Fraction | None
+    """The least power of eps, None where it is not known."""
+
+
+def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declarations) -> bool:
+    """Whether a symmetric covariance is semidefinite for small eps if `first`, its leading coefficient, is."""
+    kind = Kind.PSD if covariance.shape.sizes else Kind.NONNEGATIVE
+    if not holds_step(covariance) or is_of_kind(covariance, kind, declarations):
+        return True
+    whole = plain(covariance, declarations)
+    return _is_strict(first, declarations) or _is_outweighed(whole, declarations)
+
+
+def is_even(covariance: Formula, declarations: Declarations) -> bool:
+    """Whether a covariance multiplied out is its own transpose."""
+    products = _products(plain(covariance, declarations))
+    if not covariance.shape.sizes or products is None:
+        return not covariance.shape.sizes
+    total: dict[object, Fraction] = {}
+    for product in products:
+        scalars = frozenset(Counter(product.scalars).items())
+        turned = tuple(transposed(factor, declarations) for factor in reversed(product.factors))
+        for factors, number in ((product.factors, product.number), (turned, -product.number)):
+            total[scalars, factors] = total.get((scalars, factors), Fraction(0)) + number
+    return not any(total.values())
+
+
+def is_definite_somewhere(first: Formula, declarations: Declarations, sizes: tuple[Sizes, ...]) -> bool:
+    """Whether an exact point is known at which a leading coefficient is positive definite."""
+    kind = Kind.PD if first.shape.sizes else Kind.POSITIVE
+    # outer(v, v) is definite at a size of 1 only
+    for size in [s for s in sizes if min(s.values(), default=2) > 1] or sizes:
+        try:
+            entries = rows(first, Setting(declarations, size))
+            for at in points(declarations, size, POINTS):
+                values = _rational(entries, at)
+                if values and not violates_exactly(values, kind):
+                    return True
+        except (NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+    return False
+
+
+def _rational(entries: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...]:
+    """Return the values of entries at a point; nothing where one is not rational."""
+    try:
+        values = [[evaluate(x, at.leaf) for x in row] for row in entries]
+    except NoValueError:
+        return ()
+    exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
+    return exact if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)) else ()
+
+
+def _is_strict(first: Formula, declarations: Declarations) -> bool:
+    if not first.shape.sizes:
+        return sign(first, declarations).positive
+    found = semidefinite(first, declarations)
+    return found is not None and found.strict
+
+
+def _is_outweighed(covariance: Formula, declarations: Declarations) -> bool:
+    """Whether every later product, if any, holds the leading one, `s F`, as `s F Y F` or as `y s F`."""
+    products = _products(covariance)
+    if products is None or any(product.power is None for product in products):
+        return False
+    powers = [product.power or Fraction(0) for product in products]
+    leading = {(p.scalars, p.factors): p for p, power in zip(products, powers, strict=True) if power == min(powers)}
+    later = [p for p, power in zip(products, powers, strict=True) if power > min(powers)]
+    if not later:
+        return True
+    if len(leading) > 1:
+        return False
+    (first,) = leading.values()
+    F = first.factors
+    if tuple(transposed(factor, declarations) for factor in reversed(F)) != F:
+        return False
+    scale = Counter(x for x in first.scalars if not holds_step(x))
+    return all(scale <= Counter(p.scalars) and _is_between(p.factors, F) for p in later)
+
+
+def _is_between(factors: tuple[Formula, ...], F: tuple[Formula, ...]) -> bool:
+    n = len(F)
+    return factors == F or (len(factors) >= 2 * n and factors[:n] == F and factors[len(factors) - n :] == F)
+
+
+def _products(formula: Formula) -> list[_Product] | None:
+    """Return a formula multiplied out; None where there are too many products."""
+    match formula:
+        case Add(terms):
+            parts = [_products(term) for term in terms]
+            known = [part for part in parts if part is not None]
+            found = [product for part in known for product in part]
+            return found if len(known) == len(parts) and len(found) <= LARGEST else None
+        case Multiply(left, right) | MatMul(left, right) if formula.shape.sizes or isinstance(formula, Multiply):
+            one, two = _products(left), _products(right)
+            if one is None or two is None or len(one) * len(two) > LARGEST:
+                return None
+            return [_joined(x, y) for x in one for y in two]
+        case Number() | Identity():
+            value = formula.value if isinstance(formula, Number) else Fraction(1)
+            return [_Product(value, (), (), Fraction(0))]
+        case _:
+            own = orders(formula)
+            power = None if own is None else min(own)
+            matrix = bool(formula.shape.sizes)
+            scalars, factors = ((), (formula,)) if matrix else ((formula,), ())
+            return [_Product(Fraction(1), scalars, factors, power)]
+
+
+def _joined(left: _Product, right: _Product) -> _Product:
+    power = None if left.power is None or right.power is None else left.power + right.power
+    return _Product(left.number * right.number, (*left.scalars, *right.scalars), (*left.factors, *right.factors), power)

@@ -1,0 +1,118 @@
+"""One step of a chain at fixed sizes: what its first two moments say about exp(-H), by powers of the step size.
+
+With f = E[dz]/eps and D = Cov[dz]/(2 eps), both functions of eps, the residual (1/p)[-div(f p) + sum_ij d_i d_j (D_ij
+p)], p = exp(-H), is sorted by powers of eps. The part at eps^0 is that of the limiting equation: where it does not
+vanish the step is wrong however small eps is. The part at eps^1 says what the moments of a finite step do.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics import system as second
+from recipe_compiler.algebra.dynamics.system import System
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.verify.updates.expansion import ZERO, by_power
+
+ONE = Fraction(1)
+
+
+class NotAStepError(Exception):
+    """A moment that does not become small as eps does: there is no limiting equation."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepMoments:
+    """The first two moments of dz = z' - z given z, one entry per coordinate, as functions of eps."""
+
+    z: tuple[Symbol, ...]
+    eps: Symbol
+    """A positive symbol."""
+    mean: tuple[Expr, ...]
+    """E[z'] - z."""
+    covariance: Rows
+    """Cov[z' - z]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The coefficient of one power of eps in both moments: of E[dz], and of Cov[dz]."""
+
+    mean: tuple[Expr, ...]
+    covariance: Rows
+
+
+def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fraction, Part]:
+    """Return the moments by powers of eps up to `top`, in order; powers that do not occur are left out.
+
+    Raises:
+        expansion.NoExpansionError: a moment has no expansion about eps = 0 that is known.
+    """
+    means = [by_power(x, moments.eps, top) for x in moments.mean]
+    spreads = [[by_power(x, moments.eps, top) for x in row] for row in moments.covariance]
+    powers = sorted({p for x in (*means, *(x for row in spreads for x in row)) for p in x})
+    none = sympy.Integer(0)
+    return {
+        p: Part(tuple(x.get(p, none) for x in means), tuple(tuple(x.get(p, none) for x in row) for row in spreads))
+        for p in powers
+    }
+
+
+def limit_drift(moments: StepMoments) -> tuple[Expr, ...]:
+    """Return f = lim E[dz]/eps.
+
+    Raises:
+        NotAStepError: a part below eps^1 is not shown to vanish.
+        expansion.NoExpansionError: as for `by_powers`.
+        kernels.NoNormalFormError: as for `algebra.zero.is_zero`.
+    """
+    parts = by_powers(moments, ONE)
+    for power, part in parts.items():
+        for z, entry in zip(moments.z, part.mean, strict=True):
+            if power < ONE and not is_zero(entry):
+                raise NotAStepError(f"E[dz] of {z} does not shrink like eps: its part eps^{power} is {entry}")
+    return parts[ONE].mean if ONE in parts else (sympy.Integer(0),) * len(moments.z)
+
+
+def limit_diffusion(moments: StepMoments) -> Rows:
+    """Return D = lim Cov[dz]/(2 eps); raises as `limit_drift` does."""
+    parts = by_powers(moments, ONE)
+    for power, part in parts.items():
+        for z, row in zip(moments.z, part.covariance, strict=True):
+            if power < ONE and not all(is_zero(entry) for entry in row):
+                raise NotAStepError(f"Cov[dz] of {z} does not shrink like eps: it has a part eps^{power}")
+    if ONE not in parts:
+        return ((sympy.Integer(0),) * len(moments.z),) * len(moments.z)
+    return tuple(tuple(entry / 2 for entry in row) for row in parts[ONE].covariance)
+
+
+def orders(moments: StepMoments, H: Expr, top: Fraction = ONE) -> tuple[tuple[Fraction, Expr], ...]:
+    """Return the residual by powers of eps up to `top`, lowest first: (0, that of the limiting equation), (1, ...).
+
+    Powers below 0 occur where a moment does not shrink like eps. None of the expressions is simplified: ask
+    `algebra.zero.is_zero`, and for a point where one does not vanish `algebra.witness.witness`. Raises as `by_powers`.
+    """
+    return tuple((power - 1, residual(moments.z, part, H)) for power, part in by_powers(moments, top + 1).items())
+
+
+def residual(z: tuple[Symbol, ...], part: Part, H: Expr) -> Expr:
+    """Return the residual of one power's part: f its mean, D half its covariance."""
+    D: Rows = tuple(tuple(entry / 2 for entry in row) for row in part.covariance)
+    return second.residual(System(z, H, D, ()), part.mean, D)
+
+
+def at_zero(moments: StepMoments) -> Part:
+    """Return the moments of the step in the limit eps -> 0: both zero for a step that shrinks with eps.
+
+    Raises:
+        NotAStepError: a moment grows as eps becomes small.
+        expansion.NoExpansionError: as for `by_powers`.
+    """
+    parts = by_powers(moments, ZERO)
+    if any(power < 0 for power in parts):
+        raise NotAStepError("a moment of the step grows as eps becomes small")
+    n, none = len(moments.z), sympy.Integer(0)
+    return parts.get(ZERO, Part((none,) * n, ((none,) * n,) * n))

@@ -1,0 +1,98 @@
+"""The search for a mode, by the gradient alone: what it finds, and what it says where it finds none."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from recipe_compiler.run.errors import RunError
+from recipe_compiler.run.map_estimate import Start, find_mode
+
+Slope = Callable[[np.ndarray], np.ndarray]
+ZERO = [Start("zero", np.zeros(2))]
+
+
+def test_a_mode_of_many_coordinates_is_found() -> None:
+    curvature = np.linspace(1.0, 50.0, 300)
+    where = np.cos(np.arange(300))
+    found = find_mode(lambda theta: curvature * (theta - where), [Start("zero", np.zeros(300))])
+    np.testing.assert_allclose(found.theta, where, atol=1e-6)
+
+
+def regression(scale: float, errors: np.ndarray | None = None) -> tuple[Slope, np.ndarray, float]:
+    """Return the gradient of a regression with unknown sd, U(b, log s), y of the size of `scale`; its solution."""
+    rng = np.random.default_rng(1)
+    x = np.column_stack([np.ones(200), 60.0 + 4.0 * rng.standard_normal(200)])
+    y = x @ [-5.0 * scale, 0.1 * scale] + scale * (rng.standard_normal(200) if errors is None else errors)
+
+    @np.errstate(all="ignore")
+    def slope(theta: np.ndarray) -> np.ndarray:
+        left, weight = y - x @ theta[:2], np.exp(-2.0 * theta[2])
+        return np.append(-x.T @ left * weight, 200.0 - weight * (left @ left))
+
+    b = np.linalg.lstsq(x, y, rcond=None)[0]
+    return slope, b, float(np.log(np.sqrt(np.mean((y - x @ b) ** 2))))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 2e4])
+def test_scales_of_the_data_are_no_hindrance(scale: float) -> None:
+    slope, b, log_s = regression(scale)
+    found = find_mode(slope, [Start("zero", np.zeros(3))]).theta
+    sd = np.exp(log_s) * np.array([1.1, 0.02])  # of the posterior, about
+    assert (np.abs(found[:2] - b) < 1e-4 * sd).all()
+    assert found[2] == pytest.approx(log_s, abs=1e-6)
+
+
+def test_errors_with_heavy_tails_have_their_mode() -> None:
+    """Student errors of 4 degrees of freedom, some rows far off: where Newton's method from zero alone runs away."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])
+    y = x @ [1.0, 2.0, 3.0] + rng.standard_t(2, 200)
+    y[:5] += 30.0
+
+    def slope(theta: np.ndarray) -> np.ndarray:
+        left = (y - x @ theta[:3]) * np.exp(-theta[3])
+        weight = 5.0 * left / (4.0 + left**2)
+        return np.append(-x.T @ weight * np.exp(-theta[3]) + theta[:3] / 100.0, 200.0 - weight @ left + theta[3] / 4.0)
+
+    for start in (np.zeros(4), np.array([50.0, 50.0, 50.0, -3.0])):
+        found = find_mode(slope, [Start("here", start)]).theta
+        np.testing.assert_allclose(slope(found), 0.0, atol=1e-5)
+        np.testing.assert_allclose(found[:3], [1.0, 2.0, 3.0], atol=0.2)
+
+
+def test_a_saddle_is_left_for_the_minimum_beside_it() -> None:
+    found = find_mode(lambda theta: np.array([theta[0] ** 3 - theta[0], theta[1]]), ZERO)
+    np.testing.assert_allclose(np.abs(found.theta), [1.0, 0.0], atol=1e-8)
+
+
+def test_a_flat_minimum_is_one() -> None:
+    """U = x^4 + (y - 1)^4, whose curvature vanishes at its minimum, and x^2 y^0, which is flat along y."""
+    quartic = find_mode(lambda theta: 4.0 * (theta - [0.0, 1.0]) ** 3, [Start("there", np.array([1.0, 3.0]))]).theta
+    np.testing.assert_allclose(quartic, [0.0, 1.0], atol=0.01)
+    flat = find_mode(lambda theta: np.array([theta[0], 0.0]), [Start("there", np.array([1.0, 3.0]))]).theta
+    assert abs(flat[0]) < 1e-8
+
+
+def test_the_next_start_is_taken_where_one_leads_nowhere() -> None:
+    def slope(theta: np.ndarray) -> np.ndarray:
+        return theta if np.linalg.norm(theta) < 3.0 else theta * np.nan
+
+    found = find_mode(slope, [Start("`init`", np.array([5.0, 5.0])), Start("zero", np.array([1.0, 1.0]))])
+    assert found.says == "zero"
+    np.testing.assert_allclose(found.theta, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "problem"),
+    [
+        (lambda theta: theta * [1.0, -1.0] + [1.0, 1.0], "its limit of 100 steps a round, where U curves downwards"),
+        (lambda theta: theta / np.sqrt(1.0 + theta**2) + 2.0, "its limit of 100 steps"),
+        (lambda theta: theta * np.nan, "from here grad U is not finite"),
+        (lambda theta: np.where(np.abs(theta) < 1.0, theta - 2.0, np.nan), "grad U has norm"),
+    ],
+)
+def test_what_is_no_mode_is_refused_with_what_was_met(gradient: Slope, problem: str) -> None:
+    with pytest.raises(RunError, match=problem) as caught:
+        find_mode(gradient, [Start("here", np.array([0.5, 0.5]))])
+    assert "no minimum of U was found: from here" in str(caught.value)

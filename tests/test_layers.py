@@ -1,0 +1,278 @@
+"""The house rules that a reader of one file cannot see: layers, rooms, entry points, printing, sizes of functions."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
+LAYERS = (
+    {"errors", "verdict", "version"},
+    {"formula"},
+    {"tensor", "algebra/scalars", "algebra/rewrite"},
+    {"algebra/zero", "algebra/positivity", "algebra/polynomial_integrability"},
+    {"algebra/structure"},
+    {"algebra/asymptotics", "algebra/points"},
+    {"algebra/dynamics"},
+    {"spec"},
+    {"derive"},
+    {"program"},
+    {"scheme", "emit/support"},
+    {"emit"},
+    {"verify/core"},
+    {"verify/equation", "verify/integrability"},
+    {"verify/infinity"},
+    {"verify/stationarity"},
+    {"verify/recover"},
+    {"verify/uniqueness"},
+    {"verify/builds", "verify/updates"},
+    {"verify"},
+    {"readback", "lint", "explain/repair"},
+    {"explain/samples"},
+    {"report"},
+    {"run"},
+    {"cache"},
+    {"pipeline"},
+    {"cli", "commands", "display", "__main__", "__init__", "recheck"},
+)
+"""The rooms of the package, from the ground up: a room imports from lower layers only."""
+LAYER = {room: layer for layer, rooms in enumerate(LAYERS) for room in rooms}
+OPEN_LAYERS = (0, len(LAYERS) - 1)
+"""The layers whose rooms may import each other."""
+EVALUATORS = {
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "sympify",
+    "parse_expr",
+    "lambdify",
+    "parse_latex",
+    "exec_module",
+}
+ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/entry_point.py"}
+"""Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
+ENDS = {"commands/leaving.py", "commands/outputs.py", "commands/streams.py"}
+"""Where the streams themselves are looked after."""
+
+
+@cache
+def sources() -> Mapping[str, ast.Module]:
+    """Return the syntax tree of every file of the package, parsed once for all rules."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def module(file: str) -> str:
+    """Return the module of a file by its path: `formula/show`; of a package, `formula/__init__`."""
+    return file.removesuffix(".py")
+
+
+def room(file: str) -> str:
+    """Return the room a file or module is in: its folder, or its own name on the top level."""
+    folder, _, name = module(file).rpartition("/")
+    return folder or name
+
+
+def is_package(file: str) -> bool:
+    """Whether a file is the `__init__.py` of a folder: it holds a sentence and imports nothing."""
+    return file.endswith("/__init__.py")
+
+
+@cache
+def modules() -> frozenset[str]:
+    return frozenset(module(file) for file in sources() if not is_package(file))
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and module for each import of this package, wherever in the file it stands."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                named = [alias.name for alias in names]
+            case ast.ImportFrom(level=0, module=str(origin), names=names):
+                named = [f"{origin}.{alias.name}" for alias in names]
+            case ast.ImportFrom(level=level) if level > 0:
+                named = ["recipe_compiler.<relative import>"]
+            case _:
+                continue
+        for name in named:
+            first, *parts = name.split(".")
+            if first != "recipe_compiler":
+                continue
+            longest = (("/".join(parts[:k])) for k in range(len(parts), 0, -1))
+            yield node.lineno, next((m for m in longest if m in modules()), "/".join(parts[:1]) or "__init__")
+
+
+def climbs(file: str, tree: ast.Module) -> list[str]:
+    """Imports that do not go down, and imports of something no layer knows."""
+    here = room(file)
+    return [
+        f"{file}:{line} imports {there}"
+        for line, there in imports(tree)
+        if (other := room(there)) not in LAYER
+        or (other != here and LAYER[other] >= LAYER[here] and LAYER[here] not in OPEN_LAYERS)
+    ]
+
+
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the sets of two or more modules, or rooms, that import each other, directly or by way of others."""
+
+    def reached(start: str) -> set[str]:
+        found, ahead = set[str](), [start]
+        while ahead:
+            for there in graph.get(ahead.pop(), set()) - found:
+                found.add(there)
+                ahead.append(there)
+        return found
+
+    reach = {here: reached(here) for here in graph}
+    loops = {frozenset({*(there for there in reach[here] if here in reach.get(there, set()))}) for here in graph}
+    return sorted(sorted(loop) for loop in loops if len(loop) > 1)
+
+
+@cache
+def imported_modules() -> dict[str, set[str]]:
+    """Return for each module of the package those that it imports."""
+    return {
+        module(file): {there for _, there in imports(tree) if there != module(file)}
+        for file, tree in sources().items()
+        if not is_package(file)
+    }
+
+
+def imported_rooms() -> dict[str, set[str]]:
+    """Return for each folder those that its files import from."""
+    folders: dict[str, set[str]] = {}
+    for here, theirs in imported_modules().items():
+        folders.setdefault(room(here), set()).update(room(there) for there in theirs if room(there) != room(here))
+    return folders
+
+
+def prints(file: str, tree: ast.Module) -> list[str]:
+    """Where a file writes to the terminal."""
+    names = {"print", "stdout", "stderr", "Console"}
+    return [
+        f"{file}:{node.lineno}"
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and node.id in names) or (isinstance(node, ast.Attribute) and node.attr in names)
+    ]
+
+
+def evaluations(file: str, tree: ast.Module) -> list[str]:
+    """Where a file could evaluate text: builtins called by name, and SymPy's parsers however they are reached."""
+    found: list[str] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in EVALUATORS:
+                found.append(f"{file}:{node.lineno} {name}")
+            case ast.Call(func=ast.Attribute(attr=name)) if name in EVALUATORS - {"compile"}:
+                found.append(f"{file}:{node.lineno} {name}")
+            case ast.ImportFrom(names=names) if any(alias.name in EVALUATORS for alias in names):
+                found.append(f"{file}:{node.lineno} import")
+            case _:
+                pass
+    return found
+
+
+def test_every_room_of_the_package_has_a_layer() -> None:
+    rooms = {room(file) for file in sources() if not is_package(file)}
+    assert sorted(rooms ^ LAYER.keys()) == []
+
+
+def test_packages_hold_a_sentence_and_no_code() -> None:
+    assert [file for file, tree in sources().items() if is_package(file) and len(tree.body) != 1] == []
+
+
+def test_imports_go_down_the_layers_only() -> None:
+    assert [fault for file, tree in sources().items() for fault in climbs(file, tree)] == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert cycles(imported_modules()) == []
+
+
+def test_no_room_imports_itself_by_way_of_others() -> None:
+    assert cycles(imported_rooms()) == []
+
+
+def test_the_second_engine_knows_nothing_of_the_first() -> None:
+    engine = {file: tree for file, tree in sources().items() if file.startswith("algebra/")}
+    assert "algebra/scalars/entries.py" in engine
+    theirs = [(file, room(there)) for file, tree in engine.items() for _, there in imports(tree)]
+    assert [(file, there) for file, there in theirs if there in {"tensor", "derive"}] == []
+
+
+def test_the_standalone_checker_is_nobodys_and_imports_nothing_of_ours() -> None:
+    graph = imported_modules()
+    assert graph["recheck"] == set()
+    assert [file for file, theirs in graph.items() if "recheck" in theirs] == []
+
+
+def test_only_the_command_line_prints() -> None:
+    # a progress bar goes to stderr, and only when the command line asks for it
+    allowed = {"cli.py", "display.py", "__main__.py", "run/progress.py", "recheck.py", *ENDS}
+    assert [place for file, tree in sources().items() if file not in allowed for place in prints(file, tree)] == []
+
+
+def test_nothing_evaluates_text() -> None:
+    closed = {file: tree for file, tree in sources().items() if file not in ENTRY_POINTS}
+    assert [place for file, tree in closed.items() for place in evaluations(file, tree)] == []
+
+
+def test_the_entry_points_of_code_are_in_use() -> None:
+    assert [file for file in sorted(ENTRY_POINTS) if not evaluations(file, sources()[file])] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("formula/show.py", "from recipe_compiler.tensor.terms import Tensor"),
+        ("tensor/terms.py", "def f():\n    from recipe_compiler.algebra.zero import zero"),
+        ("verify/core/sizes.py", "from recipe_compiler.verify.equation import d_psd"),
+        ("verify/infinity/line.py", "from recipe_compiler.verify.claims import DYNAMICS"),
+        ("algebra/zero/zero.py", "from recipe_compiler.algebra.positivity.prove import proved"),
+        ("derive/recipe.py", "import recipe_compiler.pipeline"),
+        ("spec/load.py", "from recipe_compiler import Dynamics"),
+        ("run/sample.py", "from . import chains"),
+        ("emit/module.py", "from recipe_compiler.cli import main"),
+        ("emit/module.py", "from recipe_compiler.drawer import things"),
+    ],
+)
+def test_a_climbing_import_is_found(file: str, text: str) -> None:
+    assert len(climbs(file, ast.parse(text))) == 1
+
+
+def test_an_import_that_goes_down_is_not_a_fault() -> None:
+    text = "from recipe_compiler.emit.module import Module\nfrom recipe_compiler.run.errors import X"
+    assert climbs("run/sample.py", ast.parse(text)) == []
+
+
+def test_a_cycle_is_found() -> None:
+    ring = {"a/x": {"a/y"}, "a/y": {"b/z"}, "b/z": {"a/x"}, "c/w": {"a/x"}}
+    assert cycles(ring) == [["a/x", "a/y", "b/z"]]
+    assert cycles({**ring, "b/z": set()}) == []
+
+
+def test_a_cycle_put_into_the_package_is_found() -> None:
+    graph = imported_modules()
+    assert "formula/expression" in graph["tensor/convert"]
+    planted = graph | {"formula/expression": graph["formula/expression"] | {"tensor/convert"}}
+    assert [loop for loop in cycles(planted) if {"formula/expression", "tensor/convert"} <= set(loop)]
+
+
+@pytest.mark.parametrize("text", ["print(1)", "import sys\nsys.stdout.write('a')", "Console()"])
+def test_a_print_is_found(text: str) -> None:
+    assert len(prints("run/sample.py", ast.parse(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["eval('1')", "exec('1')", "import sympy\nsympy.sympify('x')", "from sympy import parse_expr", "__import__('os')"],
+)
+def test_an_evaluation_is_found(text: str) -> None:
+    assert len(evaluations("formula/syntax.py", ast.parse(text))) == 1

@@ -1,0 +1,61 @@
+"""What claims share of a case is found once, and only for that case."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verify.core.scalars import drift_at
+from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.equation.d_psd import d_psd
+from recipe_compiler.verify.equation.d_symmetric import d_symmetric
+from recipe_compiler.verify.equation.q_skew import q_skew
+
+SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
+
+
+def case(name: str) -> Case:
+    document = load(SPECS / f"{name}.yaml")
+    assert isinstance(document, Dynamics)
+    return case_of(document)
+
+
+def test_a_system_and_a_drift_are_written_out_once_for_each_size() -> None:
+    sghmc = case("sghmc")
+    assert sghmc.system({"d": 2}) is sghmc.system({"d": 2})
+    assert len(sghmc.system({"d": 3}).z) == 6
+    assert drift_at(sghmc, {"d": 2}) is drift_at(sghmc, {"d": 2})
+    assert len(drift_at(sghmc, {"d": 3})["theta"]) == 3
+
+
+def test_other_dynamics_start_anew() -> None:
+    sghmc = case("sghmc")
+    sghmc.system({"d": 2})
+    other = replace(sghmc, dynamics=sghmc.dynamics)
+    assert not other.known
+
+
+@pytest.mark.parametrize("claim", [d_symmetric, q_skew, d_psd], ids=lambda claim: claim.__name__)
+def test_a_claim_that_others_rest_on_is_decided_once(claim: object) -> None:
+    assert callable(claim)
+    sghmc = case("sghmc")
+    assert claim(sghmc) is claim(sghmc)
+    assert claim(sghmc) == claim(case("sghmc"))
+    assert claim(sghmc) is not claim(case("sghmc"))
+
+
+def test_what_raises_is_asked_again() -> None:
+    sghmc = case("sghmc")
+    asked: list[int] = []
+
+    def find() -> int:
+        asked.append(1)
+        raise NotScalarisableError("no entries")
+
+    for _ in range(2):
+        with pytest.raises(NotScalarisableError):
+            sghmc.once("key", find)
+    assert len(asked) == 2
