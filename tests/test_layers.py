@@ -232,7 +232,7 @@ def test_the_entry_points_of_code_are_in_use() -> None:
     ("file", "text"),
     [
         ("formula/show.py", "from recipe_compiler.tensor.terms import Tensor"),
-        ("tensor/terms.py", "def f():\n    from recipe_compiler.algebra.zero import zero"),
+        ("tensor/terms.py", "def f():\n    from recipe_compiler.algebra.zero.zero import zero"),
         ("verify/core/sizes.py", "from recipe_compiler.verify.equation import d_psd"),
         ("verify/infinity/line.py", "from recipe_compiler.verify.claims import DYNAMICS"),
         ("algebra/zero/zero.py", "from recipe_compiler.algebra.positivity.prove import proved"),

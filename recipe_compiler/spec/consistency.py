@@ -1,13 +1,15 @@
 """Can all that a document declares about its scalars hold together? Where linear arithmetic says no, it is faulty.
 
 Facts are inequalities between sums of atoms with rational coefficients; an atom is any scalar formula that is no such
-sum, taken for a number of its own. Elimination (Fourier, Motzkin) adds multiples of facts: one that reads 0 > 0 shows
-that those it was added up from exclude each other, whatever the atoms are. What it does not find says nothing.
+sum, taken for a number of its own. Z3 decides whether real numbers satisfy all of them (linear arithmetic, a limit in
+its own count of steps) and names facts that exclude each other, whatever the atoms are. What it leaves open says
+nothing. It is imported where facts have an atom in common that one of them bounds from below and another from above.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, Number, Role, Symbol
@@ -15,8 +17,8 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
 
-MOST_FACTS = 400
-"""Facts kept during elimination; beyond it nothing is said."""
+EFFORT = 1_000_000
+"""Z3's own count of steps for one question: the same answer on every machine."""
 
 Sum = Mapping[Formula | None, Fraction]
 """Atoms to their coefficients; None is the constant."""
@@ -33,17 +35,17 @@ class _Declared:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """`value > 0`, or `>=` where it is not strict, and what it was added up from."""
+    """`value > 0`, or `>=` where it is not strict, and what declares it."""
 
     value: Sum
     strict: bool
-    sources: frozenset[_Declared]
+    by: _Declared
 
 
 def check_consistency(page: Page, declarations: Declarations) -> None:
     """Add a fault where the domains, signs and assumptions about scalars exclude each other."""
-    guilty = _contradiction([*_facts(declarations)])
-    if guilty is None:
+    guilty = _contradiction(_tied([*_facts(declarations)]))
+    if not guilty:
         return
     last = max(guilty, key=lambda one: (one.path[0] == "assume", one.entry))
     others = sorted(f"`{one.says}`" for one in guilty if one != last)
@@ -53,12 +55,16 @@ def check_consistency(page: Page, declarations: Declarations) -> None:
 
 
 def _facts(declarations: Declarations) -> Iterator[_Fact]:
+    assumed = [
+        fact
+        for number, compare in enumerate(declarations.assume)
+        for fact in _compared(compare, _Declared(text(compare), f"assume[{number}]", ("assume", number)))
+    ]
     for parameter in declarations.parameters:
         yield from _signs(parameter)
     for block in declarations.blocks:
-        yield from _domain(block)
-    for number, compare in enumerate(declarations.assume):
-        yield from _compared(compare, _Declared(text(compare), f"assume[{number}]", ("assume", number)))
+        yield from _domain(block, {atom for fact in assumed for atom in fact.value})
+    yield from assumed
 
 
 def _signs(parameter: Parameter) -> Iterator[_Fact]:
@@ -67,21 +73,22 @@ def _signs(parameter: Parameter) -> Iterator[_Fact]:
             path = ("parameters", parameter.name, "is")
             by = _Declared(f"{parameter.name} is {kind.value}", ".".join(path), path)
             atom = Symbol(parameter.name, SCALAR, Role.PARAMETER)
-            yield _Fact({atom: Fraction(1)}, kind is Kind.POSITIVE, frozenset({by}))
+            yield _Fact({atom: Fraction(1)}, kind is Kind.POSITIVE, by)
 
 
-def _domain(block: Block) -> Iterator[_Fact]:
-    """Yield what holds inside a domain, for every coordinate alike."""
+def _domain(block: Block, spoken_of: Set[Formula | None]) -> Iterator[_Fact]:
+    """Yield what holds inside a domain, for every coordinate alike; of z itself only where something else does."""
     path = ("state", block.name, "domain")
     bounds = ", ".join(text(bound) for bound in block.domain.bounds)
     by = _Declared(f"{block.domain.name.value}({bounds})" if bounds else block.domain.name.value, ".".join(path), path)
     z = Symbol(block.name, SCALAR, Role.BLOCK)
+    inside = block.shape == SCALAR and z in spoken_of
     match block.domain.name, block.domain.bounds:
-        case ((DomainName.POSITIVE | DomainName.NONNEGATIVE), _) if block.shape == SCALAR:
+        case ((DomainName.POSITIVE | DomainName.NONNEGATIVE), _) if inside:
             yield from _less(Number(Fraction(0)), z, by)
         case ((DomainName.INTERVAL | DomainName.CIRCLE), (low, high)):
             yield from _less(low, high, by)
-            if block.shape == SCALAR and block.domain.name is DomainName.INTERVAL:
+            if inside and block.domain.name is DomainName.INTERVAL:
                 yield from _less(low, z, by)
                 yield from _less(z, high, by)
         case _:
@@ -98,9 +105,9 @@ def _compared(compare: Compare, by: _Declared) -> Iterator[_Fact]:
     left, right = _sum(compare.left), _sum(compare.right)
     strict = compare.op in ("<", ">")
     if compare.op in (">", ">=", "=="):
-        yield _Fact(_combined(left, Fraction(1), right, Fraction(-1)), strict, frozenset({by}))
+        yield _Fact(_combined(left, Fraction(1), right, Fraction(-1)), strict, by)
     if compare.op in ("<", "<=", "=="):
-        yield _Fact(_combined(right, Fraction(1), left, Fraction(-1)), strict, frozenset({by}))
+        yield _Fact(_combined(right, Fraction(1), left, Fraction(-1)), strict, by)
 
 
 def _sum(formula: Formula) -> Sum:
@@ -125,36 +132,37 @@ def _combined(left: Sum, a: Fraction, right: Sum, b: Fraction) -> Sum:
     return {None: Fraction(0), **{key: value for key, value in found.items() if value or key is None}}
 
 
-def _contradiction(facts: list[_Fact]) -> frozenset[_Declared] | None:
-    """Return what excludes each other, the least of what was found; None where nothing was."""
-    while len(facts) <= MOST_FACTS:
-        wrong = [fact.sources for fact in facts if _is_false(fact)]
-        if wrong:
-            return min(wrong, key=len)
-        atoms = dict.fromkeys(key for fact in facts for key in fact.value if key is not None)
-        if not atoms:
-            return None
-        facts = _without(facts, min(atoms, key=lambda atom: _new(facts, atom)))
-    return None
+def _tied(facts: Sequence[_Fact]) -> Sequence[_Fact]:
+    """Return the facts that may exclude each other.
+
+    An atom that all facts bound from one side can be taken so large, or small, that those with it hold.
+    """
+    sides = {(atom, share > 0) for fact in facts for atom, share in fact.value.items() if atom is not None}
+    free = {atom for atom, above in sides if (atom, not above) not in sides}
+    kept = [fact for fact in facts if free.isdisjoint(fact.value) and not _is_true(fact)]
+    return kept if len(kept) == len(facts) else _tied(kept)
 
 
-def _is_false(fact: _Fact) -> bool:
+def _is_true(fact: _Fact) -> bool:
     constant = fact.value.get(None, Fraction(0))
-    return set(fact.value) <= {None} and (constant < 0 or (fact.strict and constant == 0))
+    return set(fact.value) <= {None} and (constant > 0 or (constant == 0 and not fact.strict))
 
 
-def _new(facts: list[_Fact], atom: Formula | None) -> int:
-    """Return how many facts eliminating an atom makes."""
-    return sum(fact.value.get(atom, 0) > 0 for fact in facts) * sum(fact.value.get(atom, 0) < 0 for fact in facts)
+def _contradiction(facts: Sequence[_Fact]) -> frozenset[_Declared]:
+    """Return what excludes each other, no fact of which can be left out; nothing where none was found."""
+    if not facts:
+        return frozenset()
+    import z3
 
-
-def _without(facts: list[_Fact], atom: Formula | None) -> list[_Fact]:
-    """Return what follows about the other atoms."""
-    found = [fact for fact in facts if not fact.value.get(atom)]
-    for low in (fact for fact in facts if fact.value.get(atom, 0) > 0):
-        for high in (fact for fact in facts if fact.value.get(atom, 0) < 0):
-            value = _combined(low.value, -high.value[atom], high.value, low.value[atom])
-            found.append(_Fact(value, low.strict or high.strict, low.sources | high.sources))
-            if len(found) > MOST_FACTS:
-                return found
-    return found
+    context = z3.Context()  # of its own: what was asked before must not count
+    solver: Any = z3.SolverFor("QF_LRA", context)
+    solver.set("rlimit", EFFORT)
+    solver.set("core.minimize", True)
+    atoms = dict.fromkeys(atom for fact in facts for atom in fact.value)
+    numbers = {atom: z3.Real(f"x{k}", context) for k, atom in enumerate(atoms)} | {None: z3.RealVal(1, context)}
+    for k, fact in enumerate(facts):
+        terms = (z3.Q(c.numerator, c.denominator, context) * numbers[atom] for atom, c in fact.value.items())
+        value: Any = z3.Sum(*terms)
+        solver.assert_and_track(value > 0 if fact.strict else value >= 0, str(k))
+    empty = solver.check() == z3.unsat
+    return frozenset(facts[int(str(k))].by for k in (solver.unsat_core() if empty else ()))

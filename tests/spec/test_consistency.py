@@ -1,5 +1,7 @@
 """Domains, signs and assumptions that exclude each other are one fault; those that do not are none."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.report.check import check
+from recipe_compiler.spec import consistency
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved
@@ -68,6 +71,30 @@ def test_what_excludes_each_other_is_one_fault_at_its_place(case: tuple[str, str
     assert problem in fault.problem
     assert "the domain is empty" in fault.problem
     assert fault.where.line == (4 if entry.startswith("assume") else 2)
+
+
+def test_of_several_contradictions_one_is_named_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as raised:
+        read(tmp_path, ("interval(0, 1)", "real", "a < 7, x < 1/2, a < b, 2*b < a + b, x > b"))
+    (fault,) = raised.value.faults
+    assert fault.problem.startswith("found `2*b < a + b` beside `a < b`, which")
+
+
+def test_what_is_left_open_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = ("real", "real", "a < b, 2*b < 2*c, c - a < 0")
+    monkeypatch.setattr(consistency, "EFFORT", 1)
+    assert isinstance(read(tmp_path, case).declarations, Declarations)
+
+
+@pytest.mark.parametrize(
+    ("assume", "asked"), [("a > 0, b < a + 3", False), ("a > 0, a < 1", True), ("b > x, x > a", True)]
+)
+def test_z3_is_imported_where_facts_are_tied(assume: str, asked: bool, tmp_path: Path) -> None:
+    document = DOCUMENT.format(domain="interval(0, 1)", column="real", assume=assume)
+    (tmp_path / "small.yaml").write_text(document, encoding="utf-8")
+    program = "import sys\nfrom recipe_compiler.spec.load import load\nload('small.yaml')\nprint('z3' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(asked)
 
 
 @pytest.mark.parametrize("case", POSSIBLE)

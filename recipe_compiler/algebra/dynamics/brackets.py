@@ -19,7 +19,7 @@ from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.matrices import determinant, total
-from recipe_compiler.algebra.scalars.nullspace import echelon, rank
+from recipe_compiler.algebra.scalars.nullspace import echelon, matrix, rank
 
 LARGEST = 12
 """Coordinates up to which brackets are formed."""
@@ -195,5 +195,5 @@ def _value(v: Vector, at: Point) -> tuple[Fraction, ...] | None:
 def _independent(rows: list[tuple[int, tuple[Fraction, ...]]], n: int) -> tuple[int, ...]:
     """Return the numbers of the first rows that are linearly independent: the columns that lead in the transpose."""
     columns = tuple(zip(*(row for _, row in rows), strict=True))
-    leading = echelon(columns, len(rows))[1] if rows else []
+    leading = echelon(matrix(columns, len(rows)))[1] if rows else []
     return tuple(rows[k][0] for k in leading[:n])

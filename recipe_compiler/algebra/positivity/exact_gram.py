@@ -6,6 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from recipe_compiler.algebra.positivity.sos_system import System
+from recipe_compiler.algebra.scalars.nullspace import echelon, null_vectors
 
 BITS = (3, 8, 14, 20, 27)
 """Binary digits kept, tried in turn: the fewest that do make the shortest certificate."""
@@ -83,16 +84,7 @@ def kernel(near: np.ndarray, tolerance: float, largest: int = 24) -> list[list[f
 
 def complement(rows: list[list[fmpq]]) -> list[list[fmpq]]:
     """Return a rational basis of the vectors orthogonal to all rows."""
-    reduced, rank = fmpq_mat(rows).rref()
-    n = len(rows[0])
-    pivots = [next(j for j in range(n) if reduced[r, j] != 0) for r in range(rank)]
-    found: list[list[fmpq]] = []
-    for free in (j for j in range(n) if j not in pivots):
-        vector = [fmpq(int(j == free)) for j in range(n)]
-        for r, pivot in enumerate(pivots):
-            vector[pivot] = -reduced[r, free]
-        found.append(vector)
-    return found
+    return null_vectors(fmpq_mat(rows))
 
 
 def _projected(found: System, q: list[fmpq]) -> list[fmpq] | None:
@@ -133,13 +125,12 @@ def _solved(rows: tuple[dict[int, fmpq], ...], left: list[fmpq]) -> list[fmpq] |
                 table[i][j] += c * d
     for i, missing in enumerate(left):
         table[i][n] = missing
-    reduced, rank = fmpq_mat(table).rref()
+    reduced, pivots = echelon(fmpq_mat(table))
+    if n in pivots:
+        return None
     y = [fmpq(0)] * n
-    for r in range(rank):
-        pivot = next(j for j in range(n + 1) if reduced[r, j] != 0)
-        if pivot == n:
-            return None
-        y[pivot] = reduced[r, n]
+    for row, pivot in enumerate(pivots):
+        y[pivot] = reduced[row, n]
     return y
 
 

@@ -4,7 +4,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpz_mat
+
+from recipe_compiler.algebra.scalars.nullspace import fraction, matrix
 
 REMEMBERED = 16
 """Matrices of which it is remembered: several claims ask about the same ones."""
@@ -41,8 +43,7 @@ def is_semidefinite(a: Matrix) -> bool:
 
 def determinant(a: Matrix) -> Fraction:
     """Return the determinant of a square matrix."""
-    found = _rational(a).det()
-    return Fraction(int(found.p), int(found.q))
+    return fraction(matrix(a, len(a)).det())
 
 
 def form(a: Matrix, v: Column) -> Fraction:
@@ -98,11 +99,6 @@ def _whole(a: Matrix) -> fmpz_mat:
     """Return a positive multiple of a matrix in whole numbers."""
     common = lcm(*(x.denominator for row in a for x in row))
     return fmpz_mat([[x.numerator * (common // x.denominator) for x in row] for row in a])
-
-
-def _rational(a: Matrix) -> fmpq_mat:
-    n = len(a)
-    return fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for row in a for x in row])
 
 
 def _unit(n: int, i: int) -> Column:

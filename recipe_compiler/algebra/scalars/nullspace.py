@@ -1,46 +1,47 @@
-"""Vectors that a matrix of rationals sends to zero, by elimination. Exact, complete."""
+"""Matrices of rational numbers by python-flint: reduced rows, rank, and the vectors they send to zero. Exact."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
 
 Row = tuple[Fraction, ...]
 
 
 def nullspace(rows: tuple[Row, ...], width: int) -> tuple[Row, ...]:
     """Return a basis of the vectors v of a given width with `row . v = 0` for every row."""
-    reduced, pivots = echelon(rows, width)
-    free = [k for k in range(width) if k not in pivots]
-    found: list[Row] = []
-    for k in free:
-        v = [Fraction(int(j == k)) for j in range(width)]
-        for row, pivot in zip(reduced, pivots, strict=True):
-            v[pivot] = -row[k]
-        found.append(tuple(v))
-    return tuple(found)
+    return tuple(tuple(fraction(x) for x in v) for v in null_vectors(matrix(rows, width)))
+
+
+def null_vectors(a: fmpq_mat) -> list[list[fmpq]]:
+    """Return a basis of the vectors v with a v = 0: one for each column without a leading one, in their order."""
+    reduced, pivots = echelon(a)
+    n = range(a.ncols())
+    found: list[list[fmpq]] = []
+    for free in (k for k in n if k not in pivots):
+        v = [fmpq(int(k == free)) for k in n]
+        for row, pivot in enumerate(pivots):
+            v[pivot] = -reduced[row, free]
+        found.append(v)
+    return found
 
 
 def rank(rows: tuple[Row, ...], width: int) -> int:
     """Return how many rows are linearly independent."""
-    return len(echelon(rows, width)[1])
+    return matrix(rows, width).rref()[1]
 
 
-def echelon(rows: tuple[Row, ...], width: int) -> tuple[list[list[Fraction]], list[int]]:
+def echelon(a: fmpq_mat) -> tuple[fmpq_mat, list[int]]:
     """Return the reduced rows, and the columns of their leading ones."""
-    left = [list(row) for row in rows]
-    reduced: list[list[Fraction]] = []
-    pivots: list[int] = []
-    for column in range(width):
-        at = next((n for n, row in enumerate(left) if row[column] != 0), None)
-        if at is None:
-            continue
-        lead = left.pop(at)
-        lead = [x / lead[column] for x in lead]
-        left = [_less(row, lead, column) for row in left]
-        reduced = [_less(row, lead, column) for row in reduced] + [lead]
-        pivots.append(column)
-    return reduced, pivots
+    reduced, count = a.rref()
+    return reduced, [next(k for k in range(a.ncols()) if reduced[row, k] != 0) for row in range(count)]
 
 
-def _less(row: list[Fraction], lead: list[Fraction], column: int) -> list[Fraction]:
-    """Return a row without its entry in the column that another one leads."""
-    share = row[column]
-    return [x - share * y for x, y in zip(row, lead, strict=True)] if share else row
+def matrix(rows: Sequence[Sequence[Fraction]], width: int) -> fmpq_mat:
+    """Return rows of a given width as python-flint's matrix."""
+    return fmpq_mat(len(rows), width, [fmpq(x.numerator, x.denominator) for row in rows for x in row])
+
+
+def fraction(x: fmpq) -> Fraction:
+    """Return a number of python-flint as one of Python's."""
+    return Fraction(int(x.p), int(x.q))

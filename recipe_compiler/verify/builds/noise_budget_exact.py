@@ -10,6 +10,7 @@ from flint import fmpq, fmpq_mat
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.algebra.scalars.nullspace import echelon, fraction, null_vectors
 from recipe_compiler.algebra.zero.least_root import Root, least_positive_root
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number
@@ -144,23 +145,9 @@ def _rational(entries: Rows) -> fmpq_mat:
 
 def _outside(two_D: fmpq_mat, B_hat: fmpq_mat) -> tuple[Fraction, ...] | None:
     """Return v with D v = 0 and v.T B_hat v > 0; None where range(B_hat) is in range(D)."""
-    reduced, pivots = _echelon(two_D)
-    if len(pivots) == two_D.nrows():
-        return None
     exact = _fractions(B_hat)
-    for k in (k for k in range(two_D.ncols()) if k not in pivots):
-        v = [Fraction(int(j == k)) for j in range(two_D.ncols())]
-        for row, pivot in enumerate(pivots):
-            v[pivot] = -_fraction(reduced[row, k])
-        if form(exact, tuple(v)) > 0:
-            return tuple(v)
-    return None
-
-
-def _echelon(a: fmpq_mat) -> tuple[fmpq_mat, list[int]]:
-    """Return the reduced rows, and the columns of their leading ones."""
-    reduced, rank = a.rref()
-    return reduced, [next(k for k in range(a.ncols()) if reduced[row, k] != 0) for row in range(rank)]
+    directions = (tuple(fraction(x) for x in v) for v in null_vectors(two_D))
+    return next((v for v in directions if form(exact, v) > 0), None)
 
 
 def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> Root | None:
@@ -171,11 +158,11 @@ def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> Root | None:
     """
     n = range(two_D.nrows())
     if all(i == j or (two_D[i, j] == 0 and B_hat[i, j] == 0) for i in n for j in n):
-        ratios = [_fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
+        ratios = [fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
         return Root((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
     if len(n) > DENSE or negative_direction(_fractions(two_D)) is not None:
         return None
-    kept = _echelon(two_D)[1]
+    kept = echelon(two_D)[1]
     inner = fmpq_mat([[two_D[i, j] for j in kept] for i in kept])
     taken = fmpq_mat([[B_hat[i, j] for j in kept] for i in kept])
     reciprocal = (inner.inv() * taken).charpoly().numer()  # its roots are 1/eps
@@ -186,12 +173,8 @@ def _fmpq(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
-
-
 def _fractions(a: fmpq_mat) -> Numbers:
-    return tuple(tuple(_fraction(x) for x in row) for row in a.tolist())
+    return tuple(tuple(fraction(x) for x in row) for row in a.tolist())
 
 
 def _written(v: tuple[Fraction, ...]) -> str:
