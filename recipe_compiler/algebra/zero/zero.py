@@ -18,8 +18,8 @@ from recipe_compiler.algebra.scalars.transcendentals import (
     exponent_parts,
     is_opaque,
 )
+from recipe_compiler.algebra.zero import angle_sums as angles
 from recipe_compiler.algebra.zero.factored import Exponent, logarithm, real_power, sign
-from recipe_compiler.algebra.zero.zero import angle_sums as angles
 
 FIRST_ROOM = 32
 LARGEST_ROOM = 2048
