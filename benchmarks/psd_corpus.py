@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from recipe_compiler.verdict import Proved, Refuted, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "algebra"))
@@ -20,9 +20,9 @@ from psd_corpus import CORPUS, THIN, Matrix
 
 def row(matrix: Matrix) -> tuple[bool, float]:
     """Decide one matrix and print its row; return whether the verdict is right, and the seconds it took."""
-    case = case_of(matrix.load())
+    subject = subject_of(matrix.load())
     begin = time.perf_counter()
-    finding = d_psd(case)
+    finding = d_psd(subject)
     seconds = time.perf_counter() - begin
     decision = finding.decision
     how = ""

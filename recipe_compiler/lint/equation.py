@@ -94,7 +94,7 @@ def finite_steps(read: Read) -> str:
 def _brief(problem: Problem, e: Expr) -> str:
     """Return a scalar as text, a long one by a value at a point."""
     text = formula(e)
-    found = witness(e, problem.case.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
+    found = witness(e, problem.subject.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
     if found is None:
         return text
     return f"at {', '.join(f'{name} = {value}' for name, value in found.text)} it is {shown(found.value)}"
@@ -139,7 +139,7 @@ def _scale(problem: Problem, part: Part | None) -> Fraction | None:
 def _differences(problem: Problem, part: Part | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
     """Yield the limit less k times the equation of D and Q, entry by entry."""
     scale = sympy.Rational(k.numerator, k.denominator)
-    system = problem.case.system(problem.sizes)
+    system = problem.subject.system(problem.sizes)
     none = sympy.Integer(0)
     n = len(problem.z)
     part = part or Part((none,) * n, ((none,) * n,) * n)

@@ -19,7 +19,7 @@ from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, 
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes, written
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 
 STEP = ("lint_update", "in the limit eps -> 0 the step keeps exp(-H)")
 EQUATION = ("lint_equation", "the limit of the step is the equation of D and Q")
@@ -53,7 +53,7 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
         SpecError: the file does not run.
         ModelError: dynamics that have no meaning in index notation.
     """
-    case = case_of(ask.dynamics)
+    subject = subject_of(ask.dynamics)
     sizes = checked_sizes(ask.dynamics)
     sizes = sizes if judged else (_shown(sizes),)
     answer = run_step(ask, sizes)
@@ -65,7 +65,7 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
         rows.append(("finite", finite_steps, _shown(sizes)))
     traced = {_key(at): found for at, found in zip(sizes, answer.cases, strict=False)}
     reads = {
-        key: Read(Problem(ask, case, found, dict(key))) for key, found in traced.items() if isinstance(found, Trace)
+        key: Read(Problem(ask, subject, found, dict(key))) for key, found in traced.items() if isinstance(found, Trace)
     }
     todo = [(name, at, partial(_timed, job, reads[_key(at)])) for name, job, at in rows if _key(at) in reads]
     outcomes = run_all(Work(partial(tuple, [job for _, _, job in todo]), len(todo)), seconds) if todo else ()
@@ -78,9 +78,9 @@ def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
     said = followed(ask, answer, sizes)
     if not judged:
         return Lint(read, None, said)
-    findings = [_finding(STEP, True, _looked("step", found, failures), answer, ask, case)]
+    findings = [_finding(STEP, True, _looked("step", found, failures), answer, ask, subject)]
     if _has_recipe(ask.dynamics):
-        findings.append(_finding(EQUATION, False, _looked("same", found, failures), answer, ask, case))
+        findings.append(_finding(EQUATION, False, _looked("same", found, failures), answer, ask, subject))
     name = f"{ask.source.shown}:{ask.source.step}"
     report = Report(
         ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), (*unrun(answer), *_caveats(ask, read))
@@ -155,14 +155,16 @@ def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failur
     return _Looked(tuple(seen), tuple(unread), seconds)
 
 
-def _finding(words: tuple[str, str], required: bool, looked: _Looked, answer: Answer, ask: Ask, case: Case) -> Finding:
+def _finding(
+    words: tuple[str, str], required: bool, looked: _Looked, answer: Answer, ask: Ask, subject: Subject
+) -> Finding:
     held = tuple(seen.sizes for seen in looked.seen if seen.holds)
     failed = next((seen for seen in looked.seen if seen.witness), None)
     rounded = tuple(
         dict.fromkeys(number for found in answer.cases if isinstance(found, Trace) for number in found.rounded)
     )
     premises = smoothness(
-        (ask.dynamics.H, *(g.formula for g in ask.given if g.formula is not None)), case.dynamics.declarations
+        (ask.dynamics.H, *(g.formula for g in ask.given if g.formula is not None)), subject.dynamics.declarations
     )
     says = {given.says for given in ask.given if given.says}
     says |= set(orders(ask, answer))
@@ -173,7 +175,7 @@ def _finding(words: tuple[str, str], required: bool, looked: _Looked, answer: An
     tried += [f"{_at(seen)}not shown: {what}" for seen in looked.seen for what in seen.left]
     tried += [f"not shown: {what}" for what in premises.open]
     tried += [_rounded(text, line, ask) for text, line in rounded]
-    tried += [case.contradiction] if case.contradiction else []
+    tried += [subject.contradiction] if subject.contradiction else []
     for_d: str | tuple[tuple[str, int], ...] = "all"
     decision: Decision
     if failed is not None and not rounded:

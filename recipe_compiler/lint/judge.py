@@ -56,9 +56,9 @@ def _stationary(read: Read) -> Seen:
 
 def _not_periodic(problem: Problem, part: Part) -> str:
     """Return a block on a circle around which H or the limiting equation does not come back to itself."""
-    setting = problem.case.setting(problem.sizes)
+    setting = problem.subject.setting(problem.sizes)
     entries = (problem.H, *part.mean, *(x for row in part.covariance for x in row))
-    for block in on_circles(problem.case.dynamics.declarations):
+    for block in on_circles(problem.subject.dynamics.declarations):
         if not all(is_zero(change) for e in entries for change in once_around(e, block, setting)):
             return block.name
     return ""
@@ -68,7 +68,7 @@ def _moved_later(read: Read, part: Part) -> list[str]:
     """Return the blocks that a step moves, but not at order eps."""
     found: list[str] = []
     k = 0
-    for block in read.problem.case.dynamics.declarations.blocks:
+    for block in read.problem.subject.dynamics.declarations.blocks:
         n = len(coordinates(block, read.problem.sizes))
         here = range(k, k + n)
         k += n
@@ -116,8 +116,8 @@ def _is_draw(read: Read) -> bool:
 
 def _of_square_potential(problem: Problem, part: Part, reason: str) -> Seen:
     """Refute by one admissible potential, |theta|**2/2; nothing else follows from one."""
-    declarations = problem.case.dynamics.declarations
-    item = declarations.find(problem.case.dynamics.potential or "")
+    declarations = problem.subject.dynamics.declarations
+    item = declarations.find(problem.subject.dynamics.potential or "")
     unknown = Seen(problem.at, reason=f"the step does not shrink with eps: {reason}")
     if not isinstance(item, Function):
         return unknown

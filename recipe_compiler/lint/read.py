@@ -24,7 +24,7 @@ from recipe_compiler.lint.moments import Moments, moments_of
 from recipe_compiler.lint.series import Meaning
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.expansion import NoExpansionError
 from recipe_compiler.verify.updates.step_residual import NotAStepError, Part, by_powers
 
@@ -58,19 +58,19 @@ class Problem:
     """A step traced at fixed sizes, with what it is judged by."""
 
     ask: Ask
-    case: Case
+    subject: Subject
     trace: Trace
     sizes: Sizes
 
     @property
     def z(self) -> tuple[Symbol, ...]:
         """Return the coordinates of the state."""
-        return second.state(self.case.dynamics.declarations, self.sizes)
+        return second.state(self.subject.dynamics.declarations, self.sizes)
 
     @property
     def H(self) -> Expr:
         """Return the energy."""
-        return scalar(self.case.dynamics.H, self.case.dynamics.declarations, self.sizes)
+        return scalar(self.subject.dynamics.H, self.subject.dynamics.declarations, self.sizes)
 
     @property
     def step_size(self) -> str:
@@ -124,7 +124,7 @@ class Read:
         """Return what the step needs to be defined, and what of it is not shown."""
         if self._needs is None:
             try:
-                region = region_at(self.problem.case.dynamics.declarations, self.problem.sizes)
+                region = region_at(self.problem.subject.dynamics.declarations, self.problem.sizes)
                 self._needs = needed(self.problem.trace, self.moments.reading, region)
             except UNREAD as reason:
                 self._needs = Obligations(frozenset(), (str(reason),))
@@ -189,7 +189,7 @@ class Read:
 
 def meaning(problem: Problem) -> Meaning:
     """Return what the names of a trace mean."""
-    declarations, sizes = problem.case.dynamics.declarations, problem.sizes
+    declarations, sizes = problem.subject.dynamics.declarations, problem.sizes
     eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
     setting = Setting(declarations, sizes)
     leaves: dict[str, tuple[Expr, ...]] = {}
@@ -212,7 +212,7 @@ def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
         found = look(read)
     except UNREAD as reason:
         return Seen(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
-    if found.holds and not problem.case.dynamics.declarations.sizes:
+    if found.holds and not problem.subject.dynamics.declarations.sizes:
         return replace(found, given=tuple(sorted(read.needs.given)), left=read.needs.open)
     return replace(found, given=problem.trace.given)
 
@@ -221,7 +221,7 @@ def refuted(problem: Problem, conditions: Sequence[tuple[str, Expr]], by: str, p
     """Return the refutation by the first of some scalars that has a witness among those that are not zero."""
     left = not_zero(conditions)
     for words, e in left[:TRIED]:
-        found = witness(e, problem.case.dynamics.declarations, problem.sizes)
+        found = witness(e, problem.subject.dynamics.declarations, problem.sizes)
         if found is not None:
             point = (*found.text, *((("potential", potential),) if potential else ()), (words, shown(found.value)))
             return Seen(problem.at, by=by, witness=point, residual=formula(e))

@@ -15,7 +15,7 @@ from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_de
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
-from recipe_compiler.verify.core.subject import case_of, find
+from recipe_compiler.verify.core.subject import find, subject_of
 
 Job = Callable[[], Finding]
 
@@ -73,8 +73,8 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
 
     def jobs() -> Sequence[Job]:
         if bound is None:
-            case = case_of(dynamics)
-            return [partial(find, claim.decide, case) for claim in claims]
+            subject = subject_of(dynamics)
+            return [partial(find, claim.decide, subject) for claim in claims]
         stages = Stages(bound.build, dynamics)
         return [
             partial(decided_in, claim.decide, stages) if claim.in_build is None else partial(claim.in_build, bound)

@@ -7,15 +7,15 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Explanation, Topic
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 
-def derived_drift(case: Case) -> tuple[Explanation, ...]:
+def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
     """Return the guilty blocks with both drifts; nothing where there is no derived drift, or none differs.
 
     A claim in Stratonovich's sense is compared, and shown, in Ito's.
     """
-    derivation, dynamics = case.derivation, case.dynamics
+    derivation, dynamics = subject.derivation, subject.dynamics
     D = dynamics.claims.diffusion or dynamics.D
     if derivation is None or D is None or dynamics.Q is None or dynamics.claims.drift is None:
         return ()

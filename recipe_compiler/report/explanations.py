@@ -6,11 +6,11 @@ from functools import partial
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.recovered_q import explained_q
 
 Explain = Callable[[], tuple[Explanation, ...]]
-Question = Callable[[Case], tuple[Explanation, ...]]
+Question = Callable[[Subject], tuple[Explanation, ...]]
 
 REPAIRED = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary"})
 """Refuted claims for which repairs are looked for."""
@@ -41,8 +41,8 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
 
 
 def _jobs(dynamics: Dynamics, findings: tuple[Finding, ...], asked: tuple[Topic, ...]) -> Sequence[Explain]:
-    case, questions = case_of(dynamics), _questions(findings)
-    return [partial(questions[topic], case) for topic in asked]
+    subject, questions = subject_of(dynamics), _questions(findings)
+    return [partial(questions[topic], subject) for topic in asked]
 
 
 def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
@@ -53,7 +53,7 @@ def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
 
     return {
         Topic.DERIVED: derived_drift,
-        Topic.REPAIR: lambda case: repairs(case, findings),
+        Topic.REPAIR: lambda subject: repairs(subject, findings),
         Topic.SAMPLES: samples_instead,
     }
 

@@ -22,7 +22,7 @@ from recipe_compiler.verify.builds.target import DEFINED, GRADIENT, defined, gra
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.core.build_values import at_values
 from recipe_compiler.verify.core.obligations import obliged
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.d_symmetric import d_symmetric
@@ -43,7 +43,7 @@ from recipe_compiler.verify.uniqueness.unique import UNIQUE, unique
 from recipe_compiler.verify.updates.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
 from recipe_compiler.verify.updates.step_scale import STEP_SCALE, step_scale
 
-Subject = TypeVar("Subject")
+Asked = TypeVar("Asked")
 Document = TypeVar("Document", Dynamics, Target, Build)
 
 
@@ -56,12 +56,12 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim(Generic[Subject, Document]):
+class Claim(Generic[Asked, Document]):
     """A row of a table; `decide` returns its finding, `applies` says whether a document is asked it."""
 
     id: str
     says: str
-    decide: Callable[[Subject], Finding]
+    decide: Callable[[Asked], Finding]
     applies: Callable[[Document], bool]
     required: bool = True
     in_build: Callable[[Bound], Finding] | None = None
@@ -102,9 +102,9 @@ EQUATION = (*RECIPE, "drift")
 """What claims read that are about the recipe, or about the equation with a Q that its drift has."""
 
 
-def reading(claim: Callable[[Case], Finding], *entries: str) -> Callable[[Case], Finding]:
+def reading(claim: Callable[[Subject], Finding], *entries: str) -> Callable[[Subject], Finding]:
     """Return a claim that is proved only where the entries of the document that it reads have a value."""
-    return lambda case: obliged(claim(case), entries, case.stated or case.dynamics, case)
+    return lambda subject: obliged(claim(subject), entries, subject.stated or subject.dynamics, subject)
 
 
 def reading_in(claim: Callable[[Bound], Finding], *entries: str) -> Callable[[Bound], Finding]:
@@ -112,7 +112,7 @@ def reading_in(claim: Callable[[Bound], Finding], *entries: str) -> Callable[[Bo
     return lambda bound: obliged(claim(bound), entries, at_values(bound.build) or bound.dynamics)
 
 
-DYNAMICS: tuple[Claim[Case, Dynamics], ...] = (
+DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     Claim("d_symmetric", "D is symmetric", reading(d_symmetric, "D"), _noise),
     Claim("d_psd", "D is positive semidefinite", reading(d_psd, "D"), _noise),
     Claim("q_skew", "Q is skew", reading(q_skew, "Q"), _recipe),
@@ -184,7 +184,7 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
 
 
 def asked(
-    table: tuple[Claim[Subject, Document], ...], document: Document, *, in_build: bool = False
-) -> tuple[Claim[Subject, Document], ...]:
+    table: tuple[Claim[Asked, Document], ...], document: Document, *, in_build: bool = False
+) -> tuple[Claim[Asked, Document], ...]:
     """Return the claims of a table that a document is asked, by itself or within a build, in order."""
     return tuple(claim for claim in table if claim.applies(document) and not (in_build and claim.alone))

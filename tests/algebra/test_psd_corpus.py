@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode leaves test folders off the path
@@ -26,7 +26,7 @@ SECONDS = 5.0
 
 
 def decide(matrix: Matrix) -> Finding:
-    return d_psd(case_of(matrix.load()))
+    return d_psd(subject_of(matrix.load()))
 
 
 @pytest.mark.parametrize("matrix", [*CORPUS, *THIN], ids=lambda matrix: matrix.name)

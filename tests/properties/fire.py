@@ -36,7 +36,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
 from recipe_compiler.verify.claims import DYNAMICS, asked
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
-from recipe_compiler.verify.core.subject import case_of, find
+from recipe_compiler.verify.core.subject import find, subject_of
 
 ROUND = 100
 """Documents, about, that a core judges before it says so."""
@@ -199,8 +199,8 @@ def findings(text: str) -> dict[str, Finding]:
     claims = [claim for claim in asked(DYNAMICS, dynamics) if claim.id in JUDGED]
 
     def jobs() -> list[Callable[[], Finding]]:
-        case = case_of(dynamics)
-        return [partial(find, claim.decide, case) for claim in claims]
+        subject = subject_of(dynamics)
+        return [partial(find, claim.decide, subject) for claim in claims]
 
     return {
         claim.id: Finding(claim.id, claim.says, claim.required, Undecided((outcome.reason,)))

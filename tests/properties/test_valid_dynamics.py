@@ -11,7 +11,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.claims import DYNAMICS
-from recipe_compiler.verify.core.subject import case_of, find
+from recipe_compiler.verify.core.subject import find, subject_of
 
 MONOMIALS = ("1", "x", "y", "x*y", "x**2", "y**2")
 POLYNOMIAL = st.lists(st.integers(-2, 2), min_size=len(MONOMIALS), max_size=len(MONOMIALS)).map(
@@ -37,9 +37,9 @@ Q: [[0, "{q}"], ["-({q})", 0]]
         path.write_text(text, encoding="utf-8")
         document = load(path)
     assert isinstance(document, Dynamics)
-    case = case_of(document)
+    subject = subject_of(document)
     asked = [claim for claim in DYNAMICS if claim.id in (*RIGHT, "d_psd")]
-    return {claim.id: find(claim.decide, case).verdict for claim in asked}
+    return {claim.id: find(claim.decide, subject).verdict for claim in asked}
 
 
 def drift(a: str, b: str, c: str, q: str, h: str, x: str, y: str) -> str:

@@ -11,10 +11,10 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Report
 from recipe_compiler.verify.claims import DYNAMICS, asked
-from recipe_compiler.verify.core.subject import Case, case_of, find
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 Loaded = Callable[[str], Dynamics]
-Decide = Callable[[Callable[[Case], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Finding], str], Finding]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def loaded(tmp_path: Path) -> Loaded:
 @pytest.fixture
 def decide(loaded: Loaded) -> Decide:
     """Return what a claim says of a document."""
-    return lambda claim, text: claim(case_of(loaded(text)))
+    return lambda claim, text: claim(subject_of(loaded(text)))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def said(loaded: Loaded) -> Callable[[str, str], str]:
         row = next((row for row in asked(DYNAMICS, document) if row.id == claim), None)
         if row is None:
             return "absent"
-        finding = find(row.decide, case_of(document))
+        finding = find(row.decide, subject_of(document))
         assert "please report" not in str(finding.decision), finding
         return str(finding.verdict)
 

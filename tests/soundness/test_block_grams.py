@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 
-Decide = Callable[[Callable[[Case], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Finding], str], Finding]
 
 DECLARED = """
 state: {{x: {{shape: d}}, y: {{shape: {y}}}}}

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import boundary
 
-Decide = Callable[[Callable[[Case], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Finding], str], Finding]
 
 
 def test_a_coefficient_that_may_be_zero_makes_no_pole(decide: Decide) -> None:

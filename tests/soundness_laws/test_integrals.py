@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from written import POTENTIAL, case
+from written import POTENTIAL, subject
 
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.integrability.normalisable import normalisable
@@ -32,16 +32,16 @@ INFINITE = {
 @pytest.mark.parametrize("name", INFINITE)
 def test_an_infinite_integral_is_never_proved_finite(tmp_path: Path, name: str) -> None:
     state, H, functions = INFINITE[name]
-    assert normalisable(case(tmp_path, state, H, functions=functions)).verdict is not Verdict.PROVED
+    assert normalisable(subject(tmp_path, state, H, functions=functions)).verdict is not Verdict.PROVED
 
 
 @pytest.mark.parametrize("H", ["x**2 + x*exp(x) + exp(2*x)", "exp(x) + exp(-2*x)", "3*exp(2*x) - x**3"])
 def test_exponentials_of_one_sign_still_confine(tmp_path: Path, H: str) -> None:
     domain = "x: {domain: positive}" if "x**3" in H else "x: {}"
-    assert normalisable(case(tmp_path, domain, H)).verdict is Verdict.PROVED
+    assert normalisable(subject(tmp_path, domain, H)).verdict is Verdict.PROVED
 
 
 def test_a_function_of_another_block_is_a_constant_beside_the_coordinate(tmp_path: Path) -> None:
     functions = f"{POTENTIAL}, V: {{of: theta, is: positive}}"
-    found = normalisable(case(tmp_path, "theta: {}, y: {}", "U(theta) + y**2 + V(theta)*y**2", functions=functions))
+    found = normalisable(subject(tmp_path, "theta: {}, y: {}", "U(theta) + y**2 + V(theta)*y**2", functions=functions))
     assert found.verdict is Verdict.PROVED

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from written import POTENTIAL, case, document
+from written import POTENTIAL, document, subject
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.unique import unique
 
 NO_LAW = {
@@ -26,19 +26,19 @@ NO_LAW = {
 @pytest.mark.parametrize("name", NO_LAW)
 def test_what_is_no_law_is_not_the_only_one(tmp_path: Path, name: str) -> None:
     state, H, why = NO_LAW[name]
-    found = unique(case(tmp_path, state, H)).decision
+    found = unique(subject(tmp_path, state, H)).decision
     assert isinstance(found, Undecided)
     assert any(reason.startswith(why) for reason in found.tried)
 
 
 def test_a_written_energy_is_shown_to_be_integrable_not_assumed(tmp_path: Path) -> None:
-    found = unique(case(tmp_path, "x: {shape: d}", "norm2(x)/2")).decision
+    found = unique(subject(tmp_path, "x: {shape: d}", "norm2(x)/2")).decision
     assert isinstance(found, Proved)
     assert not any("finite integral" in fact for fact in found.given)
 
 
 def test_an_abstract_one_is_assumed_to_be_by_name(tmp_path: Path) -> None:
-    found = unique(case(tmp_path, "theta: {shape: d}", "U(theta)", functions=POTENTIAL)).decision
+    found = unique(subject(tmp_path, "theta: {shape: d}", "U(theta)", functions=POTENTIAL)).decision
     assert isinstance(found, Proved)
     assert "exp(-U) has a finite integral" in found.given
 
@@ -46,7 +46,7 @@ def test_an_abstract_one_is_assumed_to_be_by_name(tmp_path: Path) -> None:
 def test_what_to_declare_of_noise_that_may_vanish_is_said(tmp_path: Path) -> None:
     kind = "positive semidefinite"
     found = unique(
-        case(tmp_path, "x: {shape: d}", "norm2(x)/2", D="[[C]]", parameters=f"C: {{shape: [d, d], is: {kind}}}")
+        subject(tmp_path, "x: {shape: d}", "norm2(x)/2", D="[[C]]", parameters=f"C: {{shape: [d, d], is: {kind}}}")
     )
     assert found.verdict is Verdict.REFUTED
     assert isinstance(found.decision, Refuted)
@@ -57,7 +57,7 @@ def test_what_to_declare_of_noise_that_may_vanish_is_said(tmp_path: Path) -> Non
 def test_where_noise_does_not_vanish_it_is_said_to_be_the_only_law_if_that_is_proved(tmp_path: Path, H: str) -> None:
     kind = "positive semidefinite"
     parameters = f"C: {{shape: [d, d], is: {kind}}}"
-    found = unique(case(tmp_path, "x: {shape: d}", H, D="[[C]]", parameters=parameters)).decision
+    found = unique(subject(tmp_path, "x: {shape: d}", H, D="[[C]]", parameters=parameters)).decision
     if "norm2" in H:
         assert isinstance(found, Refuted)
         assert "; where C is positive definite it is the only" in found.residual
@@ -75,7 +75,7 @@ def test_friction_alone_does_not_make_it_the_only_law(tmp_path: Path) -> None:
         Q="[[0, -B], [B.T, 0]]",
         parameters="A: {shape: [d, d], is: positive semidefinite}, B: {shape: [d, d]}",
     )
-    found = unique(case_of(dynamics)).decision
+    found = unique(subject_of(dynamics)).decision
     assert isinstance(found, Refuted)
     assert "the only one" not in found.residual
 
@@ -93,7 +93,7 @@ PLANE = {
 @pytest.mark.parametrize("name", PLANE)
 def test_higher_brackets_reach_what_lower_ones_do_not(tmp_path: Path, name: str) -> None:
     H, D, Q = PLANE[name]
-    found = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=D, Q=Q))).decision
+    found = unique(subject_of(document(tmp_path, "x: {}, y: {}", H, D=D, Q=Q))).decision
     assert isinstance(found, Proved), found
 
 
@@ -109,15 +109,15 @@ FROZEN = {
 @pytest.mark.parametrize("name", FROZEN)
 def test_what_no_bracket_reaches_is_not_proved(tmp_path: Path, name: str) -> None:
     H, D, Q = FROZEN[name]
-    found = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=D, Q=Q))).decision
+    found = unique(subject_of(document(tmp_path, "x: {}, y: {}", H, D=D, Q=Q))).decision
     assert isinstance(found, Undecided if name == "a point" else Refuted), found
 
 
 def test_a_q_that_is_recovered_decides_as_one_that_is_stated(tmp_path: Path) -> None:
     H, noise, drift = "x**2/2 + y**2/2", "[[0, 0], [0, 1]]", "x: y, y: -x - y"
-    found = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift=drift))).decision
+    found = unique(subject_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift=drift))).decision
     assert isinstance(found, Proved)
-    wrong = unique(case_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift="x: y, y: -2*x - y"))).decision
+    wrong = unique(subject_of(document(tmp_path, "x: {}, y: {}", H, D=noise, drift="x: y, y: -2*x - y"))).decision
     assert isinstance(wrong, Undecided)
     assert "none is shown to give the claimed drift" in wrong.tried[0]
 
@@ -129,4 +129,4 @@ def test_a_size_that_is_not_allowed_refutes_nothing(tmp_path: Path, most: str, v
     (tmp_path / "one.yaml").write_text(text + 'D: [["outer(ones, ones)"]]\nQ: [[0]]\n', encoding="utf-8")
     dynamics = load(tmp_path / "one.yaml")
     assert isinstance(dynamics, Dynamics)
-    assert unique(case_of(dynamics)).verdict is verdict
+    assert unique(subject_of(dynamics)).verdict is verdict

@@ -7,7 +7,7 @@ from written import POTENTIAL, document
 
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.minibatch_independence import independent_update
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.updates.claimed_update import claimed_update
 
 DRIFT = "theta - eps*(%s) @ grad(U, theta) + "
@@ -25,7 +25,7 @@ def _update(at: Path, D: str, noise: str, parameters: str) -> Decision:
     """Return what is said of theta - eps D grad U + noise."""
     entries = {"D": f"[[{D}]]", "Q": "[[0]]", "parameters": parameters, "functions": POTENTIAL}
     return claimed_update(
-        case_of(document(at, "theta: {shape: d}", "U(theta)", update={"theta": DRIFT % D + noise}, **entries))
+        subject_of(document(at, "theta: {shape: d}", "U(theta)", update={"theta": DRIFT % D + noise}, **entries))
     ).decision
 
 
@@ -53,7 +53,7 @@ def _independent(at: Path, theta: str, r: str) -> Decision:
     update = {"theta": theta, "r": r}
     state = "theta: {shape: d}, r: {shape: d}"
     return independent_update(
-        case_of(document(at, state, "U(theta) + r.T @ r/2", functions=POTENTIAL, update=update))
+        subject_of(document(at, state, "U(theta) + r.T @ r/2", functions=POTENTIAL, update=update))
     ).decision
 
 

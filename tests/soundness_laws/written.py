@@ -4,7 +4,7 @@ from pathlib import Path
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 
 POTENTIAL = "U: {of: theta, role: potential}"
 
@@ -35,13 +35,13 @@ def document(
     return found
 
 
-def case(at: Path, state: str, H: str, *, D: str = "", parameters: str = "", functions: str = "") -> Case:
-    """Return the case of dynamics with Q = 0, and with unit noise in every block if D is not given."""
+def subject(at: Path, state: str, H: str, *, D: str = "", parameters: str = "", functions: str = "") -> Subject:
+    """Return the subject of dynamics with Q = 0, and with unit noise in every block if D is not given."""
     blocks = [name.split(":")[0].strip() for name in state.split("},")]
     unit = "I" if "shape" in state else "1"
     noise = D or _matrix([[unit if a == b else "0" for b in blocks] for a in blocks])
     Q = _matrix([["0" for _ in blocks] for _ in blocks])
-    return case_of(document(at, state, H, D=noise, Q=Q, parameters=parameters, functions=functions))
+    return subject_of(document(at, state, H, D=noise, Q=Q, parameters=parameters, functions=functions))
 
 
 def _matrix(rows: list[list[str]]) -> str:

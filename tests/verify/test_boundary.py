@@ -9,7 +9,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
 
 Found = Callable[[str], Finding]
@@ -23,7 +23,7 @@ def found(tmp_path: Path) -> Found:
         document = load(path)
         assert isinstance(document, Dynamics)
         assert has_boundary(document)
-        return boundary(case_of(document))
+        return boundary(subject_of(document))
 
     return decided
 

@@ -16,7 +16,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.show import text
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.updates.claimed_step import asked_update, disagreement
@@ -64,7 +64,7 @@ def phase(tmp_path: Path) -> Read:
 
 def decided(dynamics: Dynamics) -> Finding:
     assert claims_update(dynamics)
-    return claimed_update(case_of(dynamics))
+    return claimed_update(subject_of(dynamics))
 
 
 def test_blocks_that_wait_for_each_other_are_a_fault(phase: Read) -> None:
@@ -74,7 +74,7 @@ def test_blocks_that_wait_for_each_other_are_a_fault(phase: Read) -> None:
     assert [fault.entry for fault in error.value.faults] == ["claims.update.theta", "claims.update.r"]
     assert error.value.faults[0].where.line == 9
     with pytest.raises(ModelError, match="these updates wait for each other"):
-        case_of(dynamics)
+        subject_of(dynamics)
 
 
 def test_a_block_that_waits_for_itself_is_a_fault(phase: Read) -> None:
@@ -248,8 +248,8 @@ def test_a_diagonal_stratonovich_equation_is_converted(tmp_path: Path, drift: st
     path.write_text(CIR.replace("DRIFT", drift), encoding="utf-8")
     document = load(path)
     assert isinstance(document, Dynamics)
-    assert claimed_drift(case_of(document)).verdict is verdict
-    assert claimed_stationary(case_of(document)).verdict is verdict
+    assert claimed_drift(subject_of(document)).verdict is verdict
+    assert claimed_stationary(subject_of(document)).verdict is verdict
 
 
 def test_a_claimed_diffusion_stands_for_a_missing_one(tmp_path: Path) -> None:
@@ -260,4 +260,4 @@ def test_a_claimed_diffusion_stands_for_a_missing_one(tmp_path: Path) -> None:
     path.write_text(given.replace("DRIFT", "a*ones - theta"), encoding="utf-8")
     document = load(path)
     assert isinstance(document, Dynamics)
-    assert claimed_drift(case_of(document)).verdict is Verdict.PROVED
+    assert claimed_drift(subject_of(document)).verdict is Verdict.PROVED

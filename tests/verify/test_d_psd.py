@@ -11,7 +11,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
@@ -27,7 +27,7 @@ def decided(state: str, D: str, parameters: str = "{}", assume: str = "[]", func
         path.write_text(f"{text}H: 0\nD: {D}\nQ: {zero}\n", encoding="utf-8")
         document = load(path)
     assert isinstance(document, Dynamics)
-    return d_psd(case_of(document))
+    return d_psd(subject_of(document))
 
 
 X, XY, THETA, POSITIVE = "x: {}", "x: {}, y: {}", "theta: {shape: d}", "theta: {shape: d, domain: positive}"
@@ -191,9 +191,9 @@ def test_z3_is_named_as_trusted() -> None:
 def test_a_structural_specification_needs_no_solver() -> None:
     code = (
         "import sys; from pathlib import Path; from recipe_compiler.spec.load import load;"
-        "from recipe_compiler.verify.core.subject import case_of;"
+        "from recipe_compiler.verify.core.subject import subject_of;"
         "from recipe_compiler.verify.equation.d_psd import d_psd;"
-        f"found = d_psd(case_of(load(Path({str(SPECS / 'sghmc.yaml')!r}))));"
+        f"found = d_psd(subject_of(load(Path({str(SPECS / 'sghmc.yaml')!r}))));"
         "assert found.verdict.value == 'proved', found;"
         "assert not {'z3', 'clarabel', 'scipy'} & set(sys.modules), sorted(sys.modules)"
     )
@@ -204,7 +204,7 @@ def test_a_structural_specification_needs_no_solver() -> None:
 def test_shipped_dynamics_are_never_refuted_here(path: Path) -> None:
     document = load(path)
     assert isinstance(document, Dynamics)
-    assert d_psd(case_of(document)).verdict is not Verdict.REFUTED
+    assert d_psd(subject_of(document)).verdict is not Verdict.REFUTED
 
 
 def test_a_square_of_a_symmetric_matrix_rests_on_its_symmetry() -> None:

@@ -13,7 +13,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.explosion import explosion_in
-from recipe_compiler.verify.core.subject import case_of, find
+from recipe_compiler.verify.core.subject import find, subject_of
 from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
 from recipe_compiler.verify.uniqueness.unique import unique
 
@@ -65,7 +65,7 @@ def dynamics(path: Path) -> Dynamics:
 
 @pytest.mark.parametrize("path", sorted((SPECS / "dynamics").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_samplers_stay_finite_under_named_growth(path: Path) -> None:
-    found = find(explosion, case_of(dynamics(path)))
+    found = find(explosion, subject_of(dynamics(path)))
     assert isinstance(found.decision, Proved)
     assert rests_on(found) == GROWTH[path.stem]
     assert found.for_d == "all"
@@ -135,7 +135,7 @@ def test_a_build_that_explodes_is_refuted_by_the_claims_of_a_compilation(tmp_pat
 
 
 def test_uniqueness_rests_on_the_growth_that_keeps_chains_finite() -> None:
-    found = unique(case_of(dynamics(SPECS / "dynamics" / "sgnht.yaml")))
+    found = unique(subject_of(dynamics(SPECS / "dynamics" / "sgnht.yaml")))
     assert isinstance(found.decision, Proved)
     assert LOW in found.decision.given
     assert "chains do not explode in finite time" not in found.decision.given
@@ -155,6 +155,6 @@ def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:
 def test_a_function_is_stated_in_python_too() -> None:
     x = vector("x", "d")
     made = rc.Dynamics(name="p", state=[x], H=x.T @ x / 2, D=[[I]], Q=[[0]], claims={"lyapunov": x.T @ x})
-    found = explosion(case_of(made)).decision
+    found = explosion(subject_of(made)).decision
     assert isinstance(found, Proved)
     assert found.by == "Lyapunov function x.T @ x, as stated"

@@ -10,7 +10,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.minibatch_independence import estimates_gradients, independence, independent_update
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 
 SPECS = Path(__file__).parents[2] / "specs"
 BUILDS = sorted((SPECS / "builds").glob("*.yaml"))
@@ -122,7 +122,7 @@ def claimed(tmp_path: Path, r: str) -> Dynamics:
 def test_one_estimate_in_each_term_is_unbiased(tmp_path: Path, r: str) -> None:
     dynamics = claimed(tmp_path, r)
     assert estimates_gradients(dynamics)
-    assert independent_update(case_of(dynamics)).verdict is Verdict.PROVED
+    assert independent_update(subject_of(dynamics)).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_one_estimate_in_each_term_is_unbiased(tmp_path: Path, r: str) -> None:
     ],
 )
 def test_an_estimate_that_meets_itself_is_not(tmp_path: Path, r: str) -> None:
-    found = independent_update(case_of(claimed(tmp_path, r))).decision
+    found = independent_update(subject_of(claimed(tmp_path, r))).decision
     assert isinstance(found, Undecided)
     assert "grad_tilde" in found.tried[0]

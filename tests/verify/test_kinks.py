@@ -10,21 +10,21 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.stationary import stationary
 
-Cases = Callable[[str], Case]
+Subjects = Callable[[str], Subject]
 
 
 @pytest.fixture
-def cases(tmp_path: Path) -> Cases:
-    def made(text: str) -> Case:
+def subjects(tmp_path: Path) -> Subjects:
+    def made(text: str) -> Subject:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
         document = load(path)
         assert isinstance(document, Dynamics)
-        return case_of(document)
+        return subject_of(document)
 
     return made
 
@@ -47,42 +47,42 @@ claims:
 """
 
 
-def test_a_kinked_energy_is_proved_weakly(cases: Cases) -> None:
-    found = stationary(cases(LAPLACE)).decision
+def test_a_kinked_energy_is_proved_weakly(subjects: Subjects) -> None:
+    found = stationary(subjects(LAPLACE)).decision
     assert isinstance(found, Proved)
     assert "weakly across the kinks of abs(theta)" in found.by
-    assert isinstance(claimed_stationary(cases(LAPLACE)).decision, Proved)
+    assert isinstance(claimed_stationary(subjects(LAPLACE)).decision, Proved)
 
 
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [("-sign(theta) - C", "-sign(theta) - C.T @ C"), ("-sign(theta)", "sign(theta)"), ("-sign(theta)", "-theta")],
 )
-def test_a_wrong_claim_about_it_is_not(cases: Cases, right: str, wrong: str) -> None:
-    found = claimed_stationary(cases(LAPLACE.replace(right, wrong)))
+def test_a_wrong_claim_about_it_is_not(subjects: Subjects, right: str, wrong: str) -> None:
+    found = claimed_stationary(subjects(LAPLACE.replace(right, wrong)))
     assert found.verdict is Verdict.REFUTED
 
 
-def test_a_lipschitz_metric_is_proved_weakly(cases: Cases) -> None:
+def test_a_lipschitz_metric_is_proved_weakly(subjects: Subjects) -> None:
     text = """
     state: {theta: {shape: 2}}
     H: "minimum(theta[0]**2, theta[1]**2 + 1) + theta.T @ theta"
     D: [["(1 + maximum(theta[0], 0))*I"]]
     Q: [[0]]
     """
-    assert isinstance(stationary(cases(text)).decision, Proved)
+    assert isinstance(stationary(subjects(text)).decision, Proved)
 
 
-def test_a_metric_that_jumps_is_not_proved(cases: Cases) -> None:
+def test_a_metric_that_jumps_is_not_proved(subjects: Subjects) -> None:
     text = "state: {theta: {}}\nH: theta**2/2\nD: [['2 + sign(theta)*exp(-theta**2)']]\nQ: [[0]]\n"
     try:
-        verdict = stationary(cases(text)).verdict
+        verdict = stationary(subjects(text)).verdict
     except ModelError:
         return
     assert verdict is not Verdict.PROVED
 
 
-def test_a_current_that_jumps_is_not_proved(cases: Cases) -> None:
+def test_a_current_that_jumps_is_not_proved(subjects: Subjects) -> None:
     """J = f p jumps at 0 and is constant off it: mass gathers there, which no residual off 0 sees."""
     text = """
     state: {x: {domain: "interval(-1, 1)"}}
@@ -91,10 +91,10 @@ def test_a_current_that_jumps_is_not_proved(cases: Cases) -> None:
     Q: [[0]]
     claims: {drift: {x: sign(x)}}
     """
-    assert claimed_stationary(cases(text)).verdict is not Verdict.PROVED
+    assert claimed_stationary(subjects(text)).verdict is not Verdict.PROVED
 
 
-def test_a_singular_kink_is_named(cases: Cases) -> None:
+def test_a_singular_kink_is_named(subjects: Subjects) -> None:
     text = """
     state: {theta: {shape: d}}
     parameters: {a: {is: positive}}
@@ -102,15 +102,15 @@ def test_a_singular_kink_is_named(cases: Cases) -> None:
     D: [[diag(abs(theta))]]
     Q: [[0]]
     """
-    assert "abs(theta) > 0" in tried(stationary(cases(text)))
+    assert "abs(theta) > 0" in tried(stationary(subjects(text)))
 
 
-def test_a_derivative_of_something_kinked_is_not_lipschitz(cases: Cases) -> None:
+def test_a_derivative_of_something_kinked_is_not_lipschitz(subjects: Subjects) -> None:
     text = "state: {x: {}, y: {}}\nH: x**2 + y**2\nD: [[1, 0], [0, 'grad(abs(x), x)**2 + 1']]\nQ: [[0, 0], [0, 0]]\n"
-    assert stationary(cases(text)).verdict is not Verdict.PROVED
+    assert stationary(subjects(text)).verdict is not Verdict.PROVED
 
 
-def test_where_branches_that_meet_are_decided_off_their_kink(cases: Cases) -> None:
+def test_where_branches_that_meet_are_decided_off_their_kink(subjects: Subjects) -> None:
     text = """
     state: {x: {}, r: {}}
     H: where(x > 0, x**2, 2*x**2) + r**2/2
@@ -118,7 +118,7 @@ def test_where_branches_that_meet_are_decided_off_their_kink(cases: Cases) -> No
     Q: [[0, -1], [1, 0]]
     """
     try:
-        found = stationary(cases(text))
+        found = stationary(subjects(text))
     except ModelError:
         return
     assert not isinstance(found.decision, (Proved, Refuted))

@@ -11,7 +11,7 @@ from flint import acb, arb
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability import marginal as claim
 from recipe_compiler.verify.integrability.claimed_marginal import claimed_marginal
 from recipe_compiler.verify.integrability.marginal import marginal
@@ -110,15 +110,15 @@ def made(tmp_path: Path) -> Callable[..., Dynamics]:
 @pytest.mark.parametrize("name", PROVED)
 def test_a_right_marginal_is_proved_for_every_size(made: Callable[..., Dynamics], name: str) -> None:
     document = made(PROVED[name])
-    found = marginal(case_of(document))
+    found = marginal(subject_of(document))
     assert isinstance(found.decision, Proved), found.decision
     assert found.for_d == "all"
-    assert len(found.checked_at) >= min(2, len(case_of(document).sizes))
+    assert len(found.checked_at) >= min(2, len(subject_of(document).sizes))
 
 
 @pytest.mark.parametrize("name", REFUTED)
 def test_a_wrong_marginal_is_refuted_with_a_witness(made: Callable[..., Dynamics], name: str) -> None:
-    found = marginal(case_of(made(REFUTED[name])))
+    found = marginal(subject_of(made(REFUTED[name])))
     assert isinstance(found.decision, Refuted), found.decision
     assert found.decision.witness
     assert found.decision.residual
@@ -126,12 +126,12 @@ def test_a_wrong_marginal_is_refuted_with_a_witness(made: Callable[..., Dynamics
 
 @pytest.mark.parametrize("name", OPEN)
 def test_what_is_not_known_is_undecided(made: Callable[..., Dynamics], name: str) -> None:
-    assert isinstance(marginal(case_of(made(OPEN[name]))).decision, Undecided)
+    assert isinstance(marginal(subject_of(made(OPEN[name]))).decision, Undecided)
 
 
 def test_an_assumption_on_what_is_integrated_leaves_it_open(made: Callable[..., Dynamics]) -> None:
     document = made(PROVED["log det"], 'assume: ["r[0] > 0"]\n')
-    assert marginal(case_of(document)).verdict is Verdict.UNDECIDED
+    assert marginal(subject_of(document)).verdict is Verdict.UNDECIDED
 
 
 def test_it_applies_where_there_are_blocks_besides_the_targets(made: Callable[..., Dynamics]) -> None:
@@ -142,10 +142,10 @@ def test_it_applies_where_there_are_blocks_besides_the_targets(made: Callable[..
 
 def test_who_claims_another_law_of_the_target_is_asked_about_that_one(made: Callable[..., Dynamics]) -> None:
     hot = law("(U(theta) + norm2(r)/2)/T", parameters="{T: {is: positive}}")
-    assert marginal(case_of(made(hot))).verdict is Verdict.REFUTED
+    assert marginal(subject_of(made(hot))).verdict is Verdict.REFUTED
     document = made(hot, "claims: {marginal: {theta: U(theta)/T}}\n")
     assert not claim.has_auxiliaries(document)
-    assert claimed_marginal(case_of(document)).verdict is Verdict.PROVED
+    assert claimed_marginal(subject_of(document)).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_who_claims_another_law_of_the_target_is_asked_about_that_one(made: Call
 )
 def test_claimed_marginals(made: Callable[..., Dynamics], stated: str, verdict: Verdict) -> None:
     document = made(law("U(theta) + r.T @ r/2"), f"claims: {{marginal: {{{stated}}}}}\n")
-    assert claimed_marginal(case_of(document)).verdict is verdict
+    assert claimed_marginal(subject_of(document)).verdict is verdict
 
 
 def test_a_claim_about_momenta_rests_on_the_integral_over_theta(made: Callable[..., Dynamics]) -> None:
     document = made(law("U(theta) + r.T @ r/2"), "claims: {marginal: {r: r.T @ r/2}}\n")
-    assert "exp(-U) has a finite integral" in claimed_marginal(case_of(document)).decision.given
+    assert "exp(-U) has a finite integral" in claimed_marginal(subject_of(document)).decision.given
 
 
 def test_the_law_that_nose_poincare_leaves_is_strictly_log_convex() -> None:

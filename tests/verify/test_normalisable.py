@@ -14,7 +14,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -201,7 +201,7 @@ def made(tmp_path: Path) -> Callable[[Energy], Dynamics]:
 
 @pytest.mark.parametrize("name", PROVED)
 def test_a_finite_integral_is_proved(made: Callable[[Energy], Dynamics], name: str) -> None:
-    found = normalisable(case_of(made(PROVED[name])))
+    found = normalisable(subject_of(made(PROVED[name])))
     assert isinstance(found.decision, Proved)
     assert found.decision.data
     assert ("exp(-U) has a finite integral" in found.decision.given) == ("potential" in name)
@@ -209,14 +209,14 @@ def test_a_finite_integral_is_proved(made: Callable[[Energy], Dynamics], name: s
 
 @pytest.mark.parametrize("name", REFUTED)
 def test_an_infinite_integral_is_refuted_with_a_witness(made: Callable[[Energy], Dynamics], name: str) -> None:
-    found = normalisable(case_of(made(REFUTED[name])))
+    found = normalisable(subject_of(made(REFUTED[name])))
     assert isinstance(found.decision, Refuted)
     assert found.decision.witness
 
 
 @pytest.mark.parametrize("name", OPEN)
 def test_what_no_rule_covers_is_undecided_and_says_so(made: Callable[[Energy], Dynamics], name: str) -> None:
-    assert normalisable(case_of(made(OPEN[name]))).verdict is Verdict.UNDECIDED
+    assert normalisable(subject_of(made(OPEN[name]))).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_what_no_rule_covers_is_undecided_and_says_so(made: Callable[[Energy], D
 def test_what_is_assumed_of_abstract_energies_is_listed(
     made: Callable[[Energy], Dynamics], H: str, functions: str, assumed: str
 ) -> None:
-    assert assumed in normalisable(case_of(made(energy(AUXILIARY, H, functions=functions)))).decision.given
+    assert assumed in normalisable(subject_of(made(energy(AUXILIARY, H, functions=functions)))).decision.given
 
 
 @pytest.mark.parametrize(
@@ -243,13 +243,13 @@ def test_what_is_assumed_of_abstract_energies_is_listed(
     ],
 )
 def test_the_assumption_covers_nothing_else(made: Callable[[Energy], Dynamics], H: str, functions: str) -> None:
-    found = normalisable(case_of(made(energy(AUXILIARY, H, functions=functions))))
+    found = normalisable(subject_of(made(energy(AUXILIARY, H, functions=functions))))
     assert found.verdict is not Verdict.PROVED
     assert found.required is (found.verdict is Verdict.REFUTED)
 
 
 def test_what_does_not_grow_is_said_in_words(made: Callable[[Energy], Dynamics]) -> None:
-    found = normalisable(case_of(made(energy(VECTOR, "-sqrt(1 + x.T @ x)")))).decision
+    found = normalisable(subject_of(made(energy(VECTOR, "-sqrt(1 + x.T @ x)")))).decision
     assert isinstance(found, Undecided)
     assert not any("0 > 0" in what for what in found.tried)
 
@@ -260,7 +260,7 @@ def test_an_assumption_on_the_state_stops_refutations(made: Callable[[Energy], D
     path.write_text(path.read_text() + 'assume: ["x[0] > 0"]\n')
     document = load(path)
     assert isinstance(document, Dynamics)
-    assert normalisable(case_of(document)).verdict is Verdict.UNDECIDED
+    assert normalisable(subject_of(document)).verdict is Verdict.UNDECIDED
 
 
 def test_a_flat_region_is_what_it_says() -> None:

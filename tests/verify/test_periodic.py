@@ -7,7 +7,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.verdict import Refuted, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.periodic import periodic, target_periodic
 
 SCALAR, VECTOR = "{x: {domain: circle}}", "{x: {shape: d, domain: circle}}"
@@ -38,7 +38,7 @@ def test_formulas_on_circles(tmp_path: Path, name: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     document = load(tmp_path / "c.yaml")
     assert isinstance(document, Dynamics)
-    found = periodic(case_of(document))
+    found = periodic(subject_of(document))
     assert found.verdict is verdict
     assert not isinstance(found.decision, Refuted) or "once around x" in found.decision.witness[-1][0]
 
@@ -56,7 +56,7 @@ def test_what_is_assumed_of_abstract_functions_is_listed(tmp_path: Path) -> None
     (tmp_path / "c.yaml").write_text(text + "H: U(x) + sin(x/2)**2\nD: [[0]]\nQ: [[0]]\n")
     document = load(tmp_path / "c.yaml")
     assert isinstance(document, Dynamics)
-    found = periodic(case_of(document))
+    found = periodic(subject_of(document))
     assert found.verdict is Verdict.PROVED
     assert found.decision.given == ("U is periodic in x",)
 
@@ -81,4 +81,4 @@ def test_an_update_moves_by_the_same_one_turn_further(tmp_path: Path, x: str, y:
     (tmp_path / "c.yaml").write_text(TORUS.replace("X", x).replace("Y", y))
     document = load(tmp_path / "c.yaml")
     assert isinstance(document, Dynamics)
-    assert periodic(case_of(document)).verdict is verdict
+    assert periodic(subject_of(document)).verdict is verdict

@@ -18,7 +18,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.averages import mean
 from recipe_compiler.verify.recover.fields import fields
 from recipe_compiler.verify.recover.numeric import numeric_q
@@ -49,7 +49,7 @@ claims:
 def problem(path: Path) -> Problem:
     dynamics = load(path)
     assert isinstance(dynamics, Dynamics)
-    found = problem_of(case_of(dynamics))
+    found = problem_of(subject_of(dynamics))
     assert found is not None
     return found
 
@@ -60,8 +60,8 @@ def plane(folder: Path, body: str = PLANE) -> Problem:
     return problem(path)
 
 
-def point(case: Case, *values: Fraction) -> Point:
-    z = [x for block in case.dynamics.declarations.blocks for x in coordinates(block, {})]
+def point(subject: Subject, *values: Fraction) -> Point:
+    z = [x for block in subject.dynamics.declarations.blocks for x in coordinates(block, {})]
     return Point(dict(zip(z, values, strict=True)), {}, ())
 
 
@@ -121,7 +121,7 @@ def test_nothing_asked_needs_nothing() -> None:
 
 def test_a_proposal_that_is_wrong_is_not_believed(tmp_path: Path) -> None:
     asked = plane(tmp_path)
-    right = recover(asked.case)
+    right = recover(asked.subject)
     assert right is not None
     assert isinstance(verified(asked, Proposal(right.Q, "given")), Recovery)
     turned = tuple(zip(*right.Q, strict=True))
@@ -138,7 +138,7 @@ def test_a_proposal_that_is_wrong_is_not_believed(tmp_path: Path) -> None:
 def test_a_q_that_is_not_periodic_is_not_believed_on_a_torus(tmp_path: Path) -> None:
     body = (OPEN / "torus_drift.yaml").read_text(encoding="utf-8").replace("2*omega*cos(psi)**2", "omega")
     straight = plane(tmp_path, body.replace("{domain: circle}", "{}"))
-    found = recover(straight.case)
+    found = recover(straight.subject)
     assert found is not None
     said = verified(plane(tmp_path, body), Proposal(found.Q, "straight"))
     assert isinstance(said, str)
@@ -195,7 +195,7 @@ def test_an_integral_that_is_no_polynomial_is_refused() -> None:
 @pytest.mark.parametrize(("theta", "r"), [("1/2", "1"), ("6/5", "-3/10"), ("2", "1/10"), ("-1", "1/3")])
 def test_numbers_from_infinity_are_those_of_the_q_that_vanishes_there(theta: str, r: str, tmp_path: Path) -> None:
     asked = plane(tmp_path)
-    found = numeric_q(asked.case, point(asked.case, Fraction(theta), Fraction(r)), {})
+    found = numeric_q(asked.subject, point(asked.subject, Fraction(theta), Fraction(r)), {})
     assert found is not None
     expected = -((1 + Fraction(theta) ** 2) ** Fraction(1, 2))
     assert found[0][1] == pytest.approx(expected, rel=1e-7)
@@ -206,15 +206,15 @@ def test_numbers_from_infinity_are_those_of_the_q_that_vanishes_there(theta: str
 @pytest.mark.parametrize("name", ["linear_three", "cubic"])
 def test_numbers_in_three_dimensions_satisfy_the_equation(name: str) -> None:
     asked = problem(OPEN / f"{name}.yaml")
-    case = asked.case
+    subject = asked.subject
     numbers = {sp.Symbol("a", real=True): Fraction(2, 3), sp.Symbol("b", positive=True): Fraction(3, 2)}
     at = fields(asked, {})
     z0 = (Fraction(1, 2), Fraction(-2, 3), Fraction(3, 4))
     h = Fraction(1, 64)
 
     def Q(z: tuple[Fraction, ...]) -> tuple[tuple[float, ...], ...]:
-        here = point(case, *z)
-        found = numeric_q(case, Point(dict(here.numbers) | numbers, {}, ()), {})
+        here = point(subject, *z)
+        found = numeric_q(subject, Point(dict(here.numbers) | numbers, {}, ()), {})
         assert found is not None
         return found
 
@@ -232,14 +232,14 @@ def test_numbers_in_three_dimensions_satisfy_the_equation(name: str) -> None:
 
 def test_numbers_are_refused_where_rays_leave_the_domain(tmp_path: Path) -> None:
     asked = plane(tmp_path, PLANE.replace("theta: {}", "theta: {domain: positive}"))
-    assert numeric_q(asked.case, point(asked.case, ONE, ONE), {}) is None
+    assert numeric_q(asked.subject, point(asked.subject, ONE, ONE), {}) is None
 
 
 def test_numbers_are_refused_where_the_current_does_not_decay(tmp_path: Path) -> None:
     body = PLANE.replace("theta**4/4 + r**2/2", "0").replace("sqrt(1 + theta**2)*r", "1")
     body = body.replace("r: -sqrt(1 + theta**2)*theta**3 + theta/sqrt(1 + theta**2)", "r: 2")
     asked = plane(tmp_path, body)
-    assert numeric_q(asked.case, point(asked.case, ONE, ONE), {}) is None
+    assert numeric_q(asked.subject, point(asked.subject, ONE, ONE), {}) is None
 
 
 # --- means over a torus -----------------------------------------------------------------------------------------------
@@ -310,4 +310,4 @@ def test_what_has_no_formula_is_refused(tmp_path: Path) -> None:
 def test_recovery_of_a_document_with_q_given_looks_at_the_claims_alone() -> None:
     dynamics = load(ROOT / "specs" / "dynamics" / "sgnht.yaml")
     assert isinstance(dynamics, Dynamics)
-    assert recover(case_of(dynamics)) == recover(case_of(replace(dynamics, Q=None)))
+    assert recover(subject_of(dynamics)) == recover(subject_of(replace(dynamics, Q=None)))

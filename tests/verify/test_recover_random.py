@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.recover.recovered_q import recovered_q
 
 X = sp.symbols("x y z", real=True)
@@ -38,7 +38,7 @@ def asked(body: str) -> Finding:
         path.write_text(body, encoding="utf-8")
         dynamics = load(path)
     assert isinstance(dynamics, Dynamics)
-    return recovered_q(case_of(dynamics))
+    return recovered_q(subject_of(dynamics))
 
 
 def drift(H: sp.Expr, D: sp.Matrix, Q: sp.Matrix) -> list[sp.Expr]:

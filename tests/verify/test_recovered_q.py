@@ -9,7 +9,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Topic, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.q_skew import q_skew
 from recipe_compiler.verify.recover.recovered_q import explained_q, lacks_q, recovered_q
@@ -74,7 +74,7 @@ def written(folder: Path, body: str) -> Dynamics:
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_q_of_a_known_system_is_found_for_every_size(name: str) -> None:
     dynamics = replace(document(SPECS / f"{name}.yaml"), Q=None)
-    found = recovered_q(case_of(dynamics))
+    found = recovered_q(subject_of(dynamics))
     assert isinstance(found.decision, Proved)
     assert dict(found.decision.data) == KNOWN[name]
     assert found.for_d == "all"
@@ -86,18 +86,18 @@ def test_the_q_of_a_known_system_is_found_for_every_size(name: str) -> None:
 def test_a_q_is_found_and_its_text_is_judged_as_if_an_author_had_written_it(name: str, tmp_path: Path) -> None:
     dynamics = document(OPEN / f"{name}.yaml")
     assert dynamics.Q is None
-    found = recover(case_of(dynamics))
+    found = recover(subject_of(dynamics))
     assert found is not None
     rows = ",\n    ".join("[" + ", ".join(f'"{text(place)}"' for place in row) + "]" for row in found.Q)
     whole = (OPEN / f"{name}.yaml").read_text(encoding="utf-8") + f"Q: [{rows}]\n"
     again = written(tmp_path, whole.replace("  diffusion:", "  diffusion: "))
-    case = case_of(replace(again, D=again.D or again.claims.diffusion))
-    assert q_skew(case).verdict is Verdict.PROVED
-    assert claimed_drift(case).verdict is Verdict.PROVED
+    subject = subject_of(replace(again, D=again.D or again.claims.diffusion))
+    assert q_skew(subject).verdict is Verdict.PROVED
+    assert claimed_drift(subject).verdict is Verdict.PROVED
 
 
 def test_the_thermostat_is_found_by_coefficients_that_depend_on_the_size() -> None:
-    explanation = explained_q(recovered_q(case_of(replace(document(SPECS / "sgnht.yaml"), Q=None))))
+    explanation = explained_q(recovered_q(subject_of(replace(document(SPECS / "sgnht.yaml"), Q=None))))
     assert explanation is not None
     assert explanation.topic is Topic.CURL
     assert ("Q[r,xi]", "r/d") in explanation.formulas
@@ -111,11 +111,11 @@ def test_nothing_is_looked_for_where_q_is_given() -> None:
 
 
 def test_a_wrong_energy_leaves_no_q() -> None:
-    found = recovered_q(case_of(document(OPEN / "thermostat_energy.yaml")))
+    found = recovered_q(subject_of(document(OPEN / "thermostat_energy.yaml")))
     assert isinstance(found.decision, Refuted)
     assert "not stationary" in found.decision.by
     assert found.for_d == (("d", 2),)
-    assert explained_q(recovered_q(case_of(document(OPEN / "thermostat_energy.yaml")))) is None
+    assert explained_q(recovered_q(subject_of(document(OPEN / "thermostat_energy.yaml")))) is None
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_a_wrong_energy_leaves_no_q() -> None:
 def test_a_wrong_drift_has_no_q(name: str, old: str, new: str, tmp_path: Path) -> None:
     body = (SPECS / f"{name}.yaml").read_text(encoding="utf-8")
     assert old in body
-    found = recovered_q(case_of(replace(written(tmp_path, body.replace(old, new)), Q=None)))
+    found = recovered_q(subject_of(replace(written(tmp_path, body.replace(old, new)), Q=None)))
     assert found.verdict is Verdict.REFUTED
 
 
 def test_a_q_beyond_all_ansatzes_is_undecided_with_numbers_of_one() -> None:
-    found = recovered_q(case_of(document(OPEN / "too_steep.yaml")))
+    found = recovered_q(subject_of(document(OPEN / "too_steep.yaml")))
     assert isinstance(found.decision, Undecided)
     assert any("a Q exists" in tried for tried in found.decision.tried)
     assert any("168 unknowns" in tried for tried in found.decision.tried)
@@ -147,7 +147,7 @@ def test_a_q_beyond_all_ansatzes_is_undecided_with_numbers_of_one() -> None:
 
 
 def test_one_coordinate_forces_the_drift() -> None:
-    found = recovered_q(case_of(document(OPEN / "line_current.yaml")))
+    found = recovered_q(subject_of(document(OPEN / "line_current.yaml")))
     assert isinstance(found.decision, Refuted)
     assert "a stationary law has none" in found.decision.by
     assert found.decision.witness[-1] == ("current of x", "1")
@@ -155,7 +155,7 @@ def test_one_coordinate_forces_the_drift() -> None:
 
 @pytest.mark.parametrize("name", ["circle_drift", "torus_drift"])
 def test_a_current_around_a_torus_is_stationary_and_has_no_q(name: str) -> None:
-    found = recovered_q(case_of(document(OPEN / f"{name}.yaml")))
+    found = recovered_q(subject_of(document(OPEN / f"{name}.yaml")))
     assert isinstance(found.decision, Refuted)
     assert "stationary, but not representable" in found.decision.by
     assert found.decision.witness[-1][0].startswith("mean of")
@@ -165,36 +165,36 @@ def test_a_current_around_a_torus_is_stationary_and_has_no_q(name: str) -> None:
 def test_a_constant_drift_on_the_line_has_a_q_where_there_is_none_on_the_circle(tmp_path: Path) -> None:
     body = (OPEN / "torus_drift.yaml").read_text(encoding="utf-8")
     straight = body.replace("{domain: circle}", "{}").replace("2*omega*cos(psi)**2", "omega")
-    assert recovered_q(case_of(written(tmp_path, straight))).verdict is Verdict.PROVED
+    assert recovered_q(subject_of(written(tmp_path, straight))).verdict is Verdict.PROVED
     around = body.replace("2*omega*cos(psi)**2", "omega")
-    assert recovered_q(case_of(written(tmp_path, around))).verdict is Verdict.REFUTED
+    assert recovered_q(subject_of(written(tmp_path, around))).verdict is Verdict.REFUTED
 
 
 def test_a_mean_current_of_zero_is_no_reason_against_a_q(tmp_path: Path) -> None:
     body = (OPEN / "torus_drift.yaml").read_text(encoding="utf-8").replace("2*omega*cos(psi)**2", "omega*cos(psi)")
-    assert recovered_q(case_of(written(tmp_path, body))).verdict is Verdict.PROVED
+    assert recovered_q(subject_of(written(tmp_path, body))).verdict is Verdict.PROVED
 
 
 def test_what_is_not_periodic_refutes_nothing_on_a_torus(tmp_path: Path) -> None:
     body = (OPEN / "torus_drift.yaml").read_text(encoding="utf-8").replace("2*omega*cos(psi)**2", "omega + psi")
-    found = recovered_q(case_of(written(tmp_path, body)))
+    found = recovered_q(subject_of(written(tmp_path, body)))
     assert found.verdict is Verdict.UNDECIDED
 
 
 def test_an_energy_that_is_not_periodic_neither_proves_nor_refutes_on_a_torus(tmp_path: Path) -> None:
     body = (OPEN / "torus_drift.yaml").read_text(encoding="utf-8").replace("H: 0", "H: psi")
     body = body.replace("2*omega*cos(psi)**2", "omega").replace("psi: sin(phi)", "psi: 0")
-    assert recovered_q(case_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
+    assert recovered_q(subject_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
 
 
 def test_a_stratonovich_equation_is_converted_first(tmp_path: Path) -> None:
     body = (OPEN / "waves.yaml").read_text(encoding="utf-8") + "  interpretation: stratonovich\n"
-    assert recovered_q(case_of(written(tmp_path, body))).verdict is Verdict.PROVED
+    assert recovered_q(subject_of(written(tmp_path, body))).verdict is Verdict.PROVED
 
 
 def test_without_the_noise_nothing_is_decided() -> None:
     dynamics = document(OPEN / "waves.yaml")
-    found = recovered_q(case_of(replace(dynamics, D=None)))
+    found = recovered_q(subject_of(replace(dynamics, D=None)))
     assert isinstance(found.decision, Undecided)
     assert "noise" in found.decision.tried[0]
 
@@ -212,12 +212,12 @@ H: x**2/2 + y**2/2
 D: [[0, 0], [0, 0]]
 claims: {{drift: {{x: "{x}", y: "{y}"}}}}
 """
-    assert recovered_q(case_of(written(tmp_path, body))).verdict is not Verdict.PROVED
+    assert recovered_q(subject_of(written(tmp_path, body))).verdict is not Verdict.PROVED
 
 
 def test_contradictory_assumptions_prove_no_q(tmp_path: Path) -> None:
     body = (OPEN / "linear_three.yaml").read_text(encoding="utf-8") + 'assume: ["a > 1", "a**2 < a"]\n'
-    assert recovered_q(case_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
+    assert recovered_q(subject_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
 
 
 def test_a_q_that_is_not_defined_everywhere_is_not_proved(tmp_path: Path) -> None:
@@ -229,6 +229,6 @@ H: x**2/2 + a*y**2/2
 D: [[0, 0], [0, 0]]
 claims: {drift: {x: y, y: -x/a}}
 """
-    assert recovered_q(case_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
+    assert recovered_q(subject_of(written(tmp_path, body))).verdict is Verdict.UNDECIDED
     known = body.replace("a: {}", "a: {is: positive}")
-    assert recovered_q(case_of(written(tmp_path, known))).verdict is Verdict.PROVED
+    assert recovered_q(subject_of(written(tmp_path, known))).verdict is Verdict.PROVED

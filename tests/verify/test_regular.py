@@ -9,7 +9,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.regular import regular, varies
 
 Found = Callable[[str], Finding]
@@ -22,7 +22,7 @@ def found(tmp_path: Path) -> Found:
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
         document = load(path)
         assert isinstance(document, Dynamics)
-        return regular(case_of(document))
+        return regular(subject_of(document))
 
     return decided
 

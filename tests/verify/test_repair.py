@@ -14,7 +14,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.q_skew import q_skew
@@ -93,7 +93,7 @@ RENAMED = [
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
     start = time.process_time()
-    found = repairs(case_of(dynamics))
+    found = repairs(subject_of(dynamics))
     assert time.process_time() - start < 5
     assert len(found) <= 5
     assert all(explanation.topic is Topic.REPAIR and explanation.says and explanation.by for explanation in found)
@@ -102,14 +102,14 @@ def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
 
 def holds(dynamics: Dynamics) -> bool:
     """Whether the claims of a document are proved."""
-    case = case_of(dynamics)
+    subject = subject_of(dynamics)
     claims = [d_symmetric]
     if dynamics.claims.drift is not None:
         claims.append(claimed_stationary)
     if dynamics.Q is not None:
         claims.append(q_skew)
         claims += [claimed_drift] if dynamics.D is not None and dynamics.claims.drift is not None else []
-    return all(isinstance(claim(case).decision, Proved) for claim in claims)
+    return all(isinstance(claim(subject).decision, Proved) for claim in claims)
 
 
 @pytest.mark.parametrize("name", sorted(FIRST.keys() | AMONG.keys()))
@@ -209,8 +209,8 @@ def test_a_skew_q_is_proposed_even_where_the_claim_needs_more(tmp_path: Path) ->
     assert found
     for explanation in found:
         assert explanation.says.endswith("the claimed drift then still differs")
-        case = case_of(loaded(amended(wrong, explanation.formulas), tmp_path))
-        assert isinstance(q_skew(case).decision, Proved)
+        subject = subject_of(loaded(amended(wrong, explanation.formulas), tmp_path))
+        assert isinstance(q_skew(subject).decision, Proved)
 
 
 def test_words_say_what_changes(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
-from recipe_compiler.verify.core import subject as case
+from recipe_compiler.verify.core import subject
 from recipe_compiler.verify.stationarity import stationary
 
 Check = Callable[[str], Report]
@@ -204,7 +204,7 @@ def test_the_residual_of_the_derivation_is_asked_of_the_second_engine(
         drift = tuple(c.subtract(f, gamma) for f, gamma in zip(found.drift, found.Gamma, strict=True))
         return replace(found, drift=drift)
 
-    monkeypatch.setattr(case, "derive", no_gamma)
+    monkeypatch.setattr(subject, "derive", no_gamma)
     found = finding(checked(SGRHMC), "stationary")
     assert isinstance(found.decision, Refuted)
     assert found.decision.witness

@@ -9,7 +9,7 @@ from repair_specs import amended, changed, document, loaded, renamed, same_formu
 from recipe_compiler.explain.samples.samples import samples_instead
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 ENERGY = {
@@ -41,14 +41,14 @@ NONE = [
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
     start = time.process_time()
-    found = samples_instead(case_of(dynamics))
+    found = samples_instead(subject_of(dynamics))
     assert time.process_time() - start < 5
     assert all(explanation.topic is Topic.SAMPLES and explanation.by for explanation in found)
     return found
 
 
 def is_stationary(dynamics: Dynamics) -> bool:
-    return isinstance(claimed_stationary(case_of(dynamics)).decision, Proved)
+    return isinstance(claimed_stationary(subject_of(dynamics)).decision, Proved)
 
 
 @pytest.mark.parametrize("name", ENERGY)

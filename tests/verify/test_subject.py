@@ -1,4 +1,4 @@
-"""What claims share of a case is found once, and only for that case."""
+"""What claims share of a subject is found once, and only for that subject."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.scalars import drift_at
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.q_skew import q_skew
@@ -17,14 +17,14 @@ from recipe_compiler.verify.equation.q_skew import q_skew
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 
 
-def case(name: str) -> Case:
+def subject(name: str) -> Subject:
     document = load(SPECS / f"{name}.yaml")
     assert isinstance(document, Dynamics)
-    return case_of(document)
+    return subject_of(document)
 
 
 def test_a_system_and_a_drift_are_written_out_once_for_each_size() -> None:
-    sghmc = case("sghmc")
+    sghmc = subject("sghmc")
     assert sghmc.system({"d": 2}) is sghmc.system({"d": 2})
     assert len(sghmc.system({"d": 3}).z) == 6
     assert drift_at(sghmc, {"d": 2}) is drift_at(sghmc, {"d": 2})
@@ -32,7 +32,7 @@ def test_a_system_and_a_drift_are_written_out_once_for_each_size() -> None:
 
 
 def test_other_dynamics_start_anew() -> None:
-    sghmc = case("sghmc")
+    sghmc = subject("sghmc")
     sghmc.system({"d": 2})
     other = replace(sghmc, dynamics=sghmc.dynamics)
     assert not other.known
@@ -41,14 +41,14 @@ def test_other_dynamics_start_anew() -> None:
 @pytest.mark.parametrize("claim", [d_symmetric, q_skew, d_psd], ids=lambda claim: claim.__name__)
 def test_a_claim_that_others_rest_on_is_decided_once(claim: object) -> None:
     assert callable(claim)
-    sghmc = case("sghmc")
+    sghmc = subject("sghmc")
     assert claim(sghmc) is claim(sghmc)
-    assert claim(sghmc) == claim(case("sghmc"))
-    assert claim(sghmc) is not claim(case("sghmc"))
+    assert claim(sghmc) == claim(subject("sghmc"))
+    assert claim(sghmc) is not claim(subject("sghmc"))
 
 
 def test_what_raises_is_asked_again() -> None:
-    sghmc = case("sghmc")
+    sghmc = subject("sghmc")
     asked: list[int] = []
 
     def find() -> int:

@@ -11,7 +11,7 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Topic
-from recipe_compiler.verify.core.subject import Case, Matrix, case_of
+from recipe_compiler.verify.core.subject import Matrix, Subject, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
@@ -109,11 +109,11 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
     try:
         written = [(entry, text(formula)) for entry, formula in change.formulas]
         again = {entry: read(new, declarations, entry_shape(entry, declarations), entry) for entry, new in written}
-        case = case_of(with_formulas(dynamics, again))
+        subject = subject_of(with_formulas(dynamics, again))
     except DocumentError:
         return None
     entries = [entry for entry, _ in change.formulas]
-    answers = _answers(case, entries, derived=derived)
+    answers = _answers(subject, entries, derived=derived)
     if answers is None:
         return None
     by = "; ".join(dict.fromkeys(answer.by for answer in answers))
@@ -121,22 +121,22 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
     return Explanation(topic, change.says, tuple(written), by, tuple(given))
 
 
-def _answers(case: Case, entries: Sequence[str], *, derived: bool) -> list[Proved] | None:
+def _answers(subject: Subject, entries: Sequence[str], *, derived: bool) -> list[Proved] | None:
     """Return the proofs that a changed document needs, None if one is missing."""
-    asked: list[Callable[[Case], Finding]] = [
-        claimed_stationary if case.dynamics.claims.drift is not None else stationary
+    asked: list[Callable[[Subject], Finding]] = [
+        claimed_stationary if subject.dynamics.claims.drift is not None else stationary
     ]
-    if derived and case.dynamics.claims.drift is not None:
+    if derived and subject.dynamics.claims.drift is not None:
         asked.append(claimed_drift)
     if any(entry.startswith("Q[") for entry in entries):
         asked.append(q_skew)
     if any(head(entry) in {"D", "claims.diffusion"} for entry in entries):
         asked.append(d_symmetric)
-    if on_circles(case.dynamics.declarations):
+    if on_circles(subject.dynamics.declarations):
         asked.append(periodic)
     found: list[Proved] = []
     for claim in asked:
-        decision = claim(case).decision
+        decision = claim(subject).decision
         if not isinstance(decision, Proved):
             return None
         found.append(decision)

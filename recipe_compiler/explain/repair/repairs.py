@@ -19,7 +19,7 @@ from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.q_skew import q_skew
 
@@ -32,7 +32,7 @@ SEARCH_SECONDS, SECONDS = 3.0, 4.5
 """The outer limits of the search and of it all, in processor time; the usual one ends by its counts long before."""
 
 
-def repairs(case: Case, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
+def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
     """Return changes that make refuted claims hold, the smallest first; none where none is needed, or none was found.
 
     None is shown that refutes another claim; what it leaves undecided is said with it, and so is what was refuted
@@ -42,48 +42,48 @@ def repairs(case: Case, findings: Iterable[Finding] = ()) -> tuple[Explanation, 
     places of Q. Of each, `formulas` are whole new entries of the document. With D and Q given the claimed drift must
     become the recipe's; without, its residual must vanish.
     """
-    if case.derivation is None:
+    if subject.derivation is None:
         return ()
     start = time.process_time()
     try:
-        near, farther = _searches(case)
+        near, farther = _searches(subject)
     except (DocumentError, NotConvertedError):
         return ()
     before = {finding.id: finding for finding in findings}
     found = _gathered(near, start + SEARCH_SECONDS)
     if not any(change.count == 1 for change in found):
         found += _gathered(farther, start + SEARCH_SECONDS)
-    shown = _shown(case.dynamics, sorted(found, key=lambda change: change.order), before, start + SECONDS)
-    return shown or _of_the_matrices(case, found, before, start + SECONDS)
+    shown = _shown(subject.dynamics, sorted(found, key=lambda change: change.order), before, start + SECONDS)
+    return shown or _of_the_matrices(subject, found, before, start + SECONDS)
 
 
-def _searches(case: Case) -> tuple[list[Search], list[Search]]:
+def _searches(subject: Subject) -> tuple[list[Search], list[Search]]:
     """Return what to look through, and what where no change of one part is found; nothing where the claims hold."""
-    if _broken(case):
-        return [lambda: mirrored(case)], []
-    if case.dynamics.claims.drift is None or _holds(case.dynamics):
+    if _broken(subject):
+        return [lambda: mirrored(subject)], []
+    if subject.dynamics.claims.drift is None or _holds(subject.dynamics):
         return [], []
-    return _of_the_claim(case.dynamics), _farther(case.dynamics)
+    return _of_the_claim(subject.dynamics), _farther(subject.dynamics)
 
 
-def _of_the_matrices(case: Case, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
+def _of_the_matrices(subject: Subject, changes: list[Change], before: Before, end: float) -> tuple[Explanation, ...]:
     """Return the changes that at least make Q skew and D symmetric, said to be no more than that."""
-    if case.dynamics.D is None or case.dynamics.claims.drift is None or not _broken(case):
+    if subject.dynamics.D is None or subject.dynamics.claims.drift is None or not _broken(subject):
         return ()
-    alone = replace(case.dynamics, claims=Claims())
+    alone = replace(subject.dynamics, claims=Claims())
     partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
     return _shown(alone, sorted(partly, key=lambda change: change.order), before, end)
 
 
-def _broken(case: Case) -> bool:
+def _broken(subject: Subject) -> bool:
     """Whether Q is shown not to be skew, or D not to be symmetric."""
-    derivation = case.derivation
+    derivation = subject.derivation
     if derivation is None:
         return False
     crooked = any(not place.is_zero for row in skewness_defect(derivation) for place in row)
     uneven = any(not place.is_zero for row in symmetry_defect(derivation) for place in row)
-    skew = case.dynamics.Q is not None and crooked and q_skew(case).verdict is Verdict.REFUTED
-    return skew or (uneven and d_symmetric(case).verdict is Verdict.REFUTED)
+    skew = subject.dynamics.Q is not None and crooked and q_skew(subject).verdict is Verdict.REFUTED
+    return skew or (uneven and d_symmetric(subject).verdict is Verdict.REFUTED)
 
 
 def _holds(dynamics: Dynamics) -> bool:

@@ -9,7 +9,7 @@ from recipe_compiler.explain.repair.changes import PROVED_FIRST, head
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Verdict
 from recipe_compiler.verify.claims import DYNAMICS, Claim, asked
-from recipe_compiler.verify.core.subject import Case, case_of, find
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 _NOISE = frozenset({"D", "claims.diffusion"})
 _COEFFICIENTS = _NOISE | {"Q", "claims.drift"}
@@ -38,7 +38,7 @@ def standing(
     decided or refuted as `before`.
     """
     heads = {head(entry) for entry in entries}
-    case = case_of(changed)
+    subject = subject_of(changed)
     open_: list[str] = []
     refuted: list[str] = []
     given = set(explanation.given)
@@ -46,7 +46,7 @@ def standing(
         if not claim.required or claim.id in PROVED_FIRST:
             continue
         touched = bool(_READS.get(claim.id, heads) & heads)
-        found = _decided(claim, case, end) if touched else before.get(claim.id)
+        found = _decided(claim, subject, end) if touched else before.get(claim.id)
         if found is None:
             open_ += [claim.says] if touched else []
             continue
@@ -59,12 +59,12 @@ def standing(
     return replace(explanation, says=says, given=tuple(sorted(given)))
 
 
-def _decided(claim: Claim[Case, Dynamics], case: Case, end: float) -> Finding | None:
+def _decided(claim: Claim[Subject, Dynamics], subject: Subject, end: float) -> Finding | None:
     """Return what a claim comes to, None where there is no time left or nothing can be said."""
     if time.process_time() > end:
         return None
     try:
-        return find(claim.decide, case)
+        return find(claim.decide, subject)
     except DocumentError:
         return None
 

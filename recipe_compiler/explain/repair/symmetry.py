@@ -15,7 +15,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verify.core.subject import Case, Matrix, zero
+from recipe_compiler.verify.core.subject import Matrix, Subject, zero
 
 MAX_PAIRS = 4
 
@@ -29,12 +29,12 @@ class _Option:
     says: str
 
 
-def mirrored(case: Case) -> Iterator[Change]:
+def mirrored(subject: Subject) -> Iterator[Change]:
     """Yield the changes that make Q skew and D symmetric, each place that is at fault set once."""
-    derivation = case.derivation
+    derivation = subject.derivation
     if derivation is None:
         return
-    dynamics = case.dynamics
+    dynamics = subject.dynamics
     options: list[list[_Option]] = []
     if dynamics.Q is not None:
         options += _options(dynamics, "Q", dynamics.Q, skewness_defect(derivation), -1)

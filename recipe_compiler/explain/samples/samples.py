@@ -22,7 +22,7 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.order import spell_tensor
 from recipe_compiler.verdict import Explanation, Topic, Verdict
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 LEAVES = "the claimed equation leaves exp(-H), normalisable or not, stationary with H = "
@@ -35,15 +35,15 @@ SECONDS = 4.0
 """The outer limit, in processor time; what is found by then is shown."""
 
 
-def samples_instead(case: Case) -> tuple[Explanation, ...]:
+def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
     """Return energies H for which the claimed equation leaves exp(-H) stationary, proved by both engines.
 
     Looked at: H times a constant, one term of it, all terms; the same with one term added (the logarithm of a field, of
     a determinant, of D; a scalar block, which shifts a quadratic energy), with all; then, where z is one scalar, the
     quadrature of H' = (D' - f)/D. That exp(-H) can be normalised is not claimed.
     """
-    dynamics = case.dynamics
-    if case.derivation is None or dynamics.claims.drift is None:
+    dynamics = subject.dynamics
+    if subject.derivation is None or dynamics.claims.drift is None:
         return ()
     end = time.process_time() + SECONDS
     found: list[Explanation] = []
@@ -69,7 +69,7 @@ def samples_instead(case: Case) -> tuple[Explanation, ...]:
 
 def _with_integral(dynamics: Dynamics, change: Change, explanation: Explanation) -> Explanation:
     """Return the explanation, with what it comes to where exp(-H) is shown to have no finite integral."""
-    law = normalisable(case_of(with_formulas(dynamics, dict(change.formulas))))
+    law = normalisable(subject_of(with_formulas(dynamics, dict(change.formulas))))
     if law.verdict is not Verdict.REFUTED:
         return explanation
     tabled = dynamics.declarations.parameters or dynamics.declarations.functions

@@ -12,7 +12,7 @@ from recipe_compiler.verify.builds.normalisable import agreed, normalisable_buil
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
 from recipe_compiler.verify.core.identities import Answer
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.confined import confined
 from recipe_compiler.verify.infinity.growth import Terms
@@ -88,6 +88,6 @@ def _by_integrals(build: Build, bound: Dynamics, found: Finding, rests_on: list[
         return left if isinstance(left, Answer) else Answer(Undecided((*tried, *shown, *left)))
 
     stages = Stages(build, sharpened(build, bound))
-    cases: tuple[Case | None, ...] = (stages.declared, stages.valued)
-    findings = [decided(case, answer) for case in cases if case is not None]
+    subjects: tuple[Subject | None, ...] = (stages.declared, stages.valued)
+    findings = [decided(subject, answer) for subject in subjects if subject is not None]
     return next((one for one in findings if isinstance(one.decision, Proved)), findings[0])

@@ -20,9 +20,9 @@ from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.sizes import Sizes, formulas_of
-from recipe_compiler.verify.core.subject import Case, at_sizes, case_of, find
+from recipe_compiler.verify.core.subject import Subject, at_sizes, find, subject_of
 
-Claim = Callable[[Case], Finding]
+Claim = Callable[[Subject], Finding]
 Witness = tuple[tuple[str, str], ...]
 
 LISTED = 64
@@ -35,7 +35,7 @@ class Stages:
 
     build: Build
     bound: Dynamics
-    _known: dict[str, Case | None] = field(default_factory=dict[str, Case | None], init=False, repr=False)
+    _known: dict[str, Subject | None] = field(default_factory=dict[str, Subject | None], init=False, repr=False)
 
     @property
     def sizes(self) -> Sizes:
@@ -43,22 +43,22 @@ class Stages:
         return known_sizes(self.build, self.bound)
 
     @property
-    def declared(self) -> Case:
-        """The case for all values as declared, at the sizes of the build."""
+    def declared(self) -> Subject:
+        """The subject for all values as declared, at the sizes of the build."""
         found = self._known.get("declared")
         if found is None:
-            found = self._known["declared"] = at_sizes(case_of(self.bound), self.sizes)
+            found = self._known["declared"] = at_sizes(subject_of(self.bound), self.sizes)
         return found
 
     @property
-    def valued(self) -> Case | None:
-        """The case at the values of the build, None where it gives none."""
+    def valued(self) -> Subject | None:
+        """The subject at the values of the build, None where it gives none."""
         if "valued" not in self._known:
             try:
                 dynamics = at_values(self.build)
             except ModelError:  # a formula grows too large with the values in it
                 dynamics = None
-            self._known["valued"] = None if dynamics is None else case_of(dynamics)
+            self._known["valued"] = None if dynamics is None else subject_of(dynamics)
         return self._known["valued"]
 
 

@@ -39,7 +39,7 @@ from recipe_compiler.tensor.terms import Component, Tensor
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import checked_sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 INDEPENDENCE = ("independence", "D and Q do not reuse the gradient's minibatch")
 
@@ -63,16 +63,16 @@ def independence(build: Build, bound: Dynamics) -> Finding:
     return Finding(*INDEPENDENCE, True, _decided(bound, name), where=where)
 
 
-def independent_update(case: Case) -> Finding:
+def independent_update(subject: Subject) -> Finding:
     """Decide that a claimed update uses its gradient estimate once in each term, and in no coefficient or covariance.
 
     All `grad_tilde(U, b)` of one step are of one minibatch. Where the estimate stands once in each term, its mean is
     the gradient whatever its noise; in a product with itself, in a function, or in a covariance it is not. A block as
     updated holds the estimate, too; where that is of order eps there, reusing it is of a higher order than the drift.
     """
-    where = case.place("claims.update", "claims")
+    where = subject.place("claims.update", "claims")
     tried: list[str] = []
-    new = dict(case.dynamics.claims.update or ())
+    new = dict(subject.dynamics.claims.update or ())
     for block, formula in new.items():
         reused = (text(part) for part in _reuses(formula, new))
         tried += [f"the update of {block} reuses the gradient's minibatch in {part}" for part in reused]

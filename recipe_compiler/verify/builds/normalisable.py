@@ -25,7 +25,7 @@ from recipe_compiler.verify.core.identities import Answer, Identity, Question, S
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import LARGEST, Sizes, smallest_sizes
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.coercive import finite
 from recipe_compiler.verify.integrability.ends import Finite
@@ -114,7 +114,7 @@ def _finite(target: Target, energies: list[Tensor]) -> Finite:
 
 def _of_potential(target: Target, potential: Formula) -> Finding:
     """Decide a potential without data as the energy of dynamics."""
-    found = normalisable(case_of(Dynamics(target.name, target.declarations, potential, None, None)))
+    found = normalisable(subject_of(Dynamics(target.name, target.declarations, potential, None, None)))
     return replace(
         found, id=NORMALISABLE_TARGET[0], says=NORMALISABLE_TARGET[1], where=target.source.place("potential")
     )

@@ -8,7 +8,7 @@ from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.in_build import Stages, narrowed
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.build_values import entry_values, known_sizes, sharpened
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.uniqueness.not_unique import AtValues, potential_of
 from recipe_compiler.verify.uniqueness.unique import of_equation
@@ -22,11 +22,11 @@ def unique_in(build: Build, bound: Dynamics) -> Finding:
     at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential)
     law = partial(normalisable_build, build, bound)
 
-    def stays(case: Case) -> Finding:
+    def stays(subject: Subject) -> Finding:
         found = explosion_in(build, bound)
-        return found if isinstance(found.decision, Proved) else explosion(case)
+        return found if isinstance(found.decision, Proved) else explosion(subject)
 
-    general = of_equation(case_of(sharp), at, law, stays)
+    general = of_equation(subject_of(sharp), at, law, stays)
     valued = Stages(build, bound).valued
     if isinstance(general.decision, Proved) or valued is None:
         return general

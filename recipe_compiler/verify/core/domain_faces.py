@@ -28,7 +28,7 @@ from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.verify.core.kinks import lipschitz
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 ONE = Fraction(1)
 
@@ -90,7 +90,7 @@ def _constant(formula: Formula, declarations: Declarations, block: Block) -> Exp
         raise NotKnownError(f"the end {text(formula)} of the domain of {block.name}") from None
 
 
-def density_at(case: Case, face: Face) -> tuple[Density, bool, frozenset[str]]:
+def density_at(subject: Subject, face: Face) -> tuple[Density, bool, frozenset[str]]:
     """Return (a bound of) exp(-H) at a face, by the terms of H that are singular there, whether it is exact, and why.
 
     A singular term is a sum of functions of one coordinate each, or bounded below by one: for w, v >= 0,
@@ -99,11 +99,11 @@ def density_at(case: Case, face: Face) -> tuple[Density, bool, frozenset[str]]:
     Raises:
         NotKnownError: a term that is neither bounded at the face nor a sum over coordinates.
     """
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     singular: Expr = sympy.Integer(0)
     exact = True
     given = frozenset[str]()
-    for factor, term in _terms(case.whole.H):
+    for factor, term in _terms(subject.whole.H):
         if is_bounded(term, declarations, face):
             continue
         below, reasons = _below(term, declarations) if factor > 0 and not face.is_total else (None, frozenset[str]())

@@ -13,7 +13,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Undecided
 from recipe_compiler.verify.core.premises import values
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 Rows = tuple[tuple[Formula, ...], ...]
 
@@ -34,27 +34,27 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
 """Entries of a document to their formulas."""
 
 
-def obliged(found: Finding, reads: tuple[str, ...], dynamics: Dynamics, case: Case | None = None) -> Finding:
+def obliged(found: Finding, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None) -> Finding:
     """Return a finding, undecided where what the claim reads is not shown to have a value, or no point is admissible.
 
     Args:
         found: what the claim says of itself.
         reads: the entries of the document that it is about.
         dynamics: the document as written.
-        case: what the claim was decided of: a proof rests on the equalities that were put in.
+        subject: what the claim was decided of: a proof rests on the equalities that were put in.
     """
     if not isinstance(found.decision, Proved):
         return found
     needed = _bounds(dynamics.declarations)
     needed |= values((formula for entry in reads for formula in ENTRIES[entry](dynamics)), dynamics.declarations)
     left = [f"not shown: {what}" for what in needed.open]
-    left += [case.contradiction] if case is not None and case.contradiction else []
+    left += [subject.contradiction] if subject is not None and subject.contradiction else []
     if left:
         given = tuple(sorted({*found.decision.given, *needed.given}))
         return replace(found, decision=Undecided(tuple(left), given=given), for_d="all", checked_at=())
-    if case is None or not case.equalities:
+    if subject is None or not subject.equalities:
         return found
-    given = tuple(sorted({*found.decision.given, *case.equalities}))
+    given = tuple(sorted({*found.decision.given, *subject.equalities}))
     return replace(found, decision=replace(found.decision, given=given))
 
 

@@ -13,7 +13,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Func
 from recipe_compiler.tensor.scalars import Leaf, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, Inverse, Tensor
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 
 def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
@@ -72,13 +72,13 @@ def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
     return found
 
 
-def drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+def drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     """Return the derived drift at fixed sizes, block by block."""
-    return case.once(("drift", *sizes.items()), lambda: _drift_at(case, sizes))
+    return subject.once(("drift", *sizes.items()), lambda: _drift_at(subject, sizes))
 
 
-def _drift_at(case: Case, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
-    if case.derivation is None:
+def _drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
+    if subject.derivation is None:
         return {}
-    leaf = leaf_of(case.dynamics.declarations, sizes)
-    return {name: written_out(f, sizes, leaf) for name, f in zip(case.names, case.derivation.drift, strict=True)}
+    leaf = leaf_of(subject.dynamics.declarations, sizes)
+    return {name: written_out(f, sizes, leaf) for name, f in zip(subject.names, subject.derivation.drift, strict=True)}

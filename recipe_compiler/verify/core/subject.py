@@ -29,7 +29,7 @@ Matrix = tuple[tuple[Formula, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Subject:
     """A dynamics, its derivation, the sizes the second engine looks at, and what speaks against its declarations."""
 
     dynamics: Dynamics
@@ -39,7 +39,7 @@ class Case:
     sizes: tuple[Sizes, ...]
     contradiction: str
     """Why no exact point satisfying the declarations is known; empty if one is."""
-    wide: "Case | None" = None
+    wide: "Subject | None" = None
     """The same for every size, where a large one is fixed, or those of a build."""
     stated: Dynamics | None = None
     """As written."""
@@ -80,37 +80,37 @@ class Case:
         return self.dynamics if self.derivation is None else self.derivation.dynamics
 
 
-def once(claim: Callable[[Case], Finding]) -> Callable[[Case], Finding]:
-    """Return a claim that is decided once for each case, however many others rest on it."""
+def once(claim: Callable[[Subject], Finding]) -> Callable[[Subject], Finding]:
+    """Return a claim that is decided once for each subject, however many others rest on it."""
 
     @wraps(claim)
-    def decided(case: Case) -> Finding:
-        return case.once(claim, lambda: claim(case))
+    def decided(subject: Subject) -> Finding:
+        return subject.once(claim, lambda: claim(subject))
 
     return decided
 
 
-def find(claim: Callable[[Case], Finding], case: Case) -> Finding:
-    """Return what a claim says of a case, decided for every size first where a large one, or that of a build, is fixed.
+def find(claim: Callable[[Subject], Finding], subject: Subject) -> Finding:
+    """Return what a claim says, decided for every size first where a large one, or that of a build, is fixed.
 
     At the sizes of a build it is decided only where it is wrong at others: what is open for every size stays so.
     """
-    wide = case.wide
+    wide = subject.wide
     if wide is None:
-        return claim(case)
-    if wide.dynamics is not case.dynamics:
-        return decided(lambda: claim(case), lambda: claim(wide), largest_size(case.dynamics.declarations))
+        return claim(subject)
+    if wide.dynamics is not subject.dynamics:
+        return decided(lambda: claim(subject), lambda: claim(wide), largest_size(subject.dynamics.declarations))
     found = find(claim, wide)
-    largest = max((n for sizes in case.sizes for n in sizes.values()), default=0)
-    return decided(lambda: claim(case), lambda: found, largest) if isinstance(found.decision, Refuted) else found
+    largest = max((n for sizes in subject.sizes for n in sizes.values()), default=0)
+    return decided(lambda: claim(subject), lambda: found, largest) if isinstance(found.decision, Refuted) else found
 
 
-def at_sizes(case: Case, known: Sizes) -> Case:
-    """Return a case at the sizes that a build gives its dynamics."""
-    return replace(case, sizes=checked_sizes(case.dynamics, known), wide=case) if known else case
+def at_sizes(subject: Subject, known: Sizes) -> Subject:
+    """Return a subject at the sizes that a build gives its dynamics."""
+    return replace(subject, sizes=checked_sizes(subject.dynamics, known), wide=subject) if known else subject
 
 
-def case_of(stated: Dynamics) -> Case:
+def subject_of(stated: Dynamics) -> Subject:
     """Return what the claims about a dynamics need.
 
     Raises:
@@ -123,9 +123,9 @@ def case_of(stated: Dynamics) -> Case:
     Q = dynamics.Q or zeros(dynamics.declarations.blocks)
     derivation = None if D is None else derive(replace(dynamics, D=D, Q=Q))
     wider = any_size(dynamics)
-    wide = None if wider is None else case_of(wider)
+    wide = None if wider is None else subject_of(wider)
     against = contradiction(dynamics) if wide is None else wide.contradiction
-    return Case(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)
+    return Subject(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)
 
 
 def zeros(blocks: tuple[Block, ...]) -> Matrix:

@@ -18,33 +18,33 @@ from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschi
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
-from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.core.subject import Matrix, Subject
 
 
-def claimed_drift(case: Case) -> Finding:
+def claimed_drift(subject: Subject) -> Finding:
     """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one."""
     says = "the claimed drift is the derived one"
-    where = case.place("claims.drift", "claims")
-    D = case.dynamics.claims.diffusion or case.dynamics.D
-    if case.derivation is None or D is None or case.dynamics.Q is None:
+    where = subject.place("claims.drift", "claims")
+    D = subject.dynamics.claims.diffusion or subject.dynamics.D
+    if subject.derivation is None or D is None or subject.dynamics.Q is None:
         missing = "D" if D is None else "Q"
         reason = f"{missing} is not given: there is no derived drift to compare the claim with"
         return Finding("claimed_drift", says, True, Undecided((reason,)), where=where)
     try:
-        claimed = ito_drift(case.dynamics, D)
+        claimed = ito_drift(subject.dynamics, D)
     except NotConvertedError as reason:
         return Finding("claimed_drift", says, True, Undecided((str(reason),)), where=where)
-    identities = [*_drifts(case, case.derivation, claimed), *_diffusions(case, case.derivation)]
-    declarations = case.dynamics.declarations
-    matrices = (case.whole.D, case.whole.Q, case.dynamics.claims.diffusion)
-    recipe = [case.whole.H, *(x for m in matrices for row in m or () for x in row)]
+    identities = [*_drifts(subject, subject.derivation, claimed), *_diffusions(subject, subject.derivation)]
+    declarations = subject.dynamics.declarations
+    matrices = (subject.whole.D, subject.whole.Q, subject.dynamics.claims.diffusion)
+    recipe = [subject.whole.H, *(x for m in matrices for row in m or () for x in row)]
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     question = Question(
         tuple(identities),
         declarations,
-        case.sizes,
+        subject.sizes,
         kinks.premises,
-        case.contradiction,
+        subject.contradiction,
         across(kinks.names),
         (*recipe, *claimed),
     )
@@ -52,52 +52,52 @@ def claimed_drift(case: Case) -> Finding:
     return Finding("claimed_drift", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
 
 
-def _drifts(case: Case, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:
+def _drifts(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:
     """Return `claimed - derived = 0` of every block."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     c = calculus(declarations)
     found: list[Identity] = []
     for block, formula, f in zip(declarations.blocks, claimed, derivation.drift, strict=True):
         entry = f"claims.drift.{block.name}"
-        where = case.place(entry, "claims.drift", "claims")
+        where = subject.place(entry, "claims.drift", "claims")
         stated = convert(formula, declarations, *row_slots(block), entry=entry, where=where)
         left = c.settled(c.subtract(stated, f))
         says = f"the claimed drift of {block.name} less the derived one"
-        found.append(Identity(says, where, left, _drift_entries(case, block.name, formula)))
+        found.append(Identity(says, where, left, _drift_entries(subject, block.name, formula)))
     return found
 
 
-def _drift_entries(case: Case, block: str, formula: Formula) -> Scalars:
+def _drift_entries(subject: Subject, block: str, formula: Formula) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        stated = [x for row in rows(formula, case.setting(sizes)) for x in row]
-        return [x - y for x, y in zip(stated, drift_at(case, sizes)[block], strict=True)]
+        stated = [x for row in rows(formula, subject.setting(sizes)) for x in row]
+        return [x - y for x, y in zip(stated, drift_at(subject, sizes)[block], strict=True)]
 
     return entries
 
 
-def _diffusions(case: Case, derivation: Derivation) -> list[Identity]:
+def _diffusions(subject: Subject, derivation: Derivation) -> list[Identity]:
     """Return `claimed - D = 0` of every place, where a diffusion is claimed beside D."""
-    stated = case.dynamics.claims.diffusion
-    if stated is None or case.dynamics.D is None:
+    stated = subject.dynamics.claims.diffusion
+    if stated is None or subject.dynamics.D is None:
         return []
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     c = calculus(declarations)
     found: list[Identity] = []
     for a, row in enumerate(declarations.blocks):
         for b, col in enumerate(declarations.blocks):
             place = f"[{row.name},{col.name}]"
-            where = case.place(f"claims.diffusion{place}", "claims.diffusion", "claims")
+            where = subject.place(f"claims.diffusion{place}", "claims.diffusion", "claims")
             tensor = convert(stated[a][b], declarations, *row_slots(row), *col_slots(col))
             left = c.settled(c.subtract(tensor, derivation.D[a][b]))
-            entries = _place_entries(case, stated, case.dynamics.D, (a, b))
+            entries = _place_entries(subject, stated, subject.dynamics.D, (a, b))
             found.append(Identity(f"claims.diffusion{place} - D{place}", where, left, entries))
     return found
 
 
-def _place_entries(case: Case, stated: Matrix, D: Matrix, at: tuple[int, int]) -> Scalars:
+def _place_entries(subject: Subject, stated: Matrix, D: Matrix, at: tuple[int, int]) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
         a, b = at
-        here, there = rows(stated[a][b], case.setting(sizes)), rows(D[a][b], case.setting(sizes))
+        here, there = rows(stated[a][b], subject.setting(sizes)), rows(D[a][b], subject.setting(sizes))
         return [x - y for p, q in zip(here, there, strict=True) for x, y in zip(p, q, strict=True)]
 
     return entries

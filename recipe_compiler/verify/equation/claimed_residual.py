@@ -19,37 +19,37 @@ from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschi
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.core.subject import Matrix, Subject
 from recipe_compiler.verify.equation.equation import claimed_equation
 
 CLAIMED_STATIONARY = ("claimed_stationary", "exp(-H) is stationary for the claimed equation")
 
 
-def claimed_residual(case: Case) -> Finding:
+def claimed_residual(subject: Subject) -> Finding:
     """Decide that the Fokker-Planck residual vanishes for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
-    where = case.place("claims.drift", "claims")
+    where = subject.place("claims.drift", "claims")
     try:
-        of = claimed_equation(case)
+        of = claimed_equation(subject)
     except NotConvertedError as reason:
         return Finding(*CLAIMED_STATIONARY, True, Undecided((str(reason),)), where=where)
-    D = case.dynamics.claims.diffusion or case.dynamics.D
+    D = subject.dynamics.claims.diffusion or subject.dynamics.D
     if of is None or D is None:
         reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
         return Finding(*CLAIMED_STATIONARY, True, Undecided((reason,)), where=where)
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     claimed, drift = of.stated, of.derivation.drift
     try:
         left = residual(of.derivation, drift, of.derivation.D)
     except ModelError as error:
         return Finding(*CLAIMED_STATIONARY, True, Undecided(faults_of(error)), where=where)
-    identity = Identity("the residual of the claimed equation", where, left, _residual(case, claimed, D))
-    recipe = (case.dynamics.H, *(place for row in D for place in row))
+    identity = Identity("the residual of the claimed equation", where, left, _residual(subject, claimed, D))
+    recipe = (subject.dynamics.H, *(place for row in D for place in row))
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     reads = (*recipe, *claimed)
     question = Question(
-        (identity,), declarations, case.sizes, kinks.premises, case.contradiction, across(kinks.names), reads
+        (identity,), declarations, subject.sizes, kinks.premises, subject.contradiction, across(kinks.names), reads
     )
-    if kinks.names and not _same_current(case, claimed, drift, question):
+    if kinks.names and not _same_current(subject, claimed, drift, question):
         listed = ", ".join(kinks.names)
         open_ = f"the claimed drift carries no current that jumps on the kinks of {listed}"
         question = replace(question, premises=kinks.premises | Obligations(open=(open_,)))
@@ -57,33 +57,33 @@ def claimed_residual(case: Case) -> Finding:
     return Finding(*CLAIMED_STATIONARY, True, answer.decision, answer.for_d, answer.checked_at, where)
 
 
-def _same_current(case: Case, claimed: tuple[Formula, ...], drift: Vector, question: Question) -> bool:
+def _same_current(subject: Subject, claimed: tuple[Formula, ...], drift: Vector, question: Question) -> bool:
     """Whether the claimed drift is that of the recipe almost everywhere, D and Q being Lipschitz."""
-    if case.derivation is None or case.dynamics.Q is None or case.dynamics.claims.diffusion is not None:
+    if subject.derivation is None or subject.dynamics.Q is None or subject.dynamics.claims.diffusion is not None:
         return False
-    declarations = case.dynamics.declarations
-    Q = lipschitz([place for row in case.dynamics.Q for place in row], declarations)
+    declarations = subject.dynamics.declarations
+    Q = lipschitz([place for row in subject.dynamics.Q for place in row], declarations)
     c = calculus(declarations)
 
     def entries(name: str, formula: Formula) -> Scalars:
         def found(sizes: Sizes) -> Sequence[Expr]:
-            stated = second.block_vector((formula,), case.setting(sizes))
-            return [x - y for x, y in zip(stated, drift_at(case, sizes)[name], strict=True)]
+            stated = second.block_vector((formula,), subject.setting(sizes))
+            return [x - y for x, y in zip(stated, drift_at(subject, sizes)[name], strict=True)]
 
         return found
 
     same = tuple(
-        Identity("", case.place("claims"), c.settled(c.subtract(f, g)), entries(name, formula))
-        for name, formula, f, g in zip(case.names, claimed, drift, case.derivation.drift, strict=True)
+        Identity("", subject.place("claims"), c.settled(c.subtract(f, g)), entries(name, formula))
+        for name, formula, f, g in zip(subject.names, claimed, drift, subject.derivation.drift, strict=True)
     )
     answer = decide(replace(question, identities=same, premises=Q.premises | question.premises))
     return isinstance(answer.decision, Proved)
 
 
-def _residual(case: Case, claimed: tuple[Formula, ...], D: Matrix) -> Scalars:
+def _residual(subject: Subject, claimed: tuple[Formula, ...], D: Matrix) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        at: Setting = case.setting(sizes)
+        at: Setting = subject.setting(sizes)
         f = second.block_vector(claimed, at)
-        return [second.residual(case.system(sizes), f, second.block_matrix(D, at))]
+        return [second.residual(subject.system(sizes), f, second.block_matrix(D, at))]
 
     return entries

@@ -15,7 +15,7 @@ from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.sizes import written
-from recipe_compiler.verify.core.subject import Case, Matrix, once
+from recipe_compiler.verify.core.subject import Matrix, Subject, once
 from recipe_compiler.verify.equation.gram_blocks import gram_of_blocks
 from recipe_compiler.verify.equation.negativity import Negative, find_negative, search_negative
 from recipe_compiler.verify.equation.scalar_blocks import ScalarBlock, scalar_block
@@ -39,26 +39,26 @@ class _Part:
 
 
 @once
-def d_psd(case: Case) -> Finding:
+def d_psd(subject: Subject) -> Finding:
     """Decide that D (the claimed diffusion where D is not given) is positive semidefinite for every size.
 
     In turn: structural rules; signs of the characteristic coefficients; blocks put together as `L (W x P) L.T`; a
     search for an exact negative direction; sums of squares, Z3 and boxes. The proofs and the search are independent:
     should they contradict each other, the verdict is undecided. That D is defined is shown apart, on the same domain.
     """
-    D = case.whole.D
-    if D is None or case.derivation is None:
+    D = subject.whole.D
+    if D is None or subject.derivation is None:
         return Finding("d_psd", SAYS, True, Undecided(("neither D nor claims.diffusion is given",)))
-    parts = [_part(case, D, group) for group in _groups(case)]
-    scalars = {part.name: _signs(part, case) for part in parts if part.proof is None}
+    parts = [_part(subject, D, group) for group in _groups(subject)]
+    scalars = {part.name: _signs(part, subject) for part in parts if part.proof is None}
     for part in parts:
-        part.proof = part.proof or gram_of_blocks(part.matrix, case.dynamics.declarations)
+        part.proof = part.proof or gram_of_blocks(part.matrix, subject.dynamics.declarations)
     notes: list[str] = []
     for part in sorted(parts, key=lambda part: part.proof is not None):
-        found, failures = _negative(case, part)
+        found, failures = _negative(subject, part)
         notes += failures
         if found is not None:
-            return _negative_finding(case, part, found)
+            return _negative_finding(subject, part, found)
     for part in parts:
         block = scalars.get(part.name)
         if part.proof is None and isinstance(block, ScalarBlock):
@@ -67,12 +67,12 @@ def d_psd(case: Case) -> Finding:
                 part.proof = answer
             else:
                 part.tried += answer
-    return _finding(case, D, parts, notes)
+    return _finding(subject, D, parts, notes)
 
 
-def _finding(case: Case, D: Matrix, parts: list[_Part], notes: list[str]) -> Finding:
+def _finding(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -> Finding:
     """Return that D is proved, or what was tried."""
-    places, declarations = [place for row in D for place in row], case.dynamics.declarations
+    places, declarations = [place for row in D for place in row], subject.dynamics.declarations
     premises = definedness(places, declarations)
     tried: list[str] = []
     for part in parts:
@@ -80,14 +80,14 @@ def _finding(case: Case, D: Matrix, parts: list[_Part], notes: list[str]) -> Fin
             tried.append(f"no rule shows that {part.name} is positive semidefinite")
             tried += [f"{part.name}: {what}" for what in part.tried]
     if tried:
-        tried.append(f"no negative direction at {'; '.join(written(s) for s in case.sizes if s) or 'its sizes'}")
+        tried.append(f"no negative direction at {'; '.join(written(s) for s in subject.sizes if s) or 'its sizes'}")
     tried += [*notes, *(f"not shown: {what}" for what in premises.open)]
-    tried += [case.contradiction] if case.contradiction else []
+    tried += [subject.contradiction] if subject.contradiction else []
     proofs = [part.proof for part in parts if part.proof is not None]
     transposes = {fact for fact in facts(places, declarations) if fact.endswith(("symmetric", "skew", "diagonal"))}
     given = tuple(sorted(premises.given.union(transposes, *(proof.given for proof in proofs))))
-    where = case.place("D", "claims.diffusion")
-    checked = tuple(tuple(sizes.items()) for sizes in case.sizes)
+    where = subject.place("D", "claims.diffusion")
+    checked = tuple(tuple(sizes.items()) for sizes in subject.sizes)
     if tried:
         return Finding("d_psd", SAYS, True, Undecided(tuple(tried), given=given), where=where)
     by = ", ".join(dict.fromkeys(proof.by for proof in proofs))
@@ -99,9 +99,9 @@ def _finding(case: Case, D: Matrix, parts: list[_Part], notes: list[str]) -> Fin
     return Finding("d_psd", SAYS, True, Proved(by, given, data), checked_at=checked, where=where)
 
 
-def _groups(case: Case) -> list[tuple[int, ...]]:
+def _groups(subject: Subject) -> list[tuple[int, ...]]:
     """Return the blocks in groups that D couples: those between which an entry is not shown to vanish."""
-    derivation = case.derivation
+    derivation = subject.derivation
     entries = () if derivation is None else derivation.D
     left = set(range(len(entries)))
     groups: list[tuple[int, ...]] = []
@@ -117,22 +117,22 @@ def _groups(case: Case) -> list[tuple[int, ...]]:
     return groups
 
 
-def _part(case: Case, D: Matrix, group: tuple[int, ...]) -> _Part:
+def _part(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
     """Return a group with what structure says about it."""
     matrix = tuple(tuple(D[a][b] for b in group) for a in group)
-    name = "D" if case.dynamics.D is not None else "claims.diffusion"
+    name = "D" if subject.dynamics.D is not None else "claims.diffusion"
     if len(group) > 1:
-        return _Part(f"{name} of ({', '.join(case.names[a] for a in group)})", matrix, group)
+        return _Part(f"{name} of ({', '.join(subject.names[a] for a in group)})", matrix, group)
     only = min(group)
-    found = semidefinite(D[only][only], case.dynamics.declarations)
-    block = case.names[only]
+    found = semidefinite(D[only][only], subject.dynamics.declarations)
+    block = subject.names[only]
     proof = None if found is None else Shown("structure of D", found.given)
     return _Part(f"{name}[{block},{block}]", matrix, group, proof)
 
 
-def _signs(part: _Part, case: Case) -> ScalarBlock | str:
+def _signs(part: _Part, subject: Subject) -> ScalarBlock | str:
     """Return a part as a matrix of scalars, and note in it what the signs of its coefficients show, or why nothing."""
-    block = scalar_block(part.matrix, case, part.group)
+    block = scalar_block(part.matrix, subject, part.group)
     if isinstance(block, ScalarBlock):
         part.proof = block.by_signs()
     else:
@@ -140,18 +140,18 @@ def _signs(part: _Part, case: Case) -> ScalarBlock | str:
     return block
 
 
-def _negative(case: Case, part: _Part) -> tuple[Negative | None, list[str]]:
+def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]]:
     """Return an exact negative direction of a part, and at which sizes none could be looked for."""
     failures: list[str] = []
     for search in (find_negative, search_negative) if part.proof is None else (find_negative,):
-        for sizes in case.sizes if search is find_negative else case.sizes[:SEARCHED]:
+        for sizes in subject.sizes if search is find_negative else subject.sizes[:SEARCHED]:
             try:
                 if search is find_negative:
-                    found = find_negative(part.matrix, case, sizes, short=part.proof is not None)
+                    found = find_negative(part.matrix, subject, sizes, short=part.proof is not None)
                 else:
-                    found = search_negative(part.matrix, case, sizes)
+                    found = search_negative(part.matrix, subject, sizes)
             except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
-                if isinstance(reason, NoInstanceError) and part.proof is not None and not case.contradiction:
+                if isinstance(reason, NoInstanceError) and part.proof is not None and not subject.contradiction:
                     continue  # some draws have no instance, others do: a proof needs no more
                 note = f"no search at {written(sizes) or 'the fixed sizes'}: {reason}"
                 failures += [] if note in failures else [note]
@@ -161,17 +161,17 @@ def _negative(case: Case, part: _Part) -> tuple[Negative | None, list[str]]:
     return None, failures
 
 
-def _negative_finding(case: Case, part: _Part, found: Negative) -> Finding:
+def _negative_finding(subject: Subject, part: _Part, found: Negative) -> Finding:
     """Return the refutation, blaming the smallest part; undecided if a proof says the contrary."""
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
-    v = _free_letter(case)
+    v = _free_letter(subject)
     value: tuple[tuple[str, str], ...] = (
         ((part.name, shown(found.value)),)
         if found.direction in ((1,), (-1,))
         else ((v, direction), (f"{v}.T @ {part.name} @ {v}", shown(found.value)))
     )
-    where = _blamed(case, part)
+    where = _blamed(subject, part)
     if part.proof is not None:
         reason = (
             f"{part.proof.by} says that {part.name} is positive semidefinite, an exact point says not; "
@@ -182,14 +182,14 @@ def _negative_finding(case: Case, part: _Part, found: Negative) -> Finding:
     return Finding("d_psd", SAYS, True, decision, tuple(found.sizes.items()) or "all", where=where)
 
 
-def _free_letter(case: Case) -> str:
+def _free_letter(subject: Subject) -> str:
     """Return a name for a direction that the document does not declare: `v` where it can be."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     taken = (*declarations.blocks, *declarations.parameters, *declarations.data, *declarations.functions)
     used = {*declarations.sizes, *(item.name for item in taken)}
     return next(name for name in chain("vuwxy", (f"v{k}" for k in count())) if name not in used)
 
 
-def _blamed(case: Case, part: _Part) -> Place:
+def _blamed(subject: Subject, part: _Part) -> Place:
     block = part.name.partition("[")[2].rstrip("]").partition(",")[0]
-    return case.place(f"D[{block},{block}]", "D", f"claims.diffusion[{block},{block}]", "claims.diffusion")
+    return subject.place(f"D[{block},{block}]", "D", f"claims.diffusion[{block},{block}]", "claims.diffusion")

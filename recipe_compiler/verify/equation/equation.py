@@ -13,14 +13,14 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.core.subject import Matrix, Subject
 
 
 @dataclass(frozen=True, slots=True)
 class Equation:
     """dz = f dt + sqrt(2 D) dW beside the energy H of a document."""
 
-    case: Case
+    subject: Subject
     derivation: Derivation
     """With the f and D of the equation in the place of the recipe's."""
     formulas: tuple[Formula, ...]
@@ -38,39 +38,39 @@ class Equation:
         return current(self.derivation, self.derivation.drift, self.derivation.D)
 
 
-def equation(case: Case) -> Equation | None:
+def equation(subject: Subject) -> Equation | None:
     """Return the recipe's equation where Q is given, else the claimed one; None where neither is known.
 
     Raises:
         stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
     """
-    if case.derivation is None:
+    if subject.derivation is None:
         return None
-    if case.dynamics.Q is None:
-        return claimed_equation(case)
-    whole = case.whole
+    if subject.dynamics.Q is None:
+        return claimed_equation(subject)
+    whole = subject.whole
     formulas = (whole.H, *(place for m in (whole.D, whole.Q) for row in m or () for place in row))
     return Equation(
-        case,
-        case.derivation,
+        subject,
+        subject.derivation,
         formulas,
         (),
-        lambda sizes: case.once(("second drift", *sizes.items()), lambda: second.drift(case.system(sizes))),
-        lambda sizes: case.system(sizes).D,
+        lambda sizes: subject.once(("second drift", *sizes.items()), lambda: second.drift(subject.system(sizes))),
+        lambda sizes: subject.system(sizes).D,
     )
 
 
-def claimed_equation(case: Case) -> Equation | None:
+def claimed_equation(subject: Subject) -> Equation | None:
     """Return the equation that is claimed; None without a drift or a diffusion.
 
     Raises:
         stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
     """
-    D: Matrix | None = case.dynamics.claims.diffusion or case.dynamics.D
-    if case.derivation is None or D is None or case.dynamics.claims.drift is None:
+    D: Matrix | None = subject.dynamics.claims.diffusion or subject.dynamics.D
+    if subject.derivation is None or D is None or subject.dynamics.claims.drift is None:
         return None
-    f = ito_drift(case.dynamics, D)
-    declarations = case.dynamics.declarations
+    f = ito_drift(subject.dynamics, D)
+    declarations = subject.dynamics.declarations
     blocks = declarations.blocks
     drift = tuple(convert(place, declarations, *row_slots(block)) for place, block in zip(f, blocks, strict=True))
     diffusion = tuple(
@@ -81,10 +81,10 @@ def claimed_equation(case: Case) -> Equation | None:
         for line, row in zip(D, blocks, strict=True)
     )
     return Equation(
-        case,
-        replace(case.derivation, drift=drift, D=diffusion),
+        subject,
+        replace(subject.derivation, drift=drift, D=diffusion),
         (*f, *(place for row in D for place in row)),
         f,
-        lambda sizes: second.block_vector(f, case.setting(sizes)),
-        lambda sizes: second.block_matrix(D, case.setting(sizes)),
+        lambda sizes: second.block_vector(f, subject.setting(sizes)),
+        lambda sizes: second.block_matrix(D, subject.setting(sizes)),
     )

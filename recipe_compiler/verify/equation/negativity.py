@@ -17,7 +17,7 @@ from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.formula.expression import FunctionAt, Symbol
 from recipe_compiler.verify.core.searched_point import completed, names_in, spoken_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.core.subject import Matrix, Subject
 
 MANY, SOME, FEW = 120, 40, 8
 """Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""
@@ -39,22 +39,22 @@ class Negative:
     value: Value
 
 
-def find_negative(matrix: Matrix, case: Case, sizes: Sizes, *, short: bool) -> Negative | None:
+def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool) -> Negative | None:
     """Return an exact negative direction of the symmetric part of a block matrix at an admissible point."""
-    declarations = case.dynamics.declarations
-    a = block_matrix(matrix, case.setting(sizes))
+    declarations = subject.dynamics.declarations
+    a = block_matrix(matrix, subject.setting(sizes))
     attempts = (MANY if len(a) <= SMALL else SOME) if not short else FEW if len(a) <= LARGE else 1
     for at in points(declarations, sizes, attempts):
         numbers = _rational(a, at)
-        if numbers is None or not is_defined_at(chain(*matrix), case.setting(sizes), at.leaf):
+        if numbers is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
             continue
         v = negative_direction(numbers)
         if v is not None and form(numbers, v) < 0:
-            return Negative(sizes, _relevant(matrix, at.text, case), v, form(numbers, v))
+            return Negative(sizes, _relevant(matrix, at.text, subject), v, form(numbers, v))
     return None
 
 
-def search_negative(matrix: Matrix, case: Case, sizes: Sizes) -> Negative | None:
+def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative | None:
     """Return an exact negative direction that a numerical search proposes, at a point re-checked against all declared.
 
     Raises:
@@ -63,17 +63,17 @@ def search_negative(matrix: Matrix, case: Case, sizes: Sizes) -> Negative | None
     """
     from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
 
-    declarations = case.dynamics.declarations
-    a = block_matrix(matrix, case.setting(sizes))
+    declarations = subject.dynamics.declarations
+    a = block_matrix(matrix, subject.setting(sizes))
     entries = [x for row in a for x in row]
     if len(a) > LARGE or any(x.has(sympy.Derivative) for x in entries):
         return None
     region = spoken_of(entries, declarations, sizes)
     found = falsified(a, region, names_in(entries, region))
     at = None if found is None else completed(found.at, declarations, sizes)
-    if found is None or at is None or not is_defined_at(chain(*matrix), case.setting(sizes), at.leaf):
+    if found is None or at is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
         return None
-    return Negative(sizes, _relevant(matrix, at.text, case), found.direction, found.value)
+    return Negative(sizes, _relevant(matrix, at.text, subject), found.direction, found.value)
 
 
 def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -89,13 +89,13 @@ def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
     return tuple(tuple((exact[i][j] + exact[j][i]) / 2 for j in n) for i in n)
 
 
-def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], case: Case) -> tuple[tuple[str, str], ...]:
+def _relevant(matrix: Matrix, text: tuple[tuple[str, str], ...], subject: Subject) -> tuple[tuple[str, str], ...]:
     """Return the values of a point that the matrix, an assumption or a bound speaks of, and the sizes."""
     formulas = [place for row in matrix for place in row]
-    formulas += [side for c in case.dynamics.declarations.assume for side in (c.left, c.right)]
-    formulas += [bound for block in case.dynamics.declarations.blocks for bound in block.domain.bounds]
+    formulas += [side for c in subject.dynamics.declarations.assume for side in (c.left, c.right)]
+    formulas += [bound for block in subject.dynamics.declarations.blocks for bound in block.domain.bounds]
     used = [node for f in formulas for node in nodes(f) if isinstance(node, (Symbol, FunctionAt))]
-    names = {*case.dynamics.declarations.sizes, *(node.name for node in used)}
+    names = {*subject.dynamics.declarations.sizes, *(node.name for node in used)}
     for node in used:
         names |= set(node.of) if isinstance(node, FunctionAt) else set()
     return tuple((name, value) for name, value in text if name.partition("(")[0] in names)

@@ -41,7 +41,7 @@ from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes, smallest_sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 PERIODIC = ("periodic", "what is stated of a circle is periodic around it")
 
@@ -56,14 +56,14 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
     return tuple(block for block in declarations.blocks if block.domain.name is DomainName.CIRCLE)
 
 
-def periodic(case: Case) -> Finding:
+def periodic(subject: Subject) -> Finding:
     """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle.
 
     The next value of such a block has to be so up to whole turns.
     """
-    dynamics = case.dynamics
-    stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, case.sizes, dynamics.claims.update or ())
-    return _finding(stated, case.place("H"))
+    dynamics = subject.dynamics
+    stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ())
+    return _finding(stated, subject.place("H"))
 
 
 def target_periodic(target: Target) -> Finding:

@@ -12,7 +12,7 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.psd import sign_by_rules
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Filled, Formula, Identity, Multiply, Number
-from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.core.subject import Matrix, Subject
 
 LARGEST = 8
 """Rows of a matrix of scalars that are looked at."""
@@ -46,7 +46,7 @@ class ScalarBlock:
         return _joined(found)
 
 
-def scalar_block(matrix: Matrix, case: Case, group: tuple[int, ...]) -> ScalarBlock | str:
+def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> ScalarBlock | str:
     """Return a group of blocks as a matrix of scalars, or why it is none.
 
     Where the document fixes all sizes every place is written out. Else all places must be scalars, multiples `c I` of
@@ -54,10 +54,10 @@ def scalar_block(matrix: Matrix, case: Case, group: tuple[int, ...]) -> ScalarBl
     and the matrix of the c and of one entry of each v decides. What these are made of is opaque, so that the answer
     holds for every size and position.
     """
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     try:
         if not declarations.sizes:
-            a = block_matrix(matrix, case.setting({}))
+            a = block_matrix(matrix, subject.setting({}))
             return ScalarBlock(a, region_at(declarations, {})) if len(a) <= LARGEST else f"{len(a)} rows are too many"
         multiples = [[_multiple(place) for place in row] for row in matrix]
         same = len({declarations.blocks[k].shape for k in group}) == 1

@@ -13,7 +13,7 @@ from recipe_compiler.formula.units import NONE, TIME, Measure, MismatchError, No
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 UNITS = ("units", "every term has the unit of its place")
 
@@ -32,13 +32,13 @@ def declares_units(dynamics: Dynamics) -> bool:
     return bool(dynamics.units)
 
 
-def units(case: Case) -> Finding:
+def units(subject: Subject) -> Finding:
     """Decide that all terms have the units of their places, for some units of the names that declare none."""
-    dynamics = case.dynamics
+    dynamics = subject.dynamics
     nowhere = Place("")
     measure = Measure({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})
     for demand in _demands(dynamics, measure):
-        where = case.place(demand.entry, demand.entry.partition("[")[0], demand.entry.rpartition(".")[0])
+        where = subject.place(demand.entry, demand.entry.partition("[")[0], demand.entry.rpartition(".")[0])
         try:
             if demand.unit is None:
                 measure.energy(demand.formula)
@@ -53,7 +53,7 @@ def units(case: Case) -> Finding:
         except NotMeasuredError as reason:
             return Finding(*UNITS, False, Undecided((f"{demand.entry}: {reason}",)), where=where)
     data = tuple((name, str(measure.settled(measure.declared.get(name, unknown(name))))) for name in _names(dynamics))
-    return Finding(*UNITS, False, Proved("units of every term", (), data), where=case.place("units"))
+    return Finding(*UNITS, False, Proved("units of every term", (), data), where=subject.place("units"))
 
 
 def _names(dynamics: Dynamics) -> list[str]:

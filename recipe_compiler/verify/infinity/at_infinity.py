@@ -35,7 +35,7 @@ _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 
 def lost(of: Equation) -> tuple[str, ...]:
     """Return what is not shown to be integrable of D and of the current, for a finite integral of exp(-H)."""
-    terms = Terms.of(of.case.dynamics.declarations)
+    terms = Terms.of(of.subject.dynamics.declarations)
     noise = [(entry, 2) for row in of.derivation.D for entry in row]
     flux = [(entry, 1) for entry in of.current]
     return tuple(

@@ -14,11 +14,11 @@ from recipe_compiler.verify.infinity.lyapunov import candidates
 
 def by_lyapunov(of: Equation) -> Answer:
     """Return that solutions stay finite, or which functions do not show it."""
-    terms = Terms.of(of.case.dynamics.declarations)
+    terms = Terms.of(of.subject.dynamics.declarations)
     if not terms.unbounded:
         return checked(of, Shown("the domain is bounded"))
     ways: list[Shown] = []
-    for candidate in candidates(of.case, terms):
+    for candidate in candidates(of.subject, terms):
         ways.append(inequality(of, terms, candidate))
         if not ways[-1].open and not ways[-1].premises:
             break
@@ -30,13 +30,13 @@ def by_lyapunov(of: Equation) -> Answer:
 
 def checked(of: Equation, shown: Shown) -> Answer:
     """Return the proof, once the second engine agrees and all is defined."""
-    case = of.case
-    declarations = case.dynamics.declarations
+    subject = of.subject
+    declarations = subject.dynamics.declarations
     needed = smoothness(shown.smooth, declarations) | almost_everywhere(of.formulas, declarations).premises
-    if shown.semidefinite and not isinstance(d_psd(case).decision, Proved):
+    if shown.semidefinite and not isinstance(d_psd(subject).decision, Proved):
         needed = needed | Obligations(open=("D is positive semidefinite",))
     reads = tuple(of.formulas)
-    answer = decide(Question(shown.identities, declarations, case.sizes, needed, case.contradiction, reads=reads))
+    answer = decide(Question(shown.identities, declarations, subject.sizes, needed, subject.contradiction, reads=reads))
     if not isinstance(answer.decision, Proved):
         return answer
     given = tuple(sorted({*answer.decision.given, *shown.premises}))

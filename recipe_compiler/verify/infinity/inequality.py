@@ -73,16 +73,16 @@ def _identity(of: Equation, part: Function, left: Tensor) -> Identity:
     """Return that L W in index notation is that of the second engine."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = leaf_of(of.case.dynamics.declarations, sizes)
+        leaf = leaf_of(of.subject.dynamics.declarations, sizes)
         return [written_out(left, sizes, leaf)[0] - _generated(of, part.scalar(sizes), sizes)]
 
-    where = of.case.place("claims.lyapunov", "claims.drift", "H")
+    where = of.subject.place("claims.lyapunov", "claims.drift", "H")
     return Identity("L W in index notation less L W entry by entry", where, Tensor((), ()), entries)
 
 
 def _generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     """Return f . grad W + tr(D hess W) at fixed sizes."""
-    z = state(of.case.dynamics.declarations, sizes)
+    z = state(of.subject.dynamics.declarations, sizes)
     slopes = [slope(W, x) for x in z]
     along = [f * s for f, s in zip(of.drift(sizes), slopes, strict=True)]
     spread = [
@@ -93,9 +93,9 @@ def _generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
 
 def _by_leading_forms(of: Equation, candidate: Candidate) -> tuple[tuple[str, str], ...] | None:
     """Return that W and c W - L W are polynomials that go to infinity, where a document fixes all sizes."""
-    declarations = of.case.dynamics.declarations
+    declarations = of.subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
-    if declarations.sizes or declarations.functions or not real or of.case.contradiction:
+    if declarations.sizes or declarations.functions or not real or of.subject.contradiction:
         return None
     z = state(declarations, {})
     try:

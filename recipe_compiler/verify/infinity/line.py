@@ -80,13 +80,13 @@ class Through:
 
 def through(of: Equation) -> Through | None:
     """Return a current along a line that is not zero at an exact point, None where none is found."""
-    case = of.case
-    if case.contradiction or restricts_state(case.dynamics.declarations):
+    subject = of.subject
+    if subject.contradiction or restricts_state(subject.dynamics.declarations):
         return None
-    for sizes in case.sizes:
+    for sizes in subject.sizes:
         try:
             for block, x, current, noise in _lines(of, sizes):
-                found = witness(current, case.dynamics.declarations, sizes)
+                found = witness(current, subject.dynamics.declarations, sizes)
                 if found is not None:
                     away = block.domain.name is DomainName.REAL or is_certainly(found.value, 1)
                     explodes = block.domain.name in UNBOUNDED and away and _is_plain(of, noise, sizes)
@@ -98,7 +98,7 @@ def through(of: Equation) -> Through | None:
 
 def _lines(of: Equation, sizes: Sizes) -> Iterator[tuple[Block, Expr, Expr, Expr]]:
     """Yield coordinates that are diffusions on a line by themselves with a current J exp(-h) = c, not shown 0."""
-    declarations = of.case.dynamics.declarations
+    declarations = of.subject.dynamics.declarations
     z, f, D = state(declarations, sizes), of.drift(sizes), of.diffusion(sizes)
     H = written_out(of.derivation.H, sizes, leaf_of(declarations, sizes))[0]
     owners = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
@@ -122,14 +122,14 @@ def _is_plain(of: Equation, noise: Expr, sizes: Sizes) -> bool:
     """Whether a coordinate has noise everywhere or nowhere."""
     if is_zero(noise):
         return True
-    return scalar(noise, ">", region_at(of.case.dynamics.declarations, sizes)) is not None
+    return scalar(noise, ">", region_at(of.subject.dynamics.declarations, sizes)) is not None
 
 
 def reaches_infinity(of: Equation) -> Refuted | None:
     """Return that a scalar block without a current reaches infinity by Feller's test; exp(-H) must be integrable."""
-    declarations = of.case.dynamics.declarations
+    declarations = of.subject.dynamics.declarations
     c = calculus(declarations)
-    if of.case.contradiction or restricts_state(declarations):
+    if of.subject.contradiction or restricts_state(declarations):
         return None
     for k, (block, current) in enumerate(zip(declarations.blocks, of.current, strict=True)):
         noise = of.derivation.D[k][k]

@@ -23,7 +23,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Tensor, Term
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.infinity.bounds import SOME, Weight
 from recipe_compiler.verify.infinity.confined import confined, covered
 from recipe_compiler.verify.infinity.growth import Terms
@@ -63,25 +63,25 @@ class Candidate:
     """Why W is not known to go to infinity; it may at fixed sizes."""
 
 
-def candidates(case: Case, terms: Terms) -> Iterator[Candidate]:
+def candidates(subject: Subject, terms: Terms) -> Iterator[Candidate]:
     """Yield functions W, that of the author alone where one is stated."""
-    stated = case.dynamics.claims.lyapunov
+    stated = subject.dynamics.claims.lyapunov
     if stated is not None:
         says = f"{formula_text(stated)}, as stated"
-        yield _alone(terms, _function(case, stated), says, stated)
+        yield _alone(terms, _function(subject, stated), says, stated)
         return
     yield _squares(terms)
-    energy = _function(case, case.whole.H)
+    energy = _function(subject, subject.whole.H)
     if any(block for _, block in terms.c.rules.depends):
-        beside = _beside(terms, energy, case.whole.H)
+        beside = _beside(terms, energy, subject.whole.H)
         if beside is not None:
             yield beside
-    yield _alone(terms, energy, "H", case.whole.H)
+    yield _alone(terms, energy, "H", subject.whole.H)
 
 
-def _function(case: Case, formula: Formula) -> Function:
-    tensor = convert(formula, case.dynamics.declarations)
-    return Function(tensor, lambda sizes: rows(formula, case.setting(sizes))[0][0])
+def _function(subject: Subject, formula: Formula) -> Function:
+    tensor = convert(formula, subject.dynamics.declarations)
+    return Function(tensor, lambda sizes: rows(formula, subject.setting(sizes))[0][0])
 
 
 def _square(terms: Terms, blocks: tuple[Block, ...]) -> Function:

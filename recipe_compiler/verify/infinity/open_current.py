@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.domain_faces import bounded
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import steep
 from recipe_compiler.verify.infinity.finite import by_lyapunov
@@ -15,14 +15,14 @@ HOLDS = "Fokker and Planck's equation holds"
 OPEN = f"{HOLDS}, but not shown: nothing goes through infinity"
 
 
-def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding:
+def through_infinity(subject: Subject, found: Finding, of: Equation | None) -> Finding:
     """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at."""
     if of is None or not isinstance(found.decision, Proved):
         return found
     left = steep(of.derivation)
     current = through(of) if left or _has_faces(of) else None
     if current is not None:
-        law = normalisable(case)
+        law = normalisable(subject)
         if isinstance(law.decision, Proved):
             refuted = replace(current.refuted, given=found.decision.given)
             return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())
@@ -42,7 +42,7 @@ def through_infinity(case: Case, found: Finding, of: Equation | None) -> Finding
 
 def _has_faces(of: Equation) -> bool:
     """Whether something moves where there are ends that it need not be steep at to go through."""
-    ends = bounded(of.case.dynamics.declarations)
+    ends = bounded(of.subject.dynamics.declarations)
     return bool(ends) and not all(entry.is_zero for entry in of.current)
 
 

@@ -26,11 +26,11 @@ from recipe_compiler.verify.infinity.line import UNBOUNDED
 
 def outruns(of: Equation) -> Answer | None:
     """Return that a coordinate, a diffusion on a line by itself, is carried to infinity; None where none is seen to."""
-    if of.case.contradiction or restricts_state(of.case.dynamics.declarations):
+    if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
         return None
-    for sizes in of.case.sizes:
+    for sizes in of.subject.sizes:
         try:
-            region = region_at(of.case.dynamics.declarations, sizes)
+            region = region_at(of.subject.dynamics.declarations, sizes)
             for x, ways, f, D in _lines(of, sizes):
                 found = _end(x, ways, f, D, region)
                 if found is not None:
@@ -42,7 +42,7 @@ def outruns(of: Equation) -> Answer | None:
 
 def _lines(of: Equation, sizes: Sizes) -> Iterator[tuple[Symbol, tuple[int, ...], Expr, Expr]]:
     """Yield coordinates whose drift and noise are polynomials in themselves alone, with the ways to infinity."""
-    declarations = of.case.dynamics.declarations
+    declarations = of.subject.dynamics.declarations
     z, f, D = state(declarations, sizes), of.drift(sizes), of.diffusion(sizes)
     owners = [block for block in declarations.blocks for _ in coordinates(block, sizes)]
     for k, (block, x) in enumerate(zip(owners, z, strict=True)):

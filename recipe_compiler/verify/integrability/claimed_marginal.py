@@ -3,7 +3,7 @@
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Answer
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.marginal_law import law_of
 
 CLAIMED_MARGINAL = "claimed_marginal", "exp(-H) has the claimed marginal"
@@ -14,12 +14,12 @@ def claims_marginal(dynamics: Dynamics) -> bool:
     return bool(dynamics.claims.marginal)
 
 
-def claimed_marginal(case: Case) -> Finding:
+def claimed_marginal(subject: Subject) -> Finding:
     """Decide every claimed marginal: each is a statement about one block, all others integrated out."""
     answers: list[tuple[str, Answer]] = []
-    for block, formula in case.dynamics.claims.marginal or ():
-        where = case.place(f"claims.marginal.{block}", "claims.marginal")
-        answers.append((block, law_of(case, frozenset({block}), formula, where)))
+    for block, formula in subject.dynamics.claims.marginal or ():
+        where = subject.place(f"claims.marginal.{block}", "claims.marginal")
+        answers.append((block, law_of(subject, frozenset({block}), formula, where)))
     if not answers:
         return Finding(*CLAIMED_MARGINAL, True, Undecided(("no marginal is claimed",)))
     for kind in (Refuted, Undecided):

@@ -29,7 +29,7 @@ from recipe_compiler.verify.core.identities import Answer, shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +41,27 @@ class Coupling:
 
 
 def convexity(
-    c: Calculus, case: Case, keep: frozenset[str], difference: Tensor, scalars: Callable[[Sizes], Expr]
+    c: Calculus, subject: Subject, keep: frozenset[str], difference: Tensor, scalars: Callable[[Sizes], Expr]
 ) -> Answer | None:
     """Return the refutation, None where the energy is not of this form or no exact point shows it.
 
     Energies must be shown to be smooth before.
     """
     coupling = coupling_of(c, keep, difference)
-    declarations = case.dynamics.declarations
-    if coupling is None or case.contradiction:
+    declarations = subject.dynamics.declarations
+    if coupling is None or subject.contradiction:
         return None
-    for sizes in case.sizes:
+    for sizes in subject.sizes:
         try:
-            found = _refuted(case, keep, coupling, scalars(sizes), sizes)
+            found = _refuted(subject, keep, coupling, scalars(sizes), sizes)
         except (NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError):
             continue
         if found is not None:
-            given = tuple(sorted(facts([case.dynamics.H], declarations)))
+            given = tuple(sorted(facts([subject.dynamics.H], declarations)))
             kept, others = text(coupling.of_kept), text(coupling.of_others)
             by = "Cauchy-Schwarz: the logarithm of an integral is strictly convex in what multiplies its energy"
             formula = f"({kept}) ({others})"
-            return Answer(Refuted(by, found, formula, given), tuple(sizes.items()) or "all", (), case.place("H"))
+            return Answer(Refuted(by, found, formula, given), tuple(sizes.items()) or "all", (), subject.place("H"))
     return None
 
 
@@ -85,10 +85,10 @@ def coupling_of(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupli
 
 
 def _refuted(
-    case: Case, keep: frozenset[str], coupling: Coupling, difference: Expr, sizes: Sizes
+    subject: Subject, keep: frozenset[str], coupling: Coupling, difference: Expr, sizes: Sizes
 ) -> tuple[tuple[str, str], ...] | None:
     """Return an exact point at which both factors move, once the second engine agrees on the form."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     leaf = leaf_of(declarations, sizes)
     kept, others = (written_out(x, sizes, leaf)[0] for x in (coupling.of_kept, coupling.of_others))
     ours = [x for block in declarations.blocks if block.name in keep for x in coordinates(block, sizes)]

@@ -24,7 +24,7 @@ from recipe_compiler.verdict import Refuted
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.ends import Condition
 
 POINTS = 8
@@ -36,15 +36,15 @@ COORDINATES = 6
 HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 
-def infinite(case: Case, needed: Sequence[Condition]) -> tuple[Refuted, Sizes] | None:
+def infinite(subject: Subject, needed: Sequence[Condition]) -> tuple[Refuted, Sizes] | None:
     """Return why the integral is infinite for some admissible parameters, with the sizes; None says nothing.
 
     The instance of the potential is |theta|**2/2 plus a square, of which exp(-U) is integrable.
     """
-    for sizes in case.sizes:
+    for sizes in subject.sizes:
         try:
-            found = fails(case.dynamics.declarations, needed, sizes)
-            found = _flat(case, sizes) if found is None else found
+            found = fails(subject.dynamics.declarations, needed, sizes)
+            found = _flat(subject, sizes) if found is None else found
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue
         if found is not None:
@@ -71,16 +71,16 @@ def fails(declarations: Declarations, needed: Iterable[Condition], sizes: Sizes)
     return None
 
 
-def _flat(case: Case, sizes: Sizes) -> Refuted | None:
+def _flat(subject: Subject, sizes: Sizes) -> Refuted | None:
     """Return a direction or a region in which an instance of the energy does not grow."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     blocks = declarations.blocks
-    inside = {node.name for node in nodes(case.dynamics.H) if isinstance(node, FunctionAt)}
+    inside = {node.name for node in nodes(subject.dynamics.H) if isinstance(node, FunctionAt)}
     if any(f.name in inside and not f.shape.sizes and f.role != "potential" for f in declarations.functions):
         return None  # an instance of an abstract energy need not have the finite integral that is assumed of it
     if any(block.domain.name not in HALF_LINE | {DomainName.REAL} for block in blocks):
         return None
-    H = rows(case.dynamics.H, case.setting(sizes))[0][0]
+    H = rows(subject.dynamics.H, subject.setting(sizes))[0][0]
     z = [x for block in blocks for x in coordinates(block, sizes)]
     if len(z) > COORDINATES:
         return None

@@ -4,7 +4,7 @@ from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Undecided
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.marginal_law import law_of
 
 MARGINAL = "marginal", "the target's blocks have the law exp(-U) once the others are integrated out"
@@ -23,14 +23,14 @@ def has_auxiliaries(dynamics: Dynamics) -> bool:
     return not any(claimed.get(block, stated) != stated for block in potential.of)
 
 
-def marginal(case: Case) -> Finding:
+def marginal(subject: Subject) -> Finding:
     """Decide that the integral of exp(-H) over the auxiliary blocks is exp(-U) times a constant, for every size."""
-    potential = _potential(case.dynamics)
+    potential = _potential(subject.dynamics)
     if potential is None:
         return Finding(*MARGINAL, True, Undecided(("no function is declared as the potential",)))
     stated = FunctionAt(potential.name, potential.of, potential.shape)
-    answer = law_of(case, frozenset(potential.of), stated, case.place("H"))
-    return Finding(*MARGINAL, True, answer.decision, answer.for_d, answer.checked_at, case.place("H"))
+    answer = law_of(subject, frozenset(potential.of), stated, subject.place("H"))
+    return Finding(*MARGINAL, True, answer.decision, answer.for_d, answer.checked_at, subject.place("H"))
 
 
 def _potential(dynamics: Dynamics) -> Function | None:

@@ -29,7 +29,7 @@ from recipe_compiler.verify.core.identities import Answer, Identity, Question, S
 from recipe_compiler.verify.core.premises import smoothness, values
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
 from recipe_compiler.verify.integrability.convex import convexity
 
@@ -44,7 +44,7 @@ LARGEST_SHIFTED = 2
 class Law:
     """A stated law of some blocks, beside what is left of the energy once the others are integrated out."""
 
-    case: Case
+    subject: Subject
     keep: tuple[Block, ...]
     stated: Formula
     integrated: Integrated
@@ -57,9 +57,9 @@ class Law:
         return frozenset(block.name for block in self.keep)
 
 
-def law_of(case: Case, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
+def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
     """Decide that the integral of exp(-H) over all blocks but `keep` is exp(-stated) times a constant."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     others = [block for block in declarations.blocks if block.name not in keep]
     c = calculus(declarations)
     strangers = blocks_in(c, convert(stated, declarations)) - keep
@@ -68,10 +68,10 @@ def law_of(case: Case, keep: frozenset[str], stated: Formula, where: Place) -> A
     restricted = restricts(declarations)
     if restricted and others:
         return _open(f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where)
-    integrated = integrate(c, declarations, convert(case.dynamics.H, declarations), others)
+    integrated = integrate(c, declarations, convert(subject.dynamics.H, declarations), others)
     difference = c.subtract(integrated.energy, convert(stated, declarations))
     kept = tuple(block for block in declarations.blocks if block.name in keep)
-    law = Law(case, kept, stated, integrated, difference)
+    law = Law(subject, kept, stated, integrated, difference)
     slopes = [c.settled(c.diff(difference, Coordinate(block.name, row_slots(block)))) for block in kept]
     left = frozenset(block.name for block in integrated.left)
     if any(blocks_in(c, slope) & left for slope in slopes):
@@ -94,7 +94,7 @@ def restricts(declarations: Declarations) -> tuple[str, ...]:
 def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: frozenset[str] = frozenset()) -> Answer:
     """Decide that the difference does not depend on the blocks kept, and that both engines find the same precisions."""
     scalars = Integrals(law)
-    over = ", ".join(block.name for block in law.case.dynamics.declarations.blocks if block.name not in law.names)
+    over = ", ".join(block.name for block in law.subject.dynamics.declarations.blocks if block.name not in law.names)
     after = f" after the integral over {over}" if over else ""
     identities = [
         Identity(f"d(energy left - stated)/d{block.name}{after}", where, slope, scalars.slope(block))
@@ -105,8 +105,8 @@ def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: f
         Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
         for step in law.integrated.steps
     ]
-    declarations = law.case.dynamics.declarations
-    formulas = [law.case.dynamics.H, law.stated]
+    declarations = law.subject.dynamics.declarations
+    formulas = [law.subject.dynamics.H, law.stated]
     premises = smoothness(formulas, declarations)
     if not over and not blocks_in(c, law.difference):
         # the two energies are the same wherever they are defined: nothing is differentiated
@@ -115,7 +115,7 @@ def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: f
         # what is left is free of the blocks kept, and an integral over the others needs no derivative
         premises = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
     question = Question(
-        tuple(identities), declarations, _sizes(law), premises, law.case.contradiction, reads=tuple(formulas)
+        tuple(identities), declarations, _sizes(law), premises, law.subject.contradiction, reads=tuple(formulas)
     )
     answer = decide(question)
     if isinstance(answer.decision, Proved):
@@ -129,18 +129,18 @@ def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: f
 def _sizes(law: Law) -> tuple[Sizes, ...]:
     """Return the sizes for the second engine: not those at which completing a square takes it seconds."""
     if not any(step.shifted and step.block.shape.sizes for step in law.integrated.steps):
-        return law.case.sizes
-    small = tuple(sizes for sizes in law.case.sizes if max(sizes.values(), default=0) <= LARGEST_SHIFTED)
-    return small or law.case.sizes[:1]
+        return law.subject.sizes
+    small = tuple(sizes for sizes in law.subject.sizes if max(sizes.values(), default=0) <= LARGEST_SHIFTED)
+    return small or law.subject.sizes[:1]
 
 
 def _coupled(c: Calculus, law: Law, where: Place) -> Answer:
     """Decide by convexity where blocks that are left couple to those kept."""
     names = ", ".join(block.name for block in law.integrated.left)
-    rough = smoothness([law.case.dynamics.H, law.stated], law.case.dynamics.declarations).open
+    rough = smoothness([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
     if rough:
         return _open(f"not shown: {'; '.join(rough)}", where)
-    found = convexity(c, law.case, law.names, law.difference, Integrals(law).difference)
+    found = convexity(c, law.subject, law.names, law.difference, Integrals(law).difference)
     if found is None:
         reason = f"the integral of exp(-({text(law.difference)})) over {names} is not known in closed form"
         return _open(reason, where)
@@ -175,15 +175,15 @@ class Integrals:
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
             own = self._at(tuple(sizes.items()))[1][step.block.name]
-            leaf = leaf_of(self._law.case.dynamics.declarations, sizes)
+            leaf = leaf_of(self._law.subject.dynamics.declarations, sizes)
             return [x - y for x, y in zip(written_out(step.precision, sizes, leaf), own, strict=True)]
 
         return entries
 
     def _integrals(self, items: tuple[tuple[str, int], ...]) -> tuple[Expr, dict[str, tuple[Expr, ...]]]:
         sizes = dict(items)
-        setting = self._law.case.setting(sizes)
-        energy = rows(self._law.case.dynamics.H, setting)[0][0]
+        setting = self._law.subject.setting(sizes)
+        energy = rows(self._law.subject.dynamics.H, setting)[0][0]
         precisions: dict[str, tuple[Expr, ...]] = {}
         for step in self._law.integrated.steps:
             found = gaussian_integral(energy, coordinates(step.block, sizes))

@@ -21,7 +21,7 @@ from recipe_compiler.verify.core.identities import Answer, Identity, Question, S
 from recipe_compiler.verify.core.premises import assumptions, facts, smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case, once
+from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
 from recipe_compiler.verify.integrability.ends import Finite
 from recipe_compiler.verify.integrability.infinite import infinite
@@ -33,18 +33,18 @@ METHOD = "growth at the ends of the domain; second engine"
 
 
 @once
-def normalisable(case: Case) -> Finding:
+def normalisable(subject: Subject) -> Finding:
     """Decide that exp(-H) has a finite integral, for every size and all values of the parameters.
 
     Of an abstract potential U it is assumed that exp(-U) has one; the assumption is listed, and decided in a build.
     What then stays undecided is not required of the dynamics.
     """
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     c = calculus(declarations)
-    inside = {node.name for node in nodes(case.dynamics.H) if isinstance(node, FunctionAt)}
+    inside = {node.name for node in nodes(subject.dynamics.H) if isinstance(node, FunctionAt)}
     abstract = tuple(function for function in abstract_energies(declarations) if function.name in inside)
     covered = {block for function in abstract for block in function.of}
-    H = convert(case.dynamics.H, declarations)
+    H = convert(subject.dynamics.H, declarations)
     found, integrated = finite(c, declarations, H, declarations.blocks, abstract), Integrated(H, (), ())
     tried = list(found.reasons)
     if found.reasons:
@@ -56,45 +56,45 @@ def normalisable(case: Case) -> Finding:
         over = f"after the integral over {', '.join(step.block.name for step in integrated.steps)}: "
         tried += [over + reason for reason in after.reasons] if gone else []
         found = after
-    where = case.place("H")
+    where = subject.place("H")
     if not found.reasons:
-        answer = _shown(case, found, integrated, H)
+        answer = _shown(subject, found, integrated, H)
         return Finding(*NORMALISABLE, True, answer.decision, answer.for_d, answer.checked_at, where)
-    free = not restricts(declarations) and not case.contradiction
-    refuted = infinite(case, found.needed) if free else None
+    free = not restricts(declarations) and not subject.contradiction
+    refuted = infinite(subject, found.needed) if free else None
     if refuted is not None:
         decision, sizes = refuted
         return Finding(*NORMALISABLE, True, decision, tuple(sizes.items()) or "all", where=where)
-    by_form = None if abstract else _by_leading_form(case)
+    by_form = None if abstract else _by_leading_form(subject)
     if by_form is not None:
         return Finding(*NORMALISABLE, True, by_form, checked_at=((),), where=where)
-    given = tuple(sorted(facts([case.dynamics.H], declarations)))
+    given = tuple(sorted(facts([subject.dynamics.H], declarations)))
     open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
     return Finding(*NORMALISABLE, required=not abstract, decision=open_, where=where)
 
 
-def _shown(case: Case, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
+def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -> Answer:
     """Return the proof, once the second engine agrees on the energy and on what was integrated out."""
-    where = case.place("H")
+    where = subject.place("H")
     zero = Tensor((), ())
-    law = Law(case, (), case.dynamics.H, integrated, zero)
+    law = Law(subject, (), subject.dynamics.H, integrated, zero)
     scalars = Integrals(law)
-    identities = [Identity("H in index notation less H entry by entry", where, zero, _difference(case, H))]
+    identities = [Identity("H in index notation less H entry by entry", where, zero, _difference(subject, H))]
     identities += [
         Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
         for step in integrated.steps
     ]
-    declarations = case.dynamics.declarations
-    premises = smoothness([case.dynamics.H], declarations)
+    declarations = subject.dynamics.declarations
+    premises = smoothness([subject.dynamics.H], declarations)
     # an integral needs no derivative: a kink does no harm
     needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
     question = Question(
         tuple(identities),
         declarations,
-        case.sizes,
+        subject.sizes,
         needed,
-        case.contradiction,
-        reads=(case.dynamics.H,),
+        subject.contradiction,
+        reads=(subject.dynamics.H,),
         at_every_point=True,
     )
     answer = decide(question)
@@ -106,28 +106,28 @@ def _shown(case: Case, found: Finite, integrated: Integrated, H: Tensor) -> Answ
     return Answer(proof, answer.for_d, answer.checked_at, where)
 
 
-def _difference(case: Case, H: Tensor) -> Scalars:
+def _difference(subject: Subject, H: Tensor) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = leaf_of(case.dynamics.declarations, sizes)
-        return [written_out(H, sizes, leaf)[0] - rows(case.dynamics.H, case.setting(sizes))[0][0]]
+        leaf = leaf_of(subject.dynamics.declarations, sizes)
+        return [written_out(H, sizes, leaf)[0] - rows(subject.dynamics.H, subject.setting(sizes))[0][0]]
 
     return entries
 
 
-def _by_leading_form(case: Case) -> Proved | None:
+def _by_leading_form(subject: Subject) -> Proved | None:
     """Return a proof for a polynomial energy where the document fixes all sizes."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
-    if declarations.sizes or declarations.functions or not real or case.contradiction:
+    if declarations.sizes or declarations.functions or not real or subject.contradiction:
         return None
     try:
-        H = rows(case.dynamics.H, case.setting({}))[0][0]
+        H = rows(subject.dynamics.H, subject.setting({}))[0][0]
     except (NotScalarisableError, TooLargeError):
         return None
-    if [x for x in smoothness([case.dynamics.H], declarations).open if not x.endswith(SMOOTH)]:
+    if [x for x in smoothness([subject.dynamics.H], declarations).open if not x.endswith(SMOOTH)]:
         return None
     found = leading(H, [x for block in declarations.blocks for x in coordinates(block, {})])
     if found is None:
         return None
     by = "leading form, positive by Z3" if found.trusted else "completed squares and leading form"
-    return Proved(by, tuple(sorted(facts([case.dynamics.H], declarations))), found.data)
+    return Proved(by, tuple(sorted(facts([subject.dynamics.H], declarations))), found.data)

@@ -35,8 +35,8 @@ def fields(problem: Problem, sizes: Sizes) -> Fields:
     Raises:
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.
     """
-    s = problem.case.system(sizes)
-    claimed = second.block_vector(problem.drift, problem.case.setting(sizes))
+    s = problem.subject.system(sizes)
+    claimed = second.block_vector(problem.drift, problem.subject.setting(sizes))
     wanted = tuple(f - own for f, own in zip(claimed, second.drift(s), strict=True))
     straight = tuple(
         x

@@ -17,7 +17,7 @@ from recipe_compiler.algebra.points.sample_fields import as_fraction
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.fields import Fields, fields
 from recipe_compiler.verify.recover.skew_problem import Problem, problem_of
 
@@ -34,7 +34,7 @@ Numbers = tuple[tuple[float, ...], ...]
 """A matrix over all coordinates."""
 
 
-def numeric_q(case: Case, at: Point, sizes: Sizes) -> Numbers | None:
+def numeric_q(subject: Subject, at: Point, sizes: Sizes) -> Numbers | None:
     """Return a Q for the claimed drift at a point, None where the integrals do not converge or a value is not known.
 
     The blocks must be real: on any other domain the rays from a point to infinity leave it.
@@ -43,7 +43,7 @@ def numeric_q(case: Case, at: Point, sizes: Sizes) -> Numbers | None:
         NotConvertedError: the Ito drift is not determined by what is stated.
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.
     """
-    problem = problem_of(case)
+    problem = problem_of(subject)
     return None if problem is None else numbers_of(problem, at, sizes)
 
 

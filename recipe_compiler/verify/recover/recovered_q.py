@@ -20,7 +20,7 @@ from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Topic
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import periodic
 from recipe_compiler.verify.recover.circles import current_around
 from recipe_compiler.verify.recover.fields import Fields, fields
@@ -44,11 +44,11 @@ def lacks_q(dynamics: Dynamics) -> bool:
     return dynamics.Q is None and dynamics.claims.drift is not None
 
 
-def recovered_q(case: Case) -> Finding:
+def recovered_q(subject: Subject) -> Finding:
     """Decide that some skew Q gives the claimed drift, for every size."""
-    where = case.place("claims.drift", "claims")
+    where = subject.place("claims.drift", "claims")
     try:
-        problem = problem_of(case)
+        problem = problem_of(subject)
     except NotConvertedError as reason:
         return Finding(ID, SAYS, False, Undecided((str(reason),)), where=where)
     if problem is None:
@@ -58,7 +58,7 @@ def recovered_q(case: Case) -> Finding:
     if outcome.found is not None:
         proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
         return Finding(ID, SAYS, False, proved, "all", outcome.found.checked_at, where)
-    stationary = claimed_stationary(problem.case) if outcome.stationary is None else outcome.stationary
+    stationary = claimed_stationary(problem.subject) if outcome.stationary is None else outcome.stationary
     if isinstance(stationary.decision, Refuted):
         return replace(stationary, id=ID, says=SAYS, required=False, decision=_not_stationary(stationary.decision))
     none = _around(problem) or _one_coordinate(problem)
@@ -85,7 +85,7 @@ def _not_stationary(decision: Refuted) -> Refuted:
 
 def _one_coordinate(problem: Problem) -> tuple[Sizes, Refuted] | None:
     """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
-    for sizes in problem.case.sizes:
+    for sizes in problem.subject.sizes:
         at = _fields(problem, sizes)
         if at is None or len(at.z) != 1:
             continue
@@ -101,9 +101,9 @@ def _one_coordinate(problem: Problem) -> tuple[Sizes, Refuted] | None:
 
 def _around(problem: Problem) -> tuple[Sizes, Refuted] | None:
     """Refute where all blocks are circles and a current goes round them."""
-    if not isinstance(periodic(problem.case).decision, Proved):
+    if not isinstance(periodic(problem.subject).decision, Proved):
         return None
-    for sizes in problem.case.sizes:
+    for sizes in problem.subject.sizes:
         at = _fields(problem, sizes)
         try:
             found = None if at is None else current_around(problem, at, sizes)
@@ -127,7 +127,7 @@ def _existence(problem: Problem) -> tuple[str, ...]:
     """Say that a stationary equation has a Q where Poincare's lemma says so: a formula is what is missing."""
     declarations = problem.dynamics.declarations
     holes = declarations.assume or any(block.domain.name is DomainName.CIRCLE for block in declarations.blocks)
-    dimensions = [len(state(declarations, sizes)) for sizes in problem.case.sizes]
+    dimensions = [len(state(declarations, sizes)) for sizes in problem.subject.sizes]
     if holes or min(dimensions) < 2:
         return ()
     return ("exp(-H) is stationary for the claimed equation, so that a Q exists; none was found as a formula",)
@@ -136,7 +136,7 @@ def _existence(problem: Problem) -> tuple[str, ...]:
 def _numbers(problem: Problem) -> tuple[str, ...]:
     """Return numbers of a Q at one point, by the homotopy from infinity: no proof."""
     declarations = problem.dynamics.declarations
-    for sizes in problem.case.sizes:
+    for sizes in problem.subject.sizes:
         if not 2 <= len(state(declarations, sizes)) <= LARGEST_NUMERIC:
             continue
         try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import search
 from recipe_compiler.verify.recover.skew_problem import problem_of
 
@@ -13,9 +13,9 @@ UNKNOWN = "Q is not given, and none is shown to give the claimed drift"
 
 @dataclass(frozen=True, slots=True)
 class Represented:
-    """A case with D and Q, and what the proof of its Q rests on."""
+    """A subject with D and Q, and what the proof of its Q rests on."""
 
-    case: Case
+    subject: Subject
     given: frozenset[str] = frozenset()
     recovered: bool = False
     """Whether Q was found, not written: it is then one of many."""
@@ -27,18 +27,18 @@ def states_equation(dynamics: Dynamics) -> bool:
     return noise and (dynamics.Q is not None or dynamics.claims.drift is not None)
 
 
-def represented(case: Case) -> Represented | None:
-    """Return the case with D and Q, recovered once for all claims that ask; None where they are not known."""
-    return case.once("represented", lambda: _represented(case))
+def represented(subject: Subject) -> Represented | None:
+    """Return the subject with D and Q, recovered once for all claims that ask; None where they are not known."""
+    return subject.once("represented", lambda: _represented(subject))
 
 
-def _represented(case: Case) -> Represented | None:
-    if case.derivation is None or not states_equation(case.dynamics):
+def _represented(subject: Subject) -> Represented | None:
+    if subject.derivation is None or not states_equation(subject.dynamics):
         return None
-    if case.dynamics.Q is not None:
-        return Represented(case)
+    if subject.dynamics.Q is not None:
+        return Represented(subject)
     try:
-        problem = problem_of(case)
+        problem = problem_of(subject)
     except NotConvertedError:
         return None
     found = None if problem is None else search(problem).found

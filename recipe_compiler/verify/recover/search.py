@@ -10,7 +10,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.ansatz import from_ansatz
 from recipe_compiler.verify.recover.fields import Fields, fields
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, problem_of
@@ -34,10 +34,10 @@ class Outcome:
     """Whether the claimed equation leaves exp(-H) stationary, where that was asked: if not, nothing is looked for."""
 
 
-def recover(case: Case) -> Recovery | None:
+def recover(subject: Subject) -> Recovery | None:
     """Return a skew Q that is proved to give the claimed drift with D and H, or None if none was found."""
     try:
-        problem = problem_of(case)
+        problem = problem_of(subject)
     except NotConvertedError:
         return None
     return None if problem is None else search(problem).found
@@ -54,10 +54,10 @@ def _searched(dynamics: Dynamics) -> Outcome:
 
     A drift that leaves exp(-H) not stationary has none, which is asked first where index notation sees a residual.
     """
-    problem = problem_of(case_of(dynamics))
+    problem = problem_of(subject_of(dynamics))
     if problem is None:
         return Outcome(None)
-    stationary = None if _seems_stationary(problem) else claimed_stationary(problem.case)
+    stationary = None if _seems_stationary(problem) else claimed_stationary(problem.subject)
     tried: list[str] = []
     if stationary is not None and isinstance(stationary.decision, Refuted):
         return Outcome(None, (), stationary)

@@ -10,14 +10,14 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Case, Matrix, case_of
+from recipe_compiler.verify.core.subject import Matrix, Subject, subject_of
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """The claimed equation in Ito's sense, its noise as D, and nothing else claimed; Q is left out."""
 
-    case: Case
+    subject: Subject
     derivation: Derivation
     """With Q = 0."""
     drift: tuple[Formula, ...]
@@ -25,7 +25,7 @@ class Problem:
     @property
     def dynamics(self) -> Dynamics:
         """The document of the claimed equation alone."""
-        return self.case.dynamics
+        return self.subject.dynamics
 
     @property
     def calculus(self) -> Calculus:
@@ -48,9 +48,9 @@ class Problem:
         """Return the residual of exp(-H) under the claimed equation: zero wherever some Q gives the drift."""
         return residual(self.derivation, self.claimed(), self.derivation.D)
 
-    def with_curl(self, Q: Matrix) -> Case:
-        """Return the case of the same document with Q filled in, to be judged like any other."""
-        return case_of(replace(self.dynamics, Q=Q))
+    def with_curl(self, Q: Matrix) -> Subject:
+        """Return the subject of the same document with Q filled in, to be judged like any other."""
+        return subject_of(replace(self.dynamics, Q=Q))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,18 @@ class Proposal:
     by: str
 
 
-def problem_of(case: Case) -> Problem | None:
-    """Return the problem of a case, None where no drift is claimed or no noise is given.
+def problem_of(subject: Subject) -> Problem | None:
+    """Return the problem of a subject, None where no drift is claimed or no noise is given.
 
     Raises:
         stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
     """
-    dynamics = case.dynamics
+    dynamics = subject.dynamics
     D = dynamics.D or dynamics.claims.diffusion
     if D is None or dynamics.claims.drift is None:
         return None
     drift = ito_drift(dynamics, D)
     names = [block.name for block in dynamics.declarations.blocks]
     claims = Claims(drift=tuple(zip(names, drift, strict=True)))
-    alone = case_of(replace(dynamics, D=D, Q=None, claims=claims))
+    alone = subject_of(replace(dynamics, D=D, Q=None, claims=claims))
     return None if alone.derivation is None else Problem(alone, alone.derivation, drift)

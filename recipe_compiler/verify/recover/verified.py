@@ -38,10 +38,10 @@ def verified(problem: Problem, proposal: Proposal) -> Recovery | str:
     """Return the recovery if the proposed Q is proved skew, periodic on circles and to give the drift; else why not."""
     shown = "; ".join(text(place) for row in proposal.Q for place in row)
     try:
-        case = problem.with_curl(proposal.Q)
-        findings = [q_skew(case), claimed_drift(case)]
-        if on_circles(case.dynamics.declarations):
-            findings.append(periodic(case))
+        subject = problem.with_curl(proposal.Q)
+        findings = [q_skew(subject), claimed_drift(subject)]
+        if on_circles(subject.dynamics.declarations):
+            findings.append(periodic(subject))
     except ModelError as error:
         return f"{proposal.by}: found Q = [{shown}], which has no meaning at every size: {error}"
     given: set[str] = set()
@@ -52,4 +52,4 @@ def verified(problem: Problem, proposal: Proposal) -> Recovery | str:
         given |= set(finding.decision.given)
     common: tuple[tuple[tuple[str, int], ...], ...] = findings[1].checked_at
     by = f"{proposal.by}; then judged as if written by the author: Q skew, the drift the derived one, by both engines"
-    return Recovery(proposal.Q, by, tuple(sorted(given)), common, case.names)
+    return Recovery(proposal.Q, by, tuple(sorted(given)), common, subject.names)

@@ -5,15 +5,15 @@ need not be a law that solutions keep.
 """
 
 from recipe_compiler.verdict import Finding, Proved
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import claimed_equation
 from recipe_compiler.verify.infinity.open_current import through_infinity
 
 
-def claimed_stationary(case: Case) -> Finding:
+def claimed_stationary(subject: Subject) -> Finding:
     """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
-    found = claimed_residual(case)
+    found = claimed_residual(subject)
     if not isinstance(found.decision, Proved):
         return found
-    return through_infinity(case, found, claimed_equation(case))
+    return through_infinity(subject, found, claimed_equation(subject))

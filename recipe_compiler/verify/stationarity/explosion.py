@@ -6,7 +6,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Answer, faults_of
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Case, once
+from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import Equation, equation
 from recipe_compiler.verify.infinity.at_infinity import lost
@@ -23,20 +23,20 @@ INTEGRABLE = "from almost every start: D/(1 + |z|)**2 and the current over 1 + |
 
 
 @once
-def explosion(case: Case) -> Finding:
+def explosion(subject: Subject) -> Finding:
     """Decide that no solution reaches infinity in finite time, for every size and all values of the parameters.
 
     Undecided it does not stop a compilation; refuted it does. What happens at the faces of the domain is asked by
     `boundary`: here solutions are followed as long as they keep a distance from those.
     """
-    return decided(case, _answer)
+    return decided(subject, _answer)
 
 
-def decided(case: Case, answer_of: Callable[[Equation], Answer]) -> Finding:
-    """Return the finding about the equation of a case, whatever keeps that from being known."""
-    where = case.place("claims.lyapunov", "claims.drift", "D")
+def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Finding:
+    """Return the finding about the equation of a subject, whatever keeps that from being known."""
+    where = subject.place("claims.lyapunov", "claims.drift", "D")
     try:
-        of = equation(case)
+        of = equation(subject)
         unknown = Answer(Undecided(("the equation is not known: the noise, or both Q and a drift, are not given",)))
         answer = unknown if of is None else answer_of(of)
     except NotConvertedError as reason:
@@ -61,7 +61,7 @@ def _answer(of: Equation) -> Answer:
     against = outruns(of) or _by_law(of)
     if against is not None:
         return against
-    left = by_integrals(of, normalisable(of.case))
+    left = by_integrals(of, normalisable(of.subject))
     if isinstance(left, Answer):
         return left
     tried = tuple(dict.fromkeys((*found.decision.tried, *left)))
@@ -70,7 +70,7 @@ def _answer(of: Equation) -> Answer:
 
 def _by_law(of: Equation) -> Answer | None:
     """Return that solutions reach infinity along a line, on which exp(-H) has a finite integral."""
-    if not isinstance(normalisable(of.case).decision, Proved):
+    if not isinstance(normalisable(of.subject).decision, Proved):
         return None
     current = through(of)
     if current is not None and current.explodes:
@@ -84,13 +84,13 @@ def by_integrals(of: Equation, law: Finding) -> Answer | tuple[str, ...]:
 
     `law` says that exp(-H) has a finite integral. An author who states a Lyapunov function is told about that one.
     """
-    case = of.case
-    if case.dynamics.claims.lyapunov is not None:
+    subject = of.subject
+    if subject.dynamics.claims.lyapunov is not None:
         return ()
     left = lost(of)
     if left:
         return left
-    holds = (stationary if case.dynamics.Q is not None else claimed_residual)(case).decision
+    holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
     if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
         return ("exp(-H) is not shown to be a law that the equation keeps",)
     return checked(of, Shown(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True))

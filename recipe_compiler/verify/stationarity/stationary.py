@@ -17,55 +17,55 @@ from recipe_compiler.verify.core.identities import Identity, Question, Scalars, 
 from recipe_compiler.verify.core.kinks import across, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import equation
 from recipe_compiler.verify.infinity.open_current import through_infinity
 
 
-def stationary(case: Case) -> Finding:
+def stationary(subject: Subject) -> Finding:
     """Decide that the derived drift, with D, leaves exp(-H) stationary, for every size.
 
     The second engine takes the *derived* drift, written out at small sizes, and asks for its residual; and it derives
     the drift once more by itself and compares. A fault in the derivation cannot pass both.
     """
     says = "exp(-H) is stationary"
-    if case.derivation is None or case.dynamics.Q is None:
-        missing = "D" if case.derivation is None else "Q"
+    if subject.derivation is None or subject.dynamics.Q is None:
+        missing = "D" if subject.derivation is None else "Q"
         return Finding("stationary", says, True, Undecided((f"{missing} is not given: there is no recipe to check",)))
-    derivation = case.derivation
-    where = case.place("H")
+    derivation = subject.derivation
+    where = subject.place("H")
     zero = Tensor((), ())
     try:
         left = residual(derivation, derivation.drift, derivation.D)
     except ModelError as error:
         return Finding("stationary", says, True, Undecided(faults_of(error)), where=where)
     identities = (
-        Identity("the residual", where, left, _residual(case)),
-        Identity("the derived drift less that of the second engine", where, zero, _difference(case)),
+        Identity("the residual", where, left, _residual(subject)),
+        Identity("the derived drift less that of the second engine", where, zero, _difference(subject)),
     )
-    formulas = (case.whole.H, *(x for m in (case.whole.D, case.whole.Q) for row in m or () for x in row))
-    declarations = case.dynamics.declarations
+    formulas = (subject.whole.H, *(x for m in (subject.whole.D, subject.whole.Q) for row in m or () for x in row))
+    declarations = subject.dynamics.declarations
     kinks = lipschitz(formulas, declarations)
     remark = across(kinks.names)
     answer = decide(
-        Question(identities, declarations, case.sizes, kinks.premises, case.contradiction, remark, formulas)
+        Question(identities, declarations, subject.sizes, kinks.premises, subject.contradiction, remark, formulas)
     )
     found = Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
-    return through_infinity(case, found, equation(case)) if isinstance(answer.decision, Proved) else found
+    return through_infinity(subject, found, equation(subject)) if isinstance(answer.decision, Proved) else found
 
 
-def _residual(case: Case) -> Scalars:
+def _residual(subject: Subject) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        f = tuple(x for block in drift_at(case, sizes).values() for x in block)
-        return [second.residual(case.system(sizes), f)]
+        f = tuple(x for block in drift_at(subject, sizes).values() for x in block)
+        return [second.residual(subject.system(sizes), f)]
 
     return entries
 
 
-def _difference(case: Case) -> Scalars:
+def _difference(subject: Subject) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        derived = (x for block in drift_at(case, sizes).values() for x in block)
-        own = second.drift(case.system(sizes))
+        derived = (x for block in drift_at(subject, sizes).values() for x in block)
+        own = second.drift(subject.system(sizes))
         return [x - y for x, y in zip(derived, own, strict=True)]
 
     return entries

@@ -29,7 +29,7 @@ from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecide
 from recipe_compiler.verify.core.domain_faces import Face, NotKnownError, bounded, density_at, faces, written
 from recipe_compiler.verify.core.parity import is_even
 from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.represented import UNKNOWN, represented, states_equation
 from recipe_compiler.verify.uniqueness.boundary_alone import is_alone, is_diagonal, own
 from recipe_compiler.verify.uniqueness.boundary_rows import row_size
@@ -55,27 +55,27 @@ def has_boundary(dynamics: Dynamics) -> bool:
     return bool(bounded(dynamics.declarations)) or any(restricted)
 
 
-def boundary(case: Case) -> Finding:
+def boundary(subject: Subject) -> Finding:
     """Decide the flux through every face, for every size; that of the Q which a claimed drift has where none is given.
 
     The current does not depend on which Q represents it.
     """
-    where = case.place("state", "H")
-    of = represented(case)
+    where = subject.place("state", "H")
+    of = represented(subject)
     if of is None:
-        why = UNKNOWN if states_equation(case.dynamics) else "the noise, or Q, is not given"
+        why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
         return Finding(*BOUNDARY, True, Undecided((f"{why}: the current is not known",)), where=where)
-    return _finding(of.case, where, of.given)
+    return _finding(of.subject, where, of.given)
 
 
-def _finding(case: Case, where: Place, reasons: frozenset[str]) -> Finding:
-    declarations = case.dynamics.declarations
-    tried = [f"the face of the domain on which {where_} is not looked at" for where_ in _restrictions(case.dynamics)]
+def _finding(subject: Subject, where: Place, reasons: frozenset[str]) -> Finding:
+    declarations = subject.dynamics.declarations
+    tried = [f"the face of the domain on which {where_} is not looked at" for where_ in _restrictions(subject.dynamics)]
     found = _Found(given=set(reasons))
     try:
         for face in faces(declarations):
-            decision = _at_face(case, face, found)
-            if isinstance(decision, Refuted) and restricts_state(case.dynamics.declarations):
+            decision = _at_face(subject, face, found)
+            if isinstance(decision, Refuted) and restricts_state(subject.dynamics.declarations):
                 tried.append(f"not known whether {face.says} is a face of the domain that the assumptions leave")
                 continue
             if isinstance(decision, Refuted):
@@ -83,7 +83,7 @@ def _finding(case: Case, where: Place, reasons: frozenset[str]) -> Finding:
             tried += decision.tried if isinstance(decision, Undecided) else ()
     except NotKnownError as reason:
         tried.append(f"not known: {reason}")
-    tried += [case.contradiction] if case.contradiction else []
+    tried += [subject.contradiction] if subject.contradiction else []
     given = tuple(sorted(found.given))
     if tried:
         return Finding(*BOUNDARY, True, Undecided(tuple(tried), given=given), where=where)
@@ -98,106 +98,106 @@ def _restrictions(dynamics: Dynamics) -> list[str]:
     ]
 
 
-def _at_face(case: Case, face: Face, found: _Found) -> Decision | None:
+def _at_face(subject: Subject, face: Face, found: _Found) -> Decision | None:
     """Decide one face; None where it is proved, and `found` says how."""
     try:
-        p, exact, reasons = density_at(case, face)
-        rows = _rows(case, face)
+        p, exact, reasons = density_at(subject, face)
+        rows = _rows(subject, face)
     except NotKnownError as reason:
         return Undecided((f"not known: {reason}",))
     found.given |= reasons
     if p.barrier is not None:
-        return _at_barrier(case, face, p.barrier, exact, found)
+        return _at_barrier(subject, face, p.barrier, exact, found)
     e = p.exponent
-    decision = _integrable(case, face, e, exact, found)
+    decision = _integrable(subject, face, e, exact, found)
     if decision is not None:
         return decision
-    open_ = [(name, size, _above(case, e + _rational(size.power), found)) for name, size in rows.items()]
+    open_ = [(name, size, _above(subject, e + _rational(size.power), found)) for name, size in rows.items()]
     left = [(name, size) for name, size, shown in open_ if not shown]
     smallest = min((size.power for size in rows.values()), default=Fraction(0))
     found.data += [
         (f"exponent of exp(-H) at {face.says}", written(e)),
         (f"least of D, Q at {face.says}", str(smallest)),
     ]
-    reach = _reach(case, face, e, exact, rows)
+    reach = _reach(subject, face, e, exact, rows)
     if not left:
         found.says.append(f"D and Q times exp(-H) vanish at {face.says}{reach}")
         return None
-    return _reflected(case, face, e, left, reach, found)
+    return _reflected(subject, face, e, left, reach, found)
 
 
-def _rows(case: Case, face: Face) -> dict[tuple[str, int], Size]:
+def _rows(subject: Subject, face: Face) -> dict[tuple[str, int], Size]:
     """Return the sizes of the entries in the row of a face."""
     found: dict[tuple[str, int], Size] = {}
-    for name, matrix in (("D", case.whole.D), ("Q", case.whole.Q)):
+    for name, matrix in (("D", subject.whole.D), ("Q", subject.whole.Q)):
         for b, formula in enumerate((matrix or ())[face.number]):
-            if _is_zero(case, name, face.number, b):
+            if _is_zero(subject, name, face.number, b):
                 continue
-            size = row_size(case, face, formula)
+            size = row_size(subject, face, formula)
             if size is not None:
                 found[name, b] = size
     return found
 
 
-def _is_zero(case: Case, name: str, a: int, b: int) -> bool:
-    if case.derivation is None:
+def _is_zero(subject: Subject, name: str, a: int, b: int) -> bool:
+    if subject.derivation is None:
         return False
-    return (case.derivation.D if name == "D" else case.derivation.Q)[a][b].is_zero
+    return (subject.derivation.D if name == "D" else subject.derivation.Q)[a][b].is_zero
 
 
-def _at_barrier(case: Case, face: Face, barrier: Expr, exact: bool, found: _Found) -> Decision | None:
-    if _above(case, barrier, found):
+def _at_barrier(subject: Subject, face: Face, barrier: Expr, exact: bool, found: _Found) -> Decision | None:
+    if _above(subject, barrier, found):
         found.says.append(f"exp(-H) falls faster than every power of the distance at {face.says}: not reached")
         return None
-    against = _negative(case, barrier) if exact else None
+    against = _negative(subject, barrier) if exact else None
     if against is not None:
         what = (f"coefficient of the largest term of H at {face.says}", str(_value(barrier, against)))
-        return Refuted("leading term at the face", (*_parameters(case, against), what), "exp(-H) is not integrable")
+        return Refuted("leading term at the face", (*_parameters(subject, against), what), "exp(-H) is not integrable")
     return Undecided((f"the sign of {written(barrier)}, the leading coefficient of H at {face.says}",))
 
 
-def _integrable(case: Case, face: Face, e: Expr, exact: bool, found: _Found) -> Decision | None:
+def _integrable(subject: Subject, face: Face, e: Expr, exact: bool, found: _Found) -> Decision | None:
     """Return a refutation, or that it is open, unless exp(-H) is integrable at a face."""
-    if _above(case, e + 1, found):
+    if _above(subject, e + 1, found):
         return None
-    against = _negative(case, e + 1, or_zero=True) if exact else None
+    against = _negative(subject, e + 1, or_zero=True) if exact else None
     if against is not None:
         at = (f"exponent of exp(-H) in the distance to {face.says}", str(_value(e, against)))
         says = f"exp(-H) ~ y**({written(e)}) is not integrable at {face.says}"
-        return Refuted("leading exponents", (*_parameters(case, against), at), says)
+        return Refuted("leading exponents", (*_parameters(subject, against), at), says)
     return Undecided((f"not shown: {written(e)} > -1, the exponent of exp(-H) at {face.says}",))
 
 
-def _reach(case: Case, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], Size]) -> str:
+def _reach(subject: Subject, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], Size]) -> str:
     """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
     noise = rows.get(("D", face.number))
-    if noise is None or len(rows) > 1 or not (exact and noise.is_exact) or face.is_total or not is_alone(case, face):
+    if noise is None or len(rows) > 1 or not (exact and noise.is_exact) or face.is_total or not is_alone(subject, face):
         return ""
     c = e + _rational(noise.power)
-    if _shown(case, c - 1, ">=") is not None:
+    if _shown(subject, c - 1, ">=") is not None:
         return ": not reached (Feller)"
-    if _shown(case, 1 - c, ">") is not None:
+    if _shown(subject, 1 - c, ">") is not None:
         return ": reached (Feller)"
     return f": reached where {written(c)} < 1 (Feller)"
 
 
 def _reflected(
-    case: Case, face: Face, e: Expr, left: list[tuple[tuple[str, int], Size]], reach: str, found: _Found
+    subject: Subject, face: Face, e: Expr, left: list[tuple[tuple[str, int], Size]], reach: str, found: _Found
 ) -> Decision | None:
     """Decide a face that something of the flux reaches, by the rule of reflection that keeps the law."""
     reversed_: list[str] = []
     conditions: list[Expr] = []
     for (name, b), size in left:
         conditions.append(e + _rational(size.power))
-        place = f"{name}[{face.block.name},{case.names[b]}]"
-        if not _above(case, conditions[-1] + 1, found):
+        place = f"{name}[{face.block.name},{subject.names[b]}]"
+        if not _above(subject, conditions[-1] + 1, found):
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
-        other = case.dynamics.declarations.blocks[b]
-        if name == "D" and b == face.number and is_diagonal(own(case, face)) and not face.is_total:
+        other = subject.dynamics.declarations.blocks[b]
+        if name == "D" and b == face.number and is_diagonal(own(subject, face)) and not face.is_total:
             continue
-        entry = (case.whole.Q or ())[face.number][b]
-        even = is_even(case.whole.H, other.name) and is_even(entry, other.name)
-        if name == "Q" and other not in bounded(case.dynamics.declarations) and even:
+        entry = (subject.whole.Q or ())[face.number][b]
+        even = is_even(subject.whole.H, other.name) and is_even(entry, other.name)
+        if name == "Q" and other not in bounded(subject.dynamics.declarations) and even:
             reversed_.append(other.name)
             continue
         return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
@@ -213,25 +213,25 @@ def _reflected(
     return None
 
 
-def _above(case: Case, e: Expr, found: _Found) -> bool:
+def _above(subject: Subject, e: Expr, found: _Found) -> bool:
     """Whether e > 0 for all parameters."""
-    shown = _shown(case, e, ">")
+    shown = _shown(subject, e, ">")
     if shown is not None:
         found.given |= shown
     return shown is not None
 
 
-def _shown(case: Case, e: Expr, op: str) -> frozenset[str] | None:
+def _shown(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
     if isinstance(e, sympy.Rational):
         return frozenset() if (e > 0 if op == ">" else e >= 0) else None
-    found = scalar(e, op, region_alike(case.dynamics.declarations, case.sizes[0]))
+    found = scalar(e, op, region_alike(subject.dynamics.declarations, subject.sizes[0]))
     return None if found is None else found.given
 
 
-def _negative(case: Case, e: Expr, or_zero: bool = False) -> Point | None:
+def _negative(subject: Subject, e: Expr, or_zero: bool = False) -> Point | None:
     """Return an admissible point at which e < 0 (or e = 0, if asked): a coefficient that is zero says nothing."""
     try:
-        for at in points(case.dynamics.declarations, case.sizes[0]):
+        for at in points(subject.dynamics.declarations, subject.sizes[0]):
             value = _value(e, at)
             if value is not None and (is_certainly(value, -1) or (or_zero and value == Fraction(0))):
                 return at
@@ -247,8 +247,8 @@ def _value(e: Expr, at: Point) -> Value | None:
         return None
 
 
-def _parameters(case: Case, at: Point) -> tuple[tuple[str, str], ...]:
-    names = {p.name for p in case.dynamics.declarations.parameters} | set(case.dynamics.declarations.sizes)
+def _parameters(subject: Subject, at: Point) -> tuple[tuple[str, str], ...]:
+    names = {p.name for p in subject.dynamics.declarations.parameters} | set(subject.dynamics.declarations.sizes)
     return tuple((name, value) for name, value in at.text if name in names)
 
 

@@ -15,14 +15,14 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.verify.core.domain_faces import Face
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 
-def is_alone(case: Case, face: Face) -> bool:
+def is_alone(subject: Subject, face: Face) -> bool:
     """Whether each coordinate of a block is a diffusion by itself: a diagonal D, H a sum over coordinates."""
-    if not is_diagonal(own(case, face)):
+    if not is_diagonal(own(subject, face)):
         return False
-    terms = case.whole.H.terms if isinstance(case.whole.H, Add) else (case.whole.H,)
+    terms = subject.whole.H.terms if isinstance(subject.whole.H, Add) else (subject.whole.H,)
     return all(_is_separate(term, face) for term in terms)
 
 
@@ -48,9 +48,9 @@ def _is_separate(term: Formula, face: Face) -> bool:
             return not face.block.shape.sizes
 
 
-def own(case: Case, face: Face) -> Formula:
+def own(subject: Subject, face: Face) -> Formula:
     """Return the entry of D of the block of a face."""
-    D = case.whole.D or ()
+    D = subject.whole.D or ()
     return D[face.number][face.number]
 
 

@@ -15,10 +15,10 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.verify.core.domain_faces import Face, NotKnownError, Y, bounded, is_bounded, states
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 
-def row_size(case: Case, face: Face, formula: Formula) -> Size | None:
+def row_size(subject: Subject, face: Face, formula: Formula) -> Size | None:
     """Return the size of the entries that an entry of D or Q has in a row at its face; None where they are zero.
 
     On the last face of a simplex the row is the sum of all rows of the block: the normal is (1, ..., 1).
@@ -26,7 +26,7 @@ def row_size(case: Case, face: Face, formula: Formula) -> Size | None:
     Raises:
         NotKnownError: not known.
     """
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     try:
         if face.is_total:
             return _size(_column_sum(formula, declarations, face.edge), declarations)

@@ -33,7 +33,7 @@ from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transp
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Decision, Proved, Refuted
 from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.degeneracy_rank import Place
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossing, is_dense, restricted
 
@@ -53,12 +53,12 @@ class Line:
     """Whether it tells of every entry and size, at values of the parameters."""
 
 
-def line_of(case: Case, formula: Formula) -> Line | None:
+def line_of(subject: Subject, formula: Formula) -> Line | None:
     """Return an entry on the smallest sizes as a function of one coordinate, if it is one and not zero."""
-    sizes = case.sizes[0]
-    declarations = case.dynamics.declarations
+    sizes = subject.sizes[0]
+    declarations = subject.dynamics.declarations
     try:
-        found = [e for row in rows(formula, case.setting(sizes)) for e in row if e != 0]
+        found = [e for row in rows(formula, subject.setting(sizes)) for e in row if e != 0]
         at = next(iter(points(declarations, sizes)), None)
     except (NotScalarisableError, TooLargeError, NoInstanceError):
         return None
@@ -72,26 +72,26 @@ def line_of(case: Case, formula: Formula) -> Line | None:
     constants = {cast(Expr, s): at.numbers[cast(Expr, s)] for s in found[0].free_symbols if s != x}
     parameters = {p.name for p in declarations.parameters}
     named = tuple((name, value) for name, value in at.text if name in parameters or name in sizes)
-    alike = is_alike(case, formula) and (len(formula.shape.sizes) < 2 or is_diagonal(formula, declarations))
+    alike = is_alike(subject, formula) and (len(formula.shape.sizes) < 2 or is_diagonal(formula, declarations))
     return Line(x, owner[x], found[0], constants, named, not constants and alike, alike)
 
 
-def is_alike(case: Case, formula: Formula) -> bool:
+def is_alike(subject: Subject, formula: Formula) -> bool:
     """Whether one entry of a formula tells of all at every size, but for factors that are nonsingular."""
     if is_entrywise(formula):
         return True
     match formula:
         case Transpose(arg):
-            return is_alike(case, arg)
+            return is_alike(subject, arg)
         case Multiply(left, right) | MatMul(left, right):
             for factor, other in ((left, right), (right, left)):
                 square = factor.shape.rows == factor.shape.cols
                 if (
                     square
                     and not depends_on_state(factor)
-                    and nonsingular(factor, case.dynamics.declarations) is not None
+                    and nonsingular(factor, subject.dynamics.declarations) is not None
                 ):
-                    return is_alike(case, other)
+                    return is_alike(subject, other)
             return False
         case _:
             return False
@@ -105,13 +105,13 @@ def without_constants(line: Line) -> Line | None:
     return Line(line.x, line.block, f, {}, (), whole=True, alike=True)
 
 
-def roughness(case: Case, place: Place, line: Line) -> Decision | None:
+def roughness(subject: Subject, place: Place, line: Line) -> Decision | None:
     """Decide that an entry is locally Lipschitz; None if it is not known."""
     found = spots(line.f, line.x, line.block, line.constants)
     if found is None:
         return None
     for spot in found:
-        if spot.behaviour is Smoothness.ROUGH and is_certainly_inside(case, spot.at, line.block):
+        if spot.behaviour is Smoothness.ROUGH and is_certainly_inside(subject, spot.at, line.block):
             return refuted_at(place, line, spot.at, _rough(spot))
     if not line.whole or any(spot.behaviour is not Smoothness.LIPSCHITZ for spot in found):
         return None
@@ -144,12 +144,12 @@ def _numerator(f: Expr) -> Expr:
             return f
 
 
-def is_crossed(case: Case, line: Line, root: Root) -> bool | None:
+def is_crossed(subject: Subject, line: Line, root: Root) -> bool | None:
     """Whether chains cross the surface; False if the row of the coordinate in D and Q vanishes there; None: unknown.
 
     They do where the noise in the coordinate, or the current of Q, is not zero on a dense part of the surface.
     """
-    system = case.system(case.sizes[0])
+    system = subject.system(subject.sizes[0])
     k = system.z.index(line.x)
     if any(_is_dense_at(e, line, root, system.z) for e in crossing(line.x, system)):
         return True
@@ -184,9 +184,9 @@ def _is_dense_at(e: Expr, line: Line, root: Root, z: tuple[Symbol, ...]) -> bool
     return any(found is not None and found.power <= 0 for found in orders)
 
 
-def is_certainly_inside(case: Case, root: Root, block: Block) -> bool:
+def is_certainly_inside(subject: Subject, root: Root, block: Block) -> bool:
     """Whether a root lies inside the domain, its whole interval with it; not known where that is not of numbers."""
-    if has_unknown_edges(block) or restricts_state(case.dynamics.declarations):
+    if has_unknown_edges(block) or restricts_state(subject.dynamics.declarations):
         return False
     ends = (Root(root.of, root.low, root.low), Root(root.of, root.high, root.high))
     return all(is_inside(end, block) for end in ends)

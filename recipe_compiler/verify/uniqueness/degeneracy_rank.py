@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.core.subject import Case, Matrix
+from recipe_compiler.verify.core.subject import Matrix, Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ class Rank:
     open: str = ""
 
 
-def places(case: Case) -> Iterator[Place]:
+def places(subject: Subject) -> Iterator[Place]:
     """Yield every entry of D and Q that is not shown to be zero."""
-    derivation = case.derivation
-    matrices: tuple[tuple[str, Matrix | None], ...] = (("D", case.whole.D), ("Q", case.whole.Q))
+    derivation = subject.derivation
+    matrices: tuple[tuple[str, Matrix | None], ...] = (("D", subject.whole.D), ("Q", subject.whole.Q))
     for name, matrix in matrices:
         for a, row in enumerate(matrix or ()):
             for b, formula in enumerate(row):
                 tensors = None if derivation is None else (derivation.D if name == "D" else derivation.Q)
                 if tensors is None or not tensors[a][b].is_zero:
-                    yield Place(name, f"{name}[{case.names[a]},{case.names[b]}]", a, b, formula)
+                    yield Place(name, f"{name}[{subject.names[a]},{subject.names[b]}]", a, b, formula)
 
 
 def constant_rank(entries: tuple[Place, ...], pivot: Callable[[Place], Pivot | None]) -> Rank:

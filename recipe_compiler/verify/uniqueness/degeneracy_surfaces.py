@@ -35,7 +35,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 CANDIDATES = 12
 """Functions g that are looked at, the shortest first."""
@@ -60,15 +60,15 @@ class Wall:
         return (("surface", f"{self.g} = 0"), ("noise and drift across it, on it", "0: no chain crosses"))
 
 
-def wall(case: Case, *, degenerate: bool = False) -> Wall | None:
+def wall(subject: Subject, *, degenerate: bool = False) -> Wall | None:
     """Return a surface that splits the state space, one that D or D + Q singles out if asked; None if none is found."""
-    whole = case.whole
+    whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     if restricts_state(whole.declarations) or smoothness(formulas, whole.declarations).open:
         return None
-    for sizes in case.sizes:
+    for sizes in subject.sizes:
         try:
-            found = _wall_at(case, sizes, degenerate=degenerate)
+            found = _wall_at(subject, sizes, degenerate=degenerate)
         except (NotScalarisableError, TooLargeError, NoInstanceError, NoNormalFormError, sympy.PolynomialError):
             continue
         if found is not None:
@@ -76,11 +76,11 @@ def wall(case: Case, *, degenerate: bool = False) -> Wall | None:
     return None
 
 
-def _wall_at(case: Case, sizes: Sizes, *, degenerate: bool) -> Expr | None:
-    s = case.system(sizes)
+def _wall_at(subject: Subject, sizes: Sizes, *, degenerate: bool) -> Expr | None:
+    s = subject.system(sizes)
     if len(s.z) > LARGEST_DIMENSION:
         return None
-    blocks = {x: block for block in case.whole.declarations.blocks for x in coordinates(block, sizes)}
+    blocks = {x: block for block in subject.whole.declarations.blocks for x in coordinates(block, sizes)}
     for g in _candidates(s):
         free = all(blocks[x].domain.name in _FREE for x in s.z if x in g.free_symbols)
         if not _fits(g, s.z, blocks, linear=is_linear(g, s.z)):
@@ -88,7 +88,7 @@ def _wall_at(case: Case, sizes: Sizes, *, degenerate: bool) -> Expr | None:
         through = across(g, s)
         if degenerate and not _is_singled_out(g, through, s):
             continue
-        if _is_wall(g, through, s) and _both_sides(case, g, sizes, free=free):
+        if _is_wall(g, through, s) and _both_sides(subject, g, sizes, free=free):
             return g
     return None
 
@@ -220,13 +220,13 @@ def _is_multiple(e: Expr, g: Expr) -> bool:
     return bool(below.is_number and below != 0) or never_zero(below)
 
 
-def _both_sides(case: Case, g: Expr, sizes: Sizes, *, free: bool) -> bool:
+def _both_sides(subject: Subject, g: Expr, sizes: Sizes, *, free: bool) -> bool:
     """Whether g is positive at one exact admissible point, and negative at another.
 
     Coordinates that are `free` may have all values: points are moved towards the origin and away from it too.
     """
     signs: set[int] = set()
-    for at in points(case.whole.declarations, sizes):
+    for at in points(subject.whole.declarations, sizes):
         for scale in SCALES if free else (1,):
             try:
                 value = evaluate(g, lambda e, at=at, scale=scale: scale * at.leaf(e))
@@ -238,9 +238,9 @@ def _both_sides(case: Case, g: Expr, sizes: Sizes, *, free: bool) -> bool:
     return False
 
 
-def crossed(case: Case, g: Expr, sizes: Sizes) -> bool:
+def crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
     """Whether chains cross {g = 0}, g linear, whatever the parameters: noise or current is not 0 on a dense part."""
-    s = case.system(sizes)
+    s = subject.system(sizes)
     x, at = solved(g, s.z)
     return any(is_dense(restricted(e, x, at), s.z) for e in crossing(g, s))
 

@@ -30,7 +30,7 @@ from recipe_compiler.verdict import Refuted
 from recipe_compiler.verify.core.build_values import entry_values
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 
 LARGEST = 10
 """Coordinates up to which invariants are looked for."""
@@ -69,15 +69,15 @@ class _Instance:
     scalars: System
 
 
-def other_law(case: Case, hint: str, at: AtValues | None) -> Other | None:
+def other_law(subject: Subject, hint: str, at: AtValues | None) -> Other | None:
     """Return a conserved quantity C: exp(-H)/(1 + C**2) is then another stationary density.
 
     In dynamics the claim is about all admissible parameters, and one instance refutes it; in a build it is about its
     values, `at`.
     """
-    for instance in _instances(case, at):
+    for instance in _instances(subject, at):
         try:
-            found = _energy(instance, case, at) or _linear(instance, case)
+            found = _energy(instance, subject, at) or _linear(instance, subject)
         except (NoNormalFormError, NoInstanceError):
             continue
         if found is not None:
@@ -131,10 +131,10 @@ def potential_of(build: Build, bound: Dynamics, sizes: Sizes) -> tuple[str, tupl
     return name, tuple(x for block in own.blocks for x in coordinates(block, sizes)), _at(found, values)
 
 
-def _instances(case: Case, at: AtValues | None) -> Iterator[_Instance]:
-    whole = case.whole
+def _instances(subject: Subject, at: AtValues | None) -> Iterator[_Instance]:
+    whole = subject.whole
     choices = [(whole, ())] if at is not None else [(whole, ()), *_zeroed(whole)]
-    sizes = sorted((s for s in case.sizes), key=lambda s: (min(s.values(), default=0) < 2, sum(s.values())))
+    sizes = sorted((s for s in subject.sizes), key=lambda s: (min(s.values(), default=0) < 2, sum(s.values())))
     if at is not None and all(size in at.sizes for size in whole.declarations.sizes):
         sizes = [{size: at.sizes[size] for size in whole.declarations.sizes}, *sizes]
     for dynamics, zeros in choices:
@@ -196,11 +196,11 @@ def _names(formulas: Iterator[Formula] | list[Formula]) -> set[str]:
     return {node.name for formula in formulas for node in nodes(formula) if isinstance(node, Symbol)}
 
 
-def _energy(instance: _Instance, case: Case, at: AtValues | None) -> Other | None:
+def _energy(instance: _Instance, subject: Subject, at: AtValues | None) -> Other | None:
     """Return the refutation by a part of H that is conserved."""
     for part in conserved_energies(instance.scalars):
         names = _blocks_of(part, instance)
-        everywhere = not instance.zeros and names is not None and _conserved(case.derivation, names)
+        everywhere = not instance.zeros and names is not None and _conserved(subject.derivation, names)
         if at is not None and not everywhere:
             continue
         what = "H" if len(part.coordinates) == len(instance.scalars.z) else f"the part of H in {_where(part, instance)}"
@@ -212,7 +212,7 @@ def _energy(instance: _Instance, case: Case, at: AtValues | None) -> Other | Non
     return None
 
 
-def _linear(instance: _Instance, case: Case) -> Other | None:
+def _linear(instance: _Instance, subject: Subject) -> Other | None:
     """Return the refutation by a combination of coordinates that never changes, at a size that is allowed."""
     if next(points(instance.dynamics.declarations, instance.sizes), None) is None:
         return None

@@ -29,7 +29,7 @@ from recipe_compiler.tensor.terms import SizeNumber
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.kinks import lipschitz
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.represented import UNKNOWN, Represented, represented, states_equation
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
     is_alike,
@@ -57,47 +57,47 @@ def varies(dynamics: Dynamics) -> bool:
     return moving or (dynamics.Q is None and states_equation(dynamics))
 
 
-def regular(case: Case) -> Finding:
+def regular(subject: Subject) -> Finding:
     """Decide the regularity of D and Q: entry by entry whether they are Lipschitz, together whether they degenerate.
 
     Where Q is not given it is the one that the claimed drift is shown to have; if none is, what D shows alone. Nothing
     is then required of a D that is constant: a current round a torus has no Q, and is as regular as can be.
     """
-    of = represented(case)
+    of = represented(subject)
     if of is not None:
-        return _finding(of.case, of, of.given)
-    found = _finding(case, None, frozenset())
-    return replace(found, required=any(place.moves for place in places(case)))
+        return _finding(of.subject, of, of.given)
+    found = _finding(subject, None, frozenset())
+    return replace(found, required=any(place.moves for place in places(subject)))
 
 
-def _finding(case: Case, of: Represented | None, reasons: frozenset[str]) -> Finding:
-    where = case.place("D", "claims.diffusion")
+def _finding(subject: Subject, of: Represented | None, reasons: frozenset[str]) -> Finding:
+    where = subject.place("D", "claims.diffusion")
     given = set(reasons)
     tried: list[str] = []
-    entries = tuple(places(case))
+    entries = tuple(places(subject))
     for place in entries:
         if not place.moves:
             continue
-        decision = _of_place(case, place, of)
+        decision = _of_place(subject, place, of)
         if isinstance(decision, Refuted):
-            sizes = tuple(case.sizes[0].items())
-            return Finding(*REGULAR, True, decision, sizes or "all", where=case.place(place.name, place.matrix))
+            sizes = tuple(subject.sizes[0].items())
+            return Finding(*REGULAR, True, decision, sizes or "all", where=subject.place(place.name, place.matrix))
         given |= set(decision.given)
         tried += decision.tried if isinstance(decision, Undecided) else ()
-    noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(case, place))
-    rank = constant_rank(entries, lambda place: _pivot(case, place))
-    whole = _without_zeros(case, *_whole(case, noise)) if noise.open or rank.open else None
-    if of is None and len(rank.zero) < len(case.names):
+    noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(subject, place))
+    rank = constant_rank(entries, lambda place: _pivot(subject, place))
+    whole = _without_zeros(subject, *_whole(subject, noise)) if noise.open or rank.open else None
+    if of is None and len(rank.zero) < len(subject.names):
         tried.append(UNKNOWN)
     elif (noise.open or rank.open) and whole is None:
-        split = wall(case, degenerate=True)
+        split = wall(subject, degenerate=True)
         if split is not None:
             decision = Refuted("exact zero", split.witness, rank.open or noise.open)
             return Finding(*REGULAR, True, decision, tuple(split.sizes.items()) or "all", where=where)
         tried.append(f"not shown: {rank.open or noise.open} degenerates nowhere that splits the state space")
     pivots = [whole] if whole is not None else [*noise.pivots, *rank.pivots]
     given |= {reason for pivot in pivots for reason in pivot.given}
-    tried += [case.contradiction] if case.contradiction else []
+    tried += [subject.contradiction] if subject.contradiction else []
     reasons = frozenset(given)
     if tried:
         return Finding(*REGULAR, True, Undecided(tuple(tried), given=tuple(sorted(reasons))), where=where)
@@ -106,21 +106,25 @@ def _finding(case: Case, of: Represented | None, reasons: frozenset[str]) -> Fin
     return Finding(*REGULAR, True, Proved(by.removesuffix("; "), tuple(sorted(reasons)), data), where=where)
 
 
-def _of_place(case: Case, place: Place, of: Represented | None) -> Decision:
+def _of_place(subject: Subject, place: Place, of: Represented | None) -> Decision:
     """Decide that an entry is Lipschitz, and look for a zero of it that chains do not cross.
 
     A Q that was found is one of many: what is rough in it may not be in another, and without a Q no zero is told to be
     crossed or not.
     """
-    kinks = lipschitz((place.formula,), case.dynamics.declarations)
+    kinks = lipschitz((place.formula,), subject.dynamics.declarations)
     given = tuple(sorted(kinks.premises.given))
-    line = line_of(case, place.formula)
-    rough = roughness(case, place, line) if kinks.premises.open and line is not None else None
+    line = line_of(subject, place.formula)
+    rough = roughness(subject, place, line) if kinks.premises.open and line is not None else None
     if isinstance(rough, Refuted):
         found = place.matrix == "Q" and of is not None and of.recovered
         return Undecided((f"{place.name}, which was found: {rough.by}",), given=given) if found else rough
     for root in (roots_of(line) or ()) if of is not None else ():
-        if line is not None and is_crossed(case, line, root) is False and is_certainly_inside(case, root, line.block):
+        if (
+            line is not None
+            and is_crossed(subject, line, root) is False
+            and is_certainly_inside(subject, root, line.block)
+        ):
             bent = bool(spots(line.f, line.x, line.block, line.constants))
             row = f"the row of {line.x} in D and Q vanishes"
             says = (
@@ -132,86 +136,86 @@ def _of_place(case: Case, place: Place, of: Represented | None) -> Decision:
     return Proved("Lipschitz", given)
 
 
-def _pivot(case: Case, place: Place) -> Pivot | None:
+def _pivot(subject: Subject, place: Place) -> Pivot | None:
     """Return why an entry is nonsingular everywhere, off surfaces that chains cross; None if that is not known."""
-    formula, declarations = place.formula, case.dynamics.declarations
+    formula, declarations = place.formula, subject.dynamics.declarations
     if formula.shape.rows != formula.shape.cols:
         return None
     known = nonsingular(formula, declarations)
     if known is not None:
         return Pivot("nonsingular by structure", known)
-    fields = _fields(case, formula)
+    fields = _fields(subject, formula)
     if fields is not None:
         return Pivot("nonsingular as assumed", fields)
-    if declarations.sizes and not (is_alike(case, formula) and is_diagonal(formula, declarations)):
+    if declarations.sizes and not (is_alike(subject, formula) and is_diagonal(formula, declarations)):
         return None
     try:
-        entries = rows(formula, case.setting(case.sizes[0]))
+        entries = rows(formula, subject.setting(subject.sizes[0]))
     except (NotScalarisableError, TooLargeError):
         return None
-    found = _without_zeros(case, place.name, entries)
+    found = _without_zeros(subject, place.name, entries)
     if found is not None:
         return found
-    line = line_of(case, formula)
+    line = line_of(subject, formula)
     line = None if line is None else without_constants(line)
     zeros = roots_of(line)
-    if line is None or zeros is None or not all(is_crossed(case, line, zero) for zero in zeros):
-        return None if declarations.sizes else _on_crossed_surfaces(case, place, entries)
-    if zeros and declarations.sizes and not _alike_at_every_size(case, line.block):
+    if line is None or zeros is None or not all(is_crossed(subject, line, zero) for zero in zeros):
+        return None if declarations.sizes else _on_crossed_surfaces(subject, place, entries)
+    if zeros and declarations.sizes and not _alike_at_every_size(subject, line.block):
         return None  # what crosses them at the smallest size may vanish at another
     listed = ", ".join(zero.text for zero in zeros) or "none"
     return Pivot(f"zeros of {place.name} isolated, crossed", data=((f"zeros of {place.name} in {line.x}", listed),))
 
 
-def _alike_at_every_size(case: Case, block: Block) -> bool:
+def _alike_at_every_size(subject: Subject, block: Block) -> bool:
     """Whether the current of Q in a block that is not zero at the smallest size is not zero at larger ones.
 
     It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it.
     """
-    blocks = case.dynamics.declarations.blocks
+    blocks = subject.dynamics.declarations.blocks
     row = blocks.index(block)
-    if case.derivation is None or not all(is_alike(case, p.formula) for p in places(case) if p.row == row):
+    if subject.derivation is None or not all(is_alike(subject, p.formula) for p in places(subject) if p.row == row):
         return False
-    current = circulation(case.derivation)[row]
+    current = circulation(subject.derivation)[row]
     numbers = {frozenset(f for f in term.factors if isinstance(f[0], SizeNumber)) for term in current.terms}
     outer = sum(isinstance(atom, SizeNumber) for term in current.terms for atom, _ in term.factors)
     return len(numbers) <= 1 and sum(isinstance(atom, SizeNumber) for atom in everywhere(current)) == outer
 
 
-def _on_crossed_surfaces(case: Case, place: Place, entries: Rows) -> Pivot | None:
+def _on_crossed_surfaces(subject: Subject, place: Place, entries: Rows) -> Pivot | None:
     """Return a proof that a scalar entry vanishes only where one of its linear factors does, and chains cross there."""
-    if len(entries) != 1 or not entries[0][0].is_polynomial(*case.system({}).z):
+    if len(entries) != 1 or not entries[0][0].is_polynomial(*subject.system({}).z):
         return None
-    z = case.system({}).z
+    z = subject.system({}).z
     constant, listed = factors(entries[0][0], z)
-    if not never_zero(constant) or not all(is_linear(g, z) and crossed(case, g, {}) for g in listed):
+    if not never_zero(constant) or not all(is_linear(g, z) and crossed(subject, g, {}) for g in listed):
         return None
     data = tuple((f"a surface on which {place.name} vanishes", f"{g} = 0") for g in listed)
     return Pivot(f"zeros of {place.name} on surfaces, crossed", data=data)
 
 
-def _fields(case: Case, formula: Formula) -> frozenset[str] | None:
+def _fields(subject: Subject, formula: Formula) -> frozenset[str] | None:
     """Return the assumption under which a formula is nonsingular: that an abstract function in it is; else None."""
     match formula:
         case FunctionAt(name, _, shape):
             return frozenset({f"{name} {'is nonsingular' if shape.sizes else 'does not vanish'}"})
         case Transpose(arg):
-            return _fields(case, arg)
+            return _fields(subject, arg)
         case MatMul(left, right) if left.shape.rows == left.shape.cols and right.shape.rows == right.shape.cols:
-            parts = (_fields(case, left), _fields(case, right))
+            parts = (_fields(subject, left), _fields(subject, right))
         case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
-            parts = (_fields(case, left), _fields(case, right))
+            parts = (_fields(subject, left), _fields(subject, right))
         case _:
-            return nonsingular(formula, case.dynamics.declarations)
+            return nonsingular(formula, subject.dynamics.declarations)
     return None if parts[0] is None or parts[1] is None else parts[0] | parts[1]
 
 
-def _without_zeros(case: Case, name: str, matrix: Rows) -> Pivot | None:
+def _without_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     """Return a proof that the determinant of a square matrix at the smallest sizes has no zeros."""
     if not 0 < len(matrix) <= LARGEST:
         return None
     try:
-        found = scalar(determinant(matrix), "!=", region_alike(case.dynamics.declarations, case.sizes[0]))
+        found = scalar(determinant(matrix), "!=", region_alike(subject.dynamics.declarations, subject.sizes[0]))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
     if found is None:
@@ -219,10 +223,10 @@ def _without_zeros(case: Case, name: str, matrix: Rows) -> Pivot | None:
     return Pivot(f"{name} without zeros by {found.by}", found.given, tuple((f"{name}: {n}", v) for n, v in found.data))
 
 
-def _whole(case: Case, noise: Rank) -> tuple[str, Rows]:
+def _whole(subject: Subject, noise: Rank) -> tuple[str, Rows]:
     """Return D + Q, or D where it may degenerate, if the document fixes its sizes; nothing where it does not."""
     name = "D" if noise.open else "D + Q"
-    if case.dynamics.declarations.sizes or case.whole.D is None or case.whole.Q is None:
+    if subject.dynamics.declarations.sizes or subject.whole.D is None or subject.whole.Q is None:
         return name, ()
-    system = case.system({})
+    system = subject.system({})
     return name, system.D if noise.open else add((system.D, system.Q))

@@ -29,7 +29,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.premises import depends_on_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes, written
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
@@ -47,7 +47,7 @@ POINTS = 6
 FINITE = "exp(-H) has a finite integral"
 
 Law = Callable[[], Finding]
-Stays = Callable[[Case], Finding]
+Stays = Callable[[Subject], Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,62 +61,64 @@ class _Tried:
     for_d: str | tuple[tuple[str, int], ...] = "all"
 
 
-def unique(case: Case) -> Finding:
+def unique(subject: Subject) -> Finding:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
-    return of_equation(case, None, lambda: normalisable(case), explosion)
+    return of_equation(subject, None, lambda: normalisable(subject), explosion)
 
 
-def of_equation(case: Case, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Finding:
     """Decide the claim about D, Q and H as written, or with the Q that the claimed drift has; with what it rests on."""
-    of = represented(case)
+    of = represented(subject)
     if of is None:
-        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=case.place("D", "claims.drift"))
-    found = _finding(of.case, at, law, stays)
+        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
+    found = _finding(of.subject, at, law, stays)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return replace(found, decision=replace(found.decision, given=tuple(given)))
 
 
-def _finding(case: Case, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+def _finding(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Finding:
     """Decide the claim; `law` says whether exp(-H) is a law at all, `stays` whether solutions stay finite."""
-    where = case.place("D", "claims.diffusion")
-    if case.derivation is None:
+    where = subject.place("D", "claims.diffusion")
+    if subject.derivation is None:
         return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=where)
-    whole = case.whole
+    whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
-    premises = smoothness(formulas, case.dynamics.declarations)
+    premises = smoothness(formulas, subject.dynamics.declarations)
     given = tuple(sorted(premises.given))
-    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(case), *_not_stationary(case)]
+    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(subject), *_not_stationary(subject)]
     if shut:
         return Finding(*UNIQUE, False, Undecided(tuple(shut), given=given), where=where)
-    proof = _proof(case, case.derivation)
-    linear = _linear(case, at) if proof.open else None
+    proof = _proof(subject, subject.derivation)
+    linear = _linear(subject, at) if proof.open else None
     proof = proof if linear is None else linear
     if not proof.open:
         no_law, needed = _not_a_law(law())
         if no_law:
             return Finding(*UNIQUE, False, Undecided((no_law,), given=given), where=where)
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
-        finite = stays(case).decision
+        finite = stays(subject).decision
         if isinstance(finite, Refuted):
             return Finding(*UNIQUE, False, Undecided((f"not so: {ASSUMED}",), given=given), where=where)
         kept = finite.given if isinstance(finite, Proved) else (ASSUMED,)
         decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data)
         return Finding(*UNIQUE, False, decision, proof.for_d, checked_at=checked, where=where)
-    hint = _hint(case.derivation)
-    other = other_law(case, hint, at) or _behind_a_wall(case, at, stays)
+    hint = _hint(subject.derivation)
+    other = other_law(subject, hint, at) or _behind_a_wall(subject, at, stays)
     if other is not None:
-        refuted = replace(other.decision, residual=other.decision.residual + _where_stronger(case, other, law, stays))
+        refuted = replace(
+            other.decision, residual=other.decision.residual + _where_stronger(subject, other, law, stays)
+        )
         return Finding(*UNIQUE, False, refuted, other.for_d, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
     return Finding(*UNIQUE, False, Undecided(tried, given=given), where=where)
 
 
-def _linear(case: Case, at: AtValues | None) -> _Tried | None:
+def _linear(subject: Subject, at: AtValues | None) -> _Tried | None:
     """Return the certificate of a linear equation: that of a build at its values."""
-    sizes = case.whole.declarations.sizes
-    scalars = at_values(case.whole, at or AtValues({}, {}))
+    sizes = subject.whole.declarations.sizes
+    scalars = at_values(subject.whole, at or AtValues({}, {}))
     if scalars is None or reached(scalars) != len(scalars.z):
         return None
     for_d = tuple((size, at.sizes[size]) for size in sizes) if at is not None and sizes else "all"
@@ -124,23 +126,23 @@ def _linear(case: Case, at: AtValues | None) -> _Tried | None:
     return _Tried(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
 
 
-def _behind_a_wall(case: Case, at: AtValues | None, stays: Stays) -> Other | None:
+def _behind_a_wall(subject: Subject, at: AtValues | None, stays: Stays) -> Other | None:
     """Return the refutation by a surface that no chain crosses: exp(-H) on one side of it is stationary too."""
-    split = wall(case)
+    split = wall(subject)
     if split is None or (at is not None and any(at.sizes.get(name) != n for name, n in split.sizes.items())):
         return None
     law = ("also stationary", f"exp(-H) where {split.g} > 0, and 0 elsewhere")
     decision = Refuted("a surface that no chain crosses", (*split.witness, law), f"{split.g} never changes its sign")
-    return Other(replace(decision, given=rests_on(stays(case))), tuple(split.sizes.items()) or "all")
+    return Other(replace(decision, given=rests_on(stays(subject))), tuple(split.sizes.items()) or "all")
 
 
-def _where_stronger(case: Case, other: Other, law: Law, stays: Stays) -> str:
+def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> str:
     """Return that exp(-H) is the only one where what may vanish as declared does not, if that is proved."""
-    found = stronger(case.whole, other.zeros)
+    found = stronger(subject.whole, other.zeros)
     if found is None:
         return ""
     no_law, _ = _not_a_law(law())
-    narrower = case_of(found[0])
+    narrower = subject_of(found[0])
     proof = None if narrower.derivation is None else _proof(narrower, narrower.derivation)
     if no_law or proof is None or proof.open:
         return ""
@@ -148,15 +150,15 @@ def _where_stronger(case: Case, other: Other, law: Law, stays: Stays) -> str:
     return f"; where {needed} it is the only one: {proof.by}"
 
 
-def _edges(case: Case) -> list[str]:
+def _edges(subject: Subject) -> list[str]:
     """Return what keeps the state from being all of a space without edges."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     inner = {DomainName.REAL, DomainName.CIRCLE}
     names = [block.name for block in declarations.blocks if block.domain.name not in inner]
     found = [f"{', '.join(names)} has a boundary: what happens there decides it too"] if names else []
     restricted = [c for c in declarations.assume if depends_on_state(c.left) or depends_on_state(c.right)]
     found += [f"{text(c)} restricts the state, which may fall into parts" for c in restricted]
-    return found + ([case.contradiction] if case.contradiction else [])
+    return found + ([subject.contradiction] if subject.contradiction else [])
 
 
 def _not_a_law(law: Finding) -> tuple[str, tuple[str, ...]]:
@@ -173,10 +175,10 @@ def _not_a_law(law: Finding) -> tuple[str, tuple[str, ...]]:
             return (f"not shown: {FINITE}", ()) if law.required else ("", (FINITE,))
 
 
-def _not_stationary(case: Case) -> list[str]:
+def _not_stationary(subject: Subject) -> list[str]:
     """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
-    claims = [d_symmetric(case), q_skew(case), d_psd(case)]
-    claims += [periodic(case)] if on_circles(case.dynamics.declarations) else []
+    claims = [d_symmetric(subject), q_skew(subject), d_psd(subject)]
+    claims += [periodic(subject)] if on_circles(subject.dynamics.declarations) else []
     return [f"not shown: {found.says}" for found in claims if found.verdict is not Verdict.PROVED]
 
 
@@ -190,25 +192,25 @@ def _hint(derivation: Derivation) -> str:
     return f"; D = 0, nothing is random: draw anew now and then from {' and '.join(laws)}"
 
 
-def _proof(case: Case, derivation: Derivation) -> _Tried:
+def _proof(subject: Subject, derivation: Derivation) -> _Tried:
     """Return the certificate, by index calculus for every size or by a minor at fixed sizes, or what is open."""
-    noisy = _noisy(case, derivation)
-    names = case.names
+    noisy = _noisy(subject, derivation)
+    names = subject.names
     try:
         steps = reach(derivation, noisy) if noisy else ()
     except ModelError as error:
         return _Tried(open=tuple(fault.problem for fault in error.faults))
     reached = noisy | {step.block for step in steps}
     missing = [name for name in names if name not in reached]
-    if missing and case.dynamics.declarations.sizes:
+    if missing and subject.dynamics.declarations.sizes:
         return _Tried(open=(_reached(noisy, steps, missing),))
-    ranks, seen = _ranks(case)
+    ranks, seen = _ranks(subject)
     if not missing:
         if not ranks and any(min(sizes.values(), default=2) > 1 for sizes in seen):
             return _certificate(noisy, steps, names, seen)
         return _Tried(open=ranks or ("second engine: too large beyond a size of 1",))
     if not ranks:
-        minors = _minors(case)
+        minors = _minors(subject)
         if minors:
             listed = ", ".join(minors)
             shown = f"{listed} is never 0" if len(minors) == 1 else f"{listed} have no common zero"
@@ -235,9 +237,9 @@ def _reached(noisy: frozenset[str], steps: tuple[Step, ...], missing: list[str])
     return f"brackets reach {', '.join(sorted(noisy))}{further}; not shown at every state: {', '.join(missing)}"
 
 
-def _noisy(case: Case, derivation: Derivation) -> frozenset[str]:
+def _noisy(subject: Subject, derivation: Derivation) -> frozenset[str]:
     """Return the blocks that D couples to no other and in which it is positive definite everywhere."""
-    declarations, D = case.dynamics.declarations, case.whole.D or ()
+    declarations, D = subject.dynamics.declarations, subject.whole.D or ()
     found: set[str] = set()
     for n, block in enumerate(declarations.blocks):
         alone = all(m == n or (row[n].is_zero and derivation.D[n][m].is_zero) for m, row in enumerate(derivation.D))
@@ -248,18 +250,18 @@ def _noisy(case: Case, derivation: Derivation) -> frozenset[str]:
     return frozenset(found)
 
 
-def _ranks(case: Case) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
+def _ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
     """Return where the second engine finds too low a rank at all exact points it looks at, and where a full one."""
     low: list[str] = []
     full: list[Sizes] = []
-    for sizes in case.sizes:
+    for sizes in subject.sizes:
         try:
-            scalars = case.system(sizes)
+            scalars = subject.system(sizes)
             n = len(scalars.z)
             if n > LARGEST or work(scalars) > LARGEST_WORK:
                 continue
             best = 0
-            for at in islice(points(case.dynamics.declarations, sizes, POINTS), POINTS):
+            for at in islice(points(subject.dynamics.declarations, sizes, POINTS), POINTS):
                 best = max(best, rank_at(scalars, at))
                 if best == n:
                     break
@@ -274,12 +276,12 @@ def _ranks(case: Case) -> tuple[tuple[str, ...], tuple[Sizes, ...]]:
     return tuple(low), tuple(full)
 
 
-def _minors(case: Case) -> tuple[str, ...]:
+def _minors(subject: Subject) -> tuple[str, ...]:
     """Return a minor that vanishes nowhere, or several that do not together; nothing where none are found."""
-    sizes = case.sizes[0]
+    sizes = subject.sizes[0]
     try:
-        s = case.system(sizes)
-        found = minor_without_zeros(s, tuple(points(case.dynamics.declarations, sizes, POINTS)))
+        s = subject.system(sizes)
+        found = minor_without_zeros(s, tuple(points(subject.dynamics.declarations, sizes, POINTS)))
         several = spanning(s) if found is None else (found,)
     except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
         return ()

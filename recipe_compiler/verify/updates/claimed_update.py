@@ -28,7 +28,7 @@ from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.infinity.at_infinity import steep
 from recipe_compiler.verify.infinity.open_current import OPEN
 from recipe_compiler.verify.updates.claimed_step import (
@@ -57,18 +57,18 @@ def claims_update(dynamics: Dynamics) -> bool:
     return dynamics.claims.update is not None
 
 
-def claimed_update(case: Case) -> Finding:
+def claimed_update(subject: Subject) -> Finding:
     """Decide that exp(-H) is stationary for the limit of the claimed update, for every size."""
-    where = case.place("claims.update", "claims")
+    where = subject.place("claims.update", "claims")
     try:
-        asked = asked_update(case.dynamics, where)
-        answer = _answer(case, asked)
+        asked = asked_update(subject.dynamics, where)
+        answer = _answer(subject, asked)
     except (NotReadError, ModelError) as reason:
         answer = Answer(Undecided((f"the update is not read: {reason}",)))
     return Finding(*CLAIMED_UPDATE, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
 
 
-def _answer(case: Case, asked: Asked) -> Answer:
+def _answer(subject: Subject, asked: Asked) -> Answer:
     declared = asked.declarations.find("eps")
     if not asked.update.step.uses_eps and declared is not None:
         return Answer(Undecided(("eps is declared here, so that the update does not hold the step size",)))
@@ -78,7 +78,7 @@ def _answer(case: Case, asked: Asked) -> Answer:
         return Answer(Refuted(f"exact witness: {what}, is not positive semidefinite", point, what))
     if found.crooked:
         return Answer(Undecided((f"the covariance of {found.crooked} is not shown to be symmetric",)))
-    left = [draw for draw in found.open if draw.leading is None or not _is_a_place_of_D(draw.leading, case)]
+    left = [draw for draw in found.open if draw.leading is None or not _is_a_place_of_D(draw.leading, subject)]
     rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
     open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
     premises = asked.premises | Obligations(found.given | rests, open_)
@@ -87,16 +87,16 @@ def _answer(case: Case, asked: Asked) -> Answer:
         return Answer(Undecided(open_))  # what is no covariance sets no step size
     low = next((power for power in asked.update.powers_below(TOP) if power <= SECOND), unit)
     if low == unit:
-        return _limit(case, asked, premises)
+        return _limit(subject, asked, premises)
     if low == ZERO:
-        return _of_fixed_size(case, asked, premises)
-    return _of_another_order(case, asked, premises, low)
+        return _of_fixed_size(subject, asked, premises)
+    return _of_another_order(subject, asked, premises, low)
 
 
-def _limit(case: Case, asked: Asked, premises: Obligations) -> Answer:
+def _limit(subject: Subject, asked: Asked, premises: Obligations) -> Answer:
     """Decide the limiting equation, and add to a proof what is known of finite steps."""
     unit = asked.update.unit
-    answer = _decided(case, asked, premises, [_stationary(asked, unit, "the residual of the limiting equation")])
+    answer = _decided(subject, asked, premises, [_stationary(asked, unit, "the residual of the limiting equation")])
     slow = _moved_later(asked)
     match answer.decision:
         case Proved(_, given) if slow:
@@ -105,23 +105,23 @@ def _limit(case: Case, asked: Asked, premises: Obligations) -> Answer:
         case Proved(_, given) if passing := _through_infinity(asked, unit):
             return Answer(Undecided((OPEN, *passing), given=given))
         case Proved(by, given, data):
-            beside = remarks(asked, case.derivation)
+            beside = remarks(asked, subject.derivation)
             return replace(answer, decision=Proved(by, given, (*data, *beside.data), beside.said))
         case Refuted(by):
             by = f"wrong at every step size (eps^0): {by}{'' if unit == ONE else f'; {read_as(unit)}'}"
-            return _placed(case, asked, replace(answer, decision=replace(answer.decision, by=by)))
+            return _placed(subject, asked, replace(answer, decision=replace(answer.decision, by=by)))
         case Undecided():
             return answer
 
 
-def _placed(case: Case, asked: Asked, answer: Answer) -> Answer:
+def _placed(subject: Subject, asked: Asked, answer: Answer) -> Answer:
     """Return a refutation at the update of the block that departs from the equation of D and Q, if these are given."""
-    found = departure(asked, case.derivation)
+    found = departure(asked, subject.derivation)
     if found is None or not isinstance(answer.decision, Refuted):
         return answer
     block, said = found
     decision = replace(answer.decision, residual=f"{answer.decision.residual}; {said}")
-    return replace(answer, decision=decision, where=case.place(f"claims.update.{block}", "claims.update", "claims"))
+    return replace(answer, decision=decision, where=subject.place(f"claims.update.{block}", "claims.update", "claims"))
 
 
 def _moved_later(asked: Asked) -> tuple[str, ...]:
@@ -135,12 +135,12 @@ def _moved_later(asked: Asked) -> tuple[str, ...]:
     )
 
 
-def _of_another_order(case: Case, asked: Asked, premises: Obligations, low: Fraction) -> Answer:
+def _of_another_order(subject: Subject, asked: Asked, premises: Obligations, low: Fraction) -> Answer:
     """Refute a step whose leading part, of another order than eps, does not keep exp(-H)."""
     if low < 0:
         return Answer(Undecided((f"the step grows like eps^({low}) as eps becomes small",)))
     what = f"the residual of the part eps^({low}) of the step"
-    answer = _decided(case, asked, premises, [_stationary(asked, low, what)])
+    answer = _decided(subject, asked, premises, [_stationary(asked, low, what)])
     match answer.decision:
         case Refuted(by):
             by = f"the step is of order eps^({low}), not eps, and that part is wrong: {by}"
@@ -152,13 +152,13 @@ def _of_another_order(case: Case, asked: Asked, premises: Obligations, low: Frac
             return Answer(Undecided((reason,), given=answer.decision.given))
 
 
-def _of_fixed_size(case: Case, asked: Asked, premises: Obligations) -> Answer:
+def _of_fixed_size(subject: Subject, asked: Asked, premises: Obligations) -> Answer:
     """Decide a step that moves the state however small eps is."""
     blocks = asked.declarations.blocks
     if is_nothing(asked.update.mean_at(ZERO)):
         words = "the part eps^0 of Cov[dz], noise that moves nothing back"
         spread = next(x for row in asked.update.covariance_at(ZERO) for x in row if not x.is_zero)
-        answer = _decided(case, asked, premises, [Identity(words, asked.where, spread, _spread_at(asked))])
+        answer = _decided(subject, asked, premises, [Identity(words, asked.where, spread, _spread_at(asked))])
         match answer.decision:
             case Refuted(by):
                 by = f"Cov[dz] does not shrink with eps: {by}"
@@ -173,8 +173,8 @@ def _of_fixed_size(case: Case, asked: Asked, premises: Obligations) -> Answer:
         instance = _with_square_potential(asked)
         if instance is None:
             return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
-        return _of_instance(case, instance, str(reason))
-    answer = _decided(case, asked, premises, [identity])
+        return _of_instance(subject, instance, str(reason))
+    answer = _decided(subject, asked, premises, [identity])
     names = ", ".join(block.name for block in (found.blocks or blocks))
     match answer.decision:
         case Refuted(by):
@@ -192,14 +192,14 @@ def _of_fixed_size(case: Case, asked: Asked, premises: Obligations) -> Answer:
             return answer
 
 
-def _of_instance(case: Case, instance: tuple[Asked, str], reason: str) -> Answer:
+def _of_instance(subject: Subject, instance: tuple[Asked, str], reason: str) -> Answer:
     """Refute by one admissible potential; nothing else follows from one."""
     asked, potential = instance
     try:
         _, identity = refresh_identity(asked.update, asked.dynamics.H, asked.where)
     except NotAffineError as other:
         return Answer(Undecided((f"the step does not shrink with eps: {reason}; for {potential}: {other}",)))
-    answer = _decided(case, asked, asked.premises, [identity])
+    answer = _decided(subject, asked, asked.premises, [identity])
     if not isinstance(answer.decision, Refuted):
         return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
     by = f"the step does not shrink with eps and changes the law for {potential}: {answer.decision.by}"
@@ -242,12 +242,12 @@ def _half_square(block: Block) -> Formula:
     return Multiply(square, Number(Fraction(1, 2)), SCALAR)
 
 
-def _decided(case: Case, asked: Asked, premises: Obligations, identities: list[Identity]) -> Answer:
+def _decided(subject: Subject, asked: Asked, premises: Obligations, identities: list[Identity]) -> Answer:
     """Decide identities together with the agreement of the engines on the moments of the step."""
     agree = Identity(
         "the moments of the step less those of the second engine", asked.where, Tensor((), ()), disagreement(asked)
     )
-    return decide(Question((*identities, agree), asked.declarations, asked.sizes, premises, case.contradiction))
+    return decide(Question((*identities, agree), asked.declarations, asked.sizes, premises, subject.contradiction))
 
 
 def _stationary(asked: Asked, power: Fraction, says: str) -> Identity:
@@ -274,11 +274,11 @@ def _spread_at(asked: Asked) -> Scalars:
     return guarded(entries)
 
 
-def _is_a_place_of_D(leading: Formula, case: Case) -> bool:
+def _is_a_place_of_D(leading: Formula, subject: Subject) -> bool:
     """Whether a covariance is 1 or 2 times a diagonal place of the D given, whose semidefiniteness is its own claim."""
-    if case.dynamics.D is None or case.derivation is None:
+    if subject.dynamics.D is None or subject.derivation is None:
         return False
-    declarations = case.derivation.dynamics.declarations
+    declarations = subject.derivation.dynamics.declarations
     c = calculus(declarations)
     for n, block in enumerate(declarations.blocks):
         if leading.shape.rows != block.shape.rows:
@@ -287,6 +287,6 @@ def _is_a_place_of_D(leading: Formula, case: Case) -> bool:
             own = convert(leading, declarations, *row_slots(block), *col_slots(block))
         except ModelError:
             continue
-        if any(c.is_zero(c.subtract(own, c.scale(case.derivation.D[n][n], k))) for k in (1, 2)):
+        if any(c.is_zero(c.subtract(own, c.scale(subject.derivation.D[n][n], k))) for k in (1, 2)):
             return True
     return False

@@ -39,7 +39,7 @@ from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Case
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.finite_step import read_as
 from recipe_compiler.verify.updates.step_terms import draws_in, is_noise, unit_of
 
@@ -53,11 +53,11 @@ def claims_update(dynamics: Dynamics) -> bool:
     return dynamics.claims.update is not None
 
 
-def step_scale(case: Case) -> Finding:
+def step_scale(subject: Subject) -> Finding:
     """Decide that a claimed update leaves every block where it is but for O(eps), with noise of covariance O(eps)."""
-    where = case.place("claims.update", "claims")
-    update = case.dynamics.claims.update or ()
-    blocks = {block.name: block for block in case.dynamics.declarations.blocks}
+    where = subject.place("claims.update", "claims")
+    update = subject.dynamics.claims.update or ()
+    blocks = {block.name: block for block in subject.dynamics.declarations.blocks}
     if not any(holds_step(formula) for _, formula in update):
         return Finding(*STEP_SCALE, False, Undecided(("eps does not occur in the update",)), where=where)
     unit = unit_of([formula for _, formula in update])
@@ -67,11 +67,11 @@ def step_scale(case: Case) -> Finding:
         if not holds_step(formula) and any(True for _ in draws_in(formula)):
             tried.append(f"{name} is drawn anew, not moved by a small step")
             continue
-        own = _open(blocks[name], formula, case, unit)
-        failed = _failure(blocks[name], formula, case) or _too_small(blocks[name], formula, case, unit)
+        own = _open(blocks[name], formula, subject, unit)
+        failed = _failure(blocks[name], formula, subject) or _too_small(blocks[name], formula, subject, unit)
         if failed is not None:
             at, decision = failed
-            place = case.place(f"claims.update.{name}", "claims.update")
+            place = subject.place(f"claims.update.{name}", "claims.update")
             return Finding(*STEP_SCALE, False, decision, tuple(at.items()) or "all", where=place)
         tried += own
         small += _small(name, formula, unit)
@@ -80,7 +80,7 @@ def step_scale(case: Case) -> Finding:
     return Finding(*STEP_SCALE, False, decision, where=where)
 
 
-def _open(block: Block, formula: Formula, case: Case, unit: Fraction) -> list[str]:
+def _open(block: Block, formula: Formula, subject: Subject, unit: Fraction) -> list[str]:
     """Return the terms whose power of eps is not shown to be right, for every size."""
     still: list[Formula] = []
     found: list[str] = []
@@ -92,20 +92,20 @@ def _open(block: Block, formula: Formula, case: Case, unit: Fraction) -> list[st
             continue
         elif is_settled(own) and not any(True for _ in draws_in(term)):
             still.append(at_zero(term))
-        elif isinstance(term, Normal) and is_settled(orders(term.cov)) and _vanishes(at_zero(term.cov), case):
+        elif isinstance(term, Normal) and is_settled(orders(term.cov)) and _vanishes(at_zero(term.cov), subject):
             continue
         else:
             found.append(f"{block.name}: {text(term)} is of order {_eps(min(own))}")
     rest = plus([*still, negate(Symbol(block.name, block.shape, Role.BLOCK))], block.shape)
-    if not _vanishes(rest, case):
+    if not _vanishes(rest, subject):
         terms = " + ".join(text(term) for term in still) or "0"
         found.append(f"{block.name}: {terms} is not shown to be {block.name} as eps goes to 0")
     return found
 
 
-def _vanishes(formula: Formula, case: Case) -> bool:
+def _vanishes(formula: Formula, subject: Subject) -> bool:
     """Whether index calculus shows, for every size, that a formula is zero as eps goes to 0."""
-    declarations = case.dynamics.declarations
+    declarations = subject.dynamics.declarations
     slots = tuple(Index(size, name) for size, name in zip(formula.shape.sizes, "ij", strict=False))
     try:
         return calculus(declarations).is_zero(convert(_settled(formula), declarations, *slots))
@@ -136,7 +136,7 @@ def _settled(formula: Formula) -> Formula:
 class _Entries:
     """An update entry by entry: draws as symbols, the step size as s**2."""
 
-    case: Case
+    subject: Subject
     sizes: Sizes
     covariances: list[tuple[Symbol, Formula | None]] = field(default_factory=list["tuple[Symbol, Formula | None]"])
 
@@ -160,7 +160,7 @@ class _Entries:
 
     def of(self, formula: Formula) -> Rows:
         """Return the entries of a formula without draws, eps put as s**2."""
-        setting = self.case.setting(self.sizes)
+        setting = self.subject.setting(self.sizes)
         return tuple(tuple(_in_root(x) for x in row) for row in rows(formula, setting))
 
 
@@ -174,12 +174,12 @@ def _in_root(e: Expr) -> Expr:
     return found if isinstance(found, Expr) else e
 
 
-def _failure(block: Block, formula: Formula, case: Case) -> tuple[Sizes, Refuted] | None:
+def _failure(block: Block, formula: Formula, subject: Subject) -> tuple[Sizes, Refuted] | None:
     """Return the sizes and the refutation: a coefficient of eps**0 or eps**(1/2) that is not zero at an exact point."""
-    for sizes in sorted(case.sizes, key=lambda s: (min(s.values(), default=2) < 2, sum(s.values())))[:2]:
+    for sizes in sorted(subject.sizes, key=lambda s: (min(s.values(), default=2) < 2, sum(s.values())))[:2]:
         try:
-            for says, coefficient in _coefficients(block, formula, case, sizes):
-                found = None if is_zero(coefficient) else witness(coefficient, case.dynamics.declarations, sizes)
+            for says, coefficient in _coefficients(block, formula, subject, sizes):
+                found = None if is_zero(coefficient) else witness(coefficient, subject.dynamics.declarations, sizes)
                 if found is not None:
                     residual = f"{says} in the update of {block.name}: {_blamed(formula)}"
                     return sizes, Refuted("exact witness", (*found.text, (says, shown(found.value))), residual)
@@ -188,20 +188,20 @@ def _failure(block: Block, formula: Formula, case: Case) -> tuple[Sizes, Refuted
     return None
 
 
-def _too_small(block: Block, formula: Formula, case: Case, unit: Fraction) -> tuple[Sizes, Refuted] | None:
+def _too_small(block: Block, formula: Formula, subject: Subject, unit: Fraction) -> tuple[Sizes, Refuted] | None:
     """Return the refutation where D is not zero but every draw in the update has a covariance smaller than O(eps)."""
     own = [orders(term) for term in terms_of(formula)]
     drawn = [term for term in terms_of(formula) if any(True for _ in draws_in(term))]
     powers = [orders(term) for term in drawn]
     if not drawn or None in own or any(min(p or {ZERO}) <= unit / 2 for p in powers) or _holds_next(formula):
         return None
-    n = case.names.index(block.name)
-    D = case.dynamics.D
-    for sizes in case.sizes if D is not None else ():
+    n = subject.names.index(block.name)
+    D = subject.dynamics.D
+    for sizes in subject.sizes if D is not None else ():
         try:
-            entries = [x for row in rows(D[n][n], case.setting(sizes)) for x in row] if D is not None else []
+            entries = [x for row in rows(D[n][n], subject.setting(sizes)) for x in row] if D is not None else []
             for entry in entries:
-                found = None if is_zero(entry) else witness(entry, case.dynamics.declarations, sizes)
+                found = None if is_zero(entry) else witness(entry, subject.dynamics.declarations, sizes)
                 if found is not None:
                     says = f"D[{block.name},{block.name}]"
                     residual = f"{says} is not zero, but all noise in {block.name} is smaller than O(eps): "
@@ -224,9 +224,9 @@ def _blamed(formula: Formula) -> str:
     return ", ".join(text(term) for term in plain)
 
 
-def _coefficients(block: Block, formula: Formula, case: Case, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+def _coefficients(block: Block, formula: Formula, subject: Subject, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
     """Yield what must vanish: mean and covariance of the increment at the orders below eps."""
-    made = _Entries(case, sizes)
+    made = _Entries(subject, sizes)
     own = made.named(formula)
     F = [x for row in made.of(own) for x in row]
     if len(F) > LARGEST:

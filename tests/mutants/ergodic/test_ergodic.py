@@ -13,7 +13,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.unique import unique_in
-from recipe_compiler.verify.core.subject import Case, case_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.uniqueness.unique import unique
 
 HERE = Path(__file__).parent
@@ -46,14 +46,14 @@ WALLS = ("metric_vanishes", "noise_vanishes")
 CONTROLS = sorted((HERE / "controls").glob("*.yaml"))
 
 
-def case(path: Path) -> Case:
+def subject(path: Path) -> Subject:
     found = load(path)
     assert isinstance(found, Dynamics)
-    return case_of(found)
+    return subject_of(found)
 
 
 def decided(name: str) -> Finding:
-    found = unique(case(HERE / f"{name}.yaml"))
+    found = unique(subject(HERE / f"{name}.yaml"))
     assert not found.required
     return found
 
@@ -88,14 +88,14 @@ def test_what_is_missing_is_named(name: str) -> None:
 
 @pytest.mark.parametrize("path", CONTROLS, ids=lambda path: path.stem)
 def test_noise_that_reaches_everything_is_proved(path: Path) -> None:
-    found = unique(case(path))
+    found = unique(subject(path))
     assert isinstance(found.decision, Proved)
     assert not any("explode" in fact for fact in found.decision.given)
     assert found.checked_at
     assert found.decision.data
 
 
-def other_residual(about: Case, kept: Callable[[sympy.Expr, tuple[sympy.Symbol, ...]], sympy.Expr]) -> sympy.Expr:
+def other_residual(about: Subject, kept: Callable[[sympy.Expr, tuple[sympy.Symbol, ...]], sympy.Expr]) -> sympy.Expr:
     """The Fokker-Planck residual of exp(-H)/(1 + F**2) at an exact point, by plain SymPy at d = 2."""
     sizes = next(sizes for sizes in about.sizes if all(n == 2 for n in sizes.values()))
     s = about.system(sizes)
@@ -129,19 +129,19 @@ def energy_without(name: str) -> Callable[[sympy.Expr, tuple[sympy.Symbol, ...]]
 
 
 def test_what_is_said_to_be_stationary_is_so() -> None:
-    assert other_residual(case(HERE / "hmc.yaml"), energy) == 0
-    assert other_residual(case(HERE / "uncoupled.yaml"), energy_without("w")) == 0
-    assert other_residual(case(HERE / "frozen_direction.yaml"), lambda H, z: z[1] - z[0]) == 0
-    assert other_residual(case(HERE / "at_rest.yaml"), lambda H, z: z[-1] ** 2 / 2) == 0
+    assert other_residual(subject(HERE / "hmc.yaml"), energy) == 0
+    assert other_residual(subject(HERE / "uncoupled.yaml"), energy_without("w")) == 0
+    assert other_residual(subject(HERE / "frozen_direction.yaml"), lambda H, z: z[1] - z[0]) == 0
+    assert other_residual(subject(HERE / "at_rest.yaml"), lambda H, z: z[-1] ** 2 / 2) == 0
 
 
 @pytest.mark.parametrize("name", ["sghmc", "sgnht_mass", "langevin_with_memory", "tied_noise", "circle"])
 def test_where_noise_reaches_everything_energy_is_not_kept(name: str) -> None:
-    assert other_residual(case(HERE / "controls" / f"{name}.yaml"), energy) != 0
+    assert other_residual(subject(HERE / "controls" / f"{name}.yaml"), energy) != 0
 
 
 def test_the_refresh_of_a_metric_is_named() -> None:
-    found = unique(case(SPECS / "dynamics" / "rhmc.yaml")).decision
+    found = unique(subject(SPECS / "dynamics" / "rhmc.yaml")).decision
     assert isinstance(found, Refuted)
     assert "r ~ N(0, G)" in found.residual
 

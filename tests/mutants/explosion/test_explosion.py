@@ -8,7 +8,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import Case, case_of, find
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary
@@ -61,14 +61,14 @@ CONTROLS = {
 }
 
 
-def case(path: Path) -> Case:
+def subject(path: Path) -> Subject:
     found = load(path)
     assert isinstance(found, Dynamics)
-    return case_of(found)
+    return subject_of(found)
 
 
 def decided(name: str) -> Finding:
-    return find(explosion, case(HERE / f"{name}.yaml"))
+    return find(explosion, subject(HERE / f"{name}.yaml"))
 
 
 def test_every_mutant_has_its_row() -> None:
@@ -94,7 +94,7 @@ def test_what_is_not_shown_is_named_and_stops_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", CURRENTS)
 def test_a_law_on_a_line_has_no_current(name: str) -> None:
-    found = claimed_stationary(case(HERE / f"{name}.yaml")).decision
+    found = claimed_stationary(subject(HERE / f"{name}.yaml")).decision
     assert isinstance(found, Refuted)
     assert "a stationary law has none" in found.by
     assert found.witness[-1][0].startswith("current of")
@@ -102,7 +102,7 @@ def test_a_law_on_a_line_has_no_current(name: str) -> None:
 
 @pytest.mark.parametrize("name", NOISY)
 def test_a_noise_as_steep_as_the_law_leaves_it_open_without_a_current(name: str) -> None:
-    found = stationary(case(HERE / f"{name}.yaml")).decision
+    found = stationary(subject(HERE / f"{name}.yaml")).decision
     assert isinstance(found, Undecided)
     assert "a term of the noise, may carry solutions through infinity" in found.tried[1]
 
@@ -113,7 +113,7 @@ def test_a_noise_as_steep_as_the_law_leaves_it_open_without_a_current(name: str)
 def test_a_noise_is_as_steep_under_another_name(tmp_path: Path, D: str) -> None:
     path = tmp_path / "steep.yaml"
     path.write_text(f"name: steep\nstate: {{x: {{}}}}\nH: sqrt(1 + x**2)\nD: [[{D}]]\nQ: [[0]]\n")
-    found = stationary(case(path)).decision
+    found = stationary(subject(path)).decision
     assert isinstance(found, Undecided)
     assert "a term of the noise, may carry solutions through infinity" in found.tried[1]
 
@@ -122,12 +122,12 @@ def test_a_noise_is_as_steep_under_another_name(tmp_path: Path, D: str) -> None:
 def test_a_noise_that_the_law_outgrows_does_no_harm(tmp_path: Path, D: str) -> None:
     path = tmp_path / "tame.yaml"
     path.write_text(f"name: tame\nstate: {{x: {{}}}}\nH: x**2/2\nD: [[{D}]]\nQ: [[0]]\n")
-    assert isinstance(stationary(case(path)).decision, Proved)
+    assert isinstance(stationary(subject(path)).decision, Proved)
 
 
 @pytest.mark.parametrize("name", STEEP)
 def test_a_current_that_may_go_through_infinity_leaves_the_law_open(name: str) -> None:
-    about = case(HERE / f"{name}.yaml")
+    about = subject(HERE / f"{name}.yaml")
     found = (claimed_stationary if about.dynamics.Q is None else stationary)(about).decision
     assert isinstance(found, Undecided)
     assert "nothing goes through infinity" in found.tried[0]
@@ -135,7 +135,7 @@ def test_a_current_that_may_go_through_infinity_leaves_the_law_open(name: str) -
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_what_stays_finite_is_proved(name: str) -> None:
-    found = find(explosion, case(HERE / "controls" / f"{name}.yaml"))
+    found = find(explosion, subject(HERE / "controls" / f"{name}.yaml"))
     assert isinstance(found.decision, Proved)
     assert CONTROLS[name] in found.decision.by
     assert found.checked_at
@@ -144,7 +144,7 @@ def test_what_stays_finite_is_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gauge", "below_the_law", "no_q"])
 def test_a_current_that_vanishes_at_infinity_does_no_harm(name: str) -> None:
-    about = case(HERE / "controls" / f"{name}.yaml")
+    about = subject(HERE / "controls" / f"{name}.yaml")
     found = claimed_stationary if about.dynamics.Q is None else stationary
     assert found(about).verdict is Verdict.PROVED
 
@@ -165,13 +165,13 @@ def test_a_current_from_end_to_end_is_none_of_a_law(tmp_path: Path, name: str, c
         f'name: ends\nstate: {{x: {{domain: "{domain}"}}}}\nH: "{H}"\nD: [["{D}"]]\n'
         f'claims: {{drift: {{x: "{drift} + {c}*{steep}"}}}}\n'
     )
-    assert claimed_stationary(case(path)).verdict is verdict
+    assert claimed_stationary(subject(path)).verdict is verdict
 
 
 def test_a_current_on_a_circle_goes_round(tmp_path: Path) -> None:
     path = tmp_path / "round.yaml"
     path.write_text("name: round\nstate: {a: {domain: circle}}\nH: 0*a\nD: [[1]]\nclaims: {drift: {a: 2}}\n")
-    about = case(path)
+    about = subject(path)
     assert claimed_stationary(about).verdict is Verdict.PROVED
     assert explosion(about).verdict is Verdict.PROVED
 
@@ -181,7 +181,7 @@ def test_the_limit_of_an_update_has_no_current_through_infinity(tmp_path: Path, 
     path = tmp_path / "update.yaml"
     step = f"x + eps*(-x + {force}) + N(0, 2*eps)"
     path.write_text(f'name: update\nstate: {{x: {{}}}}\nH: x**2/2\nclaims: {{update: {{x: "{step}"}}}}\n')
-    assert claimed_update(case(path)).verdict is verdict
+    assert claimed_update(subject(path)).verdict is verdict
 
 
 def test_a_document_that_explodes_is_refuted_though_its_residual_vanishes() -> None:

@@ -8,7 +8,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Refuted, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability import claimed_marginal as claimed
 from recipe_compiler.verify.integrability import marginal as of_target
 from recipe_compiler.verify.integrability.normalisable import normalisable
@@ -50,12 +50,12 @@ RESIDUAL = {
 def findings(path: Path) -> dict[str, Finding]:
     document = load(path)
     assert isinstance(document, Dynamics)
-    case = case_of(document)
-    found = {"normalisable": normalisable(case)}
+    subject = subject_of(document)
+    found = {"normalisable": normalisable(subject)}
     if of_target.has_auxiliaries(document):
-        found["marginal"] = of_target.marginal(case)
+        found["marginal"] = of_target.marginal(subject)
     if claimed.claims_marginal(document):
-        found["claimed_marginal"] = claimed.claimed_marginal(case)
+        found["claimed_marginal"] = claimed.claimed_marginal(subject)
     return found
 
 

@@ -12,7 +12,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.updates.step_scale import claims_update, step_scale
 
@@ -40,14 +40,14 @@ def read(tmp_path: Path) -> Read:
 
 def measured(dynamics: Dynamics) -> Finding:
     assert declares_units(dynamics)
-    found = units(case_of(dynamics))
+    found = units(subject_of(dynamics))
     assert not found.required
     return found
 
 
 def scaled(dynamics: Dynamics) -> Finding:
     assert claims_update(dynamics)
-    found = step_scale(case_of(dynamics))
+    found = step_scale(subject_of(dynamics))
     assert not found.required
     return found
 
@@ -254,6 +254,6 @@ def test_what_is_not_looked_at_is_undecided(read: Read, old: str, new: str, word
 def test_no_other_slip_is_taken_for_one_of_scale(path: Path) -> None:
     dynamics = load(path)
     assert isinstance(dynamics, Dynamics)
-    verdict = step_scale(case_of(dynamics)).verdict
+    verdict = step_scale(subject_of(dynamics)).verdict
     slips = ("no_step", "squared_between", "squared_order")
     assert (verdict is Verdict.REFUTED) == path.stem.endswith(slips)

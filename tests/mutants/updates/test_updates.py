@@ -8,7 +8,7 @@ import pytest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import case_of
+from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.updates.claimed_update import claimed_update
 from recipe_compiler.verify.updates.step_scale import step_scale
 
@@ -87,7 +87,7 @@ OPEN = ("decay_with_force",)
 def finding(name: str) -> Finding:
     document = load(HERE / f"{name}.yaml")
     assert isinstance(document, Dynamics)
-    return claimed_update(case_of(document))
+    return claimed_update(subject_of(document))
 
 
 def proof(name: str) -> Proved:
@@ -144,7 +144,7 @@ def test_the_power_of_eps_that_is_time_is_read_and_said(name: str) -> None:
     assert any(remark.startswith(SQUARED[name]) for remark in proof(name).remarks)
     document = load(HERE / f"{name}.yaml")
     assert isinstance(document, Dynamics)
-    scale = step_scale(case_of(document)).decision
+    scale = step_scale(subject_of(document)).decision
     assert isinstance(scale, Proved)
     assert "step size read as eps**2" in scale.by
 
@@ -153,7 +153,7 @@ def test_the_power_of_eps_that_is_time_is_read_and_said(name: str) -> None:
 def test_no_power_of_eps_fits_a_drift_before_its_noise(name: str) -> None:
     document = load(HERE / f"{name}.yaml")
     assert isinstance(document, Dynamics)
-    assert isinstance(step_scale(case_of(document)).decision, Refuted)
+    assert isinstance(step_scale(subject_of(document)).decision, Refuted)
 
 
 def test_a_wrong_update_is_told_at_the_block_and_beside_what_was_expected() -> None:
@@ -213,4 +213,4 @@ def test_no_changed_update_is_proved(old: str, new: str, tmp_path: Path) -> None
     path.write_text(SGHMC.replace(old, new), encoding="utf-8")
     document = load(path)
     assert isinstance(document, Dynamics)
-    assert claimed_update(case_of(document)).verdict is Verdict.REFUTED
+    assert claimed_update(subject_of(document)).verdict is Verdict.REFUTED
