@@ -1,6 +1,7 @@
 """What all tests share: golden texts, and the compiled code of emitted modules, kept from one run to the next."""
 
 import difflib
+import gc
 import multiprocessing
 import os
 import shutil
@@ -45,6 +46,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let commands find nothing that is known from before: neither the user's cache nor that of another test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache" / uuid4().hex))
+
+
+@pytest.fixture(autouse=True)
+def _unfrozen() -> Iterator[None]:
+    """Let the process of the tests look for cycles again: a command that ends gives up doing so."""
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

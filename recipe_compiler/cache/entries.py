@@ -14,6 +14,11 @@ from recipe_compiler.run.write import write_whole
 
 KIND = "recipe_compiler cache 1"
 
+MOST_BYTES = 200 * 2**20
+"""What all entries may take together; beyond it those go that were asked for longest ago."""
+LEFT = 0.75
+"""The part of it that is left then, so that not every entry looks for room."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cache:
@@ -30,6 +35,8 @@ class Cache:
             kind, own, digest, text = (self.folder / name).read_text(encoding="utf-8").split("\n", 3)
         except (OSError, ValueError):
             return None
+        with suppress(OSError):  # of another user's folder
+            os.utime(self.folder / name)  # asked for now
         return text if (kind, own, digest) == (KIND, name, _digest(text)) else None
 
     def write(self, what: str, key: Iterable[str], text: str) -> None:
@@ -40,6 +47,7 @@ class Cache:
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, f"{KIND}\n{name}\n{_digest(text)}\n{text}".encode())
+            _prune(self.folder)
 
 
 NOTHING = Cache()
@@ -65,3 +73,24 @@ def named(what: str, key: Iterable[str]) -> str:
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _prune(folder: Path) -> None:
+    """Make room where entries take more than they may, and files beside them that a killed command left."""
+    with os.scandir(folder) as found:
+        files = sorted((state.st_mtime_ns, file.path, state.st_size) for file in found if (state := _state(file)))
+    total = sum(size for _, _, size in files)
+    if total <= MOST_BYTES:
+        return
+    for _, path, size in files:
+        if total <= LEFT * MOST_BYTES:
+            return
+        Path(path).unlink(missing_ok=True)
+        total -= size
+
+
+def _state(file: os.DirEntry[str]) -> os.stat_result | None:
+    """Return what is known of a file, None of what is none, or was removed by another command meanwhile."""
+    with suppress(FileNotFoundError):
+        return file.stat(follow_symlinks=False) if file.is_file(follow_symlinks=False) else None
+    return None

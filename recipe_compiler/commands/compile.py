@@ -1,7 +1,7 @@
 """`recipe compile`."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -11,13 +11,18 @@ from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import complain, say, show_faults, show_report
+from recipe_compiler.emit.header import MADE_BY
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import DocumentError, ReadBackError, VerificationError
+from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, SpecError, VerificationError
 from recipe_compiler.pipeline import compile_build, write_module
-from recipe_compiler.spec.files import files_of
+from recipe_compiler.spec.digest import compiled_digest
+from recipe_compiler.spec.files import files_of, same_file
+from recipe_compiler.spec.model import Build
 
 DIFF_LINES = 20
 """Lines of a difference that `compile --check` shows."""
+HEAD = 1 << 16
+"""Bytes of a file in which its header is looked for: a title may be long."""
 
 
 def compile_files(
@@ -25,31 +30,62 @@ def compile_files(
 ) -> ExitCode:
     """Compile builds and write their modules, or compare them with those that are there."""
     cache = open_cache(use=use_cache)
-    return worst([_compile(file, folder, cache, compare=compare, allow_undecided=allow_undecided) for file in builds])
-
-
-def _compile(file: str, folder: Path, cache: Cache, *, compare: bool, allow_undecided: bool) -> ExitCode:
-    try:
-        build = load_build(file)
-        demand_file(folder / f"{build.name}.py", "-o", files_of(build), make_folders=True)
+    codes: list[ExitCode] = []
+    made: dict[Path, tuple[str, str]] = {}
+    for file in builds:
         try:
-            module = compile_build(build, allow_undecided=allow_undecided, cache=cache)
-        except ReadBackError as error:
-            complain(str(error))
-            return ExitCode.UNDECIDED
-        except VerificationError as error:
-            complain(str(error))
-            report = check_once(build, cache)
-            show_report(report)
-            return of_verdict(report.verdict, allow_undecided=False)
-    except DocumentError as error:
-        show_faults(error.faults)
-        return ExitCode.FAULTY
+            build = load_build(file)
+            path, digest = folder / f"{build.name}.py", compiled_digest(build)
+            _demand_own(path, made, file, digest)
+            demand_file(path, "-o", files_of(build), make_folders=True)
+            if not compare:
+                _demand_emitted(path)
+            codes.append(_compile(build, folder, cache, compare=compare, allow_undecided=allow_undecided))
+        except DocumentError as error:
+            show_faults(error.faults)
+            codes.append(ExitCode.FAULTY)
+        else:
+            made |= {path: (file, digest)} if codes[-1] is ExitCode.PROVED else {}
+    return worst(codes)
+
+
+def _compile(build: Build, folder: Path, cache: Cache, *, compare: bool, allow_undecided: bool) -> ExitCode:
+    try:
+        module = compile_build(build, allow_undecided=allow_undecided, cache=cache)
+    except ReadBackError as error:
+        complain(str(error))
+        return ExitCode.UNDECIDED
+    except VerificationError as error:
+        complain(str(error))
+        report = check_once(build, cache)
+        show_report(report)
+        return of_verdict(report.verdict, allow_undecided=False)
     if compare:
         return _compare(module, folder)
     path = write_module(module, folder)
     say(f"{path}: verified, emitted, read back")
     return ExitCode.PROVED
+
+
+def _demand_own(path: Path, made: Mapping[Path, tuple[str, str]], file: str, digest: str) -> None:
+    """Raise SpecError where the module of another build in the same command is at `path`: one of them would be lost."""
+    for other, (first, of_first) in made.items():
+        if of_first != digest and (other == path or same_file(other, path)):
+            problem = f"found the name of the build in {first}, expected another: {path} is one module"
+            hint = "rename one of them, or compile them by two commands, each into a folder of its own (-o)"
+            raise SpecError([Fault(Place(file), "name", problem, hint)])
+
+
+def _demand_emitted(path: Path) -> None:
+    """Raise SpecError where there is something else at `path` than a module of ours, or an empty file."""
+    if not path.exists():
+        return
+    with path.open("rb") as stream:
+        top = stream.read(HEAD)
+    if top and MADE_BY.encode() not in top:
+        problem = "found a file that this compiler did not write, expected an emitted module or none"
+        hint = "move it away, give the build another name, or name another folder with -o"
+        raise SpecError([Fault(Place(str(path)), "-o", problem, hint)])
 
 
 def _compare(module: Module, folder: Path) -> ExitCode:

@@ -7,6 +7,7 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.names import name_problem
 
 
@@ -16,7 +17,12 @@ def write_starting_spec(name: str) -> ExitCode:
         raise SpecError([Fault(Place("recipe new"), "NAME", problem[0], problem[1])])
     text = resources.files("recipe_compiler.commands").joinpath("starting_spec.yaml").read_text(encoding="utf-8")
     path = Path(f"{name}.yaml")
-    path.touch(exist_ok=False)  # taken, or refused where something is there
+    try:
+        path.touch(exist_ok=False)  # taken, or refused where something is there
+    except FileExistsError:
+        problem = f"found {no_file(path) or 'a file'} of that name, expected a name that is free"
+        hint = f"it is left as it is: `recipe check {path}` decides it; `recipe new` takes another name"
+        raise SpecError([Fault(Place(str(path)), "NAME", problem, hint)]) from None
     try:
         write_whole(path, text.replace("NAME", name).encode())
     except BaseException:

@@ -14,6 +14,9 @@ from recipe_compiler.verdict import Proved, Report
 
 WIDTH = 116
 
+MADE_BY = "Emitted by recipe_compiler (format "
+"""What the line below the title begins with, in every module and in nothing else."""
+
 _DRAWN = {
     "philox": "normals by Philox4x32-10: a function of the run's key, chain, step and place in the step alone",
     "numpy": "normals by a numpy.random.Generator (PCG64) of each chain",
@@ -57,7 +60,7 @@ def header(
 def _title(build: Build, digest: str) -> str:
     title = _line(build.dynamics.title or build.dynamics.name)
     name = f"{build.name}: {title}"
-    made = f"Emitted by recipe_compiler (format {FORMAT}) from {build.dynamics.name} and {build.target.name}."
+    made = f"{MADE_BY}{FORMAT}) from {build.dynamics.name} and {build.target.name}."
     return f"{name}.\n\n{made}\nSpec digest (SHA-256): {digest}"
 
 

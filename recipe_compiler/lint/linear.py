@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recipe_compiler.algebra.scalars.matrices import adjugate, by_cofactors
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.nodes import Node, UntraceableError
 from recipe_compiler.lint.values import apply, made, node_of
@@ -19,14 +20,8 @@ def inverse(a: Any) -> Any:
     """Return inv(a): adjugate over determinant."""
     a = _square(a, "inverse")
     _given("inverted", "nonsingular")
-    n = len(a)
     over = _guarded(_determinant(a), Fraction(-1))
-    found = np.empty((n, n), dtype=object)
-    for i in range(n):
-        for j in range(n):
-            minor = np.delete(np.delete(a, j, axis=0), i, axis=1)
-            found[i, j] = (-1) ** (i + j) * _determinant(minor) * over
-    return found
+    return np.array([[x * over for x in row] for row in adjugate(a, _determinant)], dtype=object).reshape(a.shape)
 
 
 def determinant(a: Any) -> Any:
@@ -80,15 +75,12 @@ def _square(a: Any, what: str) -> Any:
 
 
 def _determinant(a: Any) -> Any:
-    """Return a determinant along its first row."""
-    if not len(a):
-        return made(nodes.number(Fraction(1)))
-    terms = [
-        (-1) ** j * x * _determinant(np.delete(a[1:], j, axis=1))
-        for j, x in enumerate(a[0])
-        if (node := node_of(x)) is None or node.number != 0
-    ]
-    return sum(terms, made(nodes.number(Fraction(0))))
+    return by_cofactors(a, sum, made(nodes.number(Fraction(1))), _is_zero)
+
+
+def _is_zero(x: Any) -> bool:
+    node = node_of(x)
+    return node is not None and node.number == 0
 
 
 def _guarded(x: Any, exponent: Fraction) -> Any:

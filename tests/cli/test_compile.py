@@ -72,3 +72,56 @@ def test_what_is_not_read_back_in_its_time_is_refused_by_name_and_not_written(
     assert outcome.code == 3
     assert "sgld_gaussian was not read back, so nothing is written: the step (d = 1" in outcome.err
     assert list(tmp_path.iterdir()) == []
+
+
+def build(folder: Path, file: str, replacing: dict[str, str]) -> Path:
+    """Write the build anew beside the documents it is made of, some texts replaced."""
+    root = Path(__file__).parents[2]
+    text = (root / BUILD).read_text(encoding="utf-8")
+    for old, new in ({"../": f"{root / 'specs'}/"} | replacing).items():
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / file
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.usefixtures("without_reading_back")
+def test_two_builds_of_one_name_are_not_one_module(recipe, tmp_path: Path) -> None:
+    other = build(tmp_path, "other.yaml", {"variant: full": "variant: full\nnoise: {generator: philox}"})
+    outcome = recipe("compile", BUILD, other, "-o", tmp_path / "out")
+    assert outcome.code == 2
+    assert f"{other}  name  found the name of the build in {BUILD}, expected another" in outcome.err
+    assert "rename one of them" in outcome.err
+    (module,) = (tmp_path / "out").iterdir()
+    assert "philox" not in module.read_text(encoding="utf-8")
+    assert recipe("compile", other, "-o", tmp_path / "out").code == 0
+    assert "philox" in module.read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("without_reading_back")
+def test_a_build_may_be_named_twice(recipe, tmp_path: Path) -> None:
+    assert recipe("compile", BUILD, Path(__file__).parents[2] / BUILD, "-o", tmp_path / "out").code == 0
+
+
+@pytest.mark.usefixtures("without_reading_back")
+@pytest.mark.parametrize("there", ["def mine():\n    return 1\n", "# Emitted by hand\n"])
+def test_a_file_that_was_not_emitted_is_left_alone(recipe, tmp_path: Path, there: str) -> None:
+    module = tmp_path / "sgld_gaussian.py"
+    module.write_text(there, encoding="utf-8")
+    outcome = recipe("compile", BUILD, "-o", tmp_path)
+    assert outcome.code == 2
+    assert f"{module}  -o  found a file that this compiler did not write, expected an emitted module" in outcome.err
+    assert "name another folder with -o" in outcome.err
+    assert module.read_text(encoding="utf-8") == there
+
+
+@pytest.mark.usefixtures("without_reading_back")
+def test_a_module_that_was_emitted_is_replaced(recipe, tmp_path: Path) -> None:
+    module = tmp_path / "sgld_gaussian.py"
+    module.touch()
+    assert recipe("compile", BUILD, "-o", tmp_path).code == 0
+    emitted = module.read_bytes()
+    module.write_bytes(emitted + b"# older\n")
+    assert recipe("compile", BUILD, "-o", tmp_path).code == 0
+    assert module.read_bytes() == emitted

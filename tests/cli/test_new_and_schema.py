@@ -34,8 +34,16 @@ def test_a_new_spec_leaves_alone_what_is_there(recipe, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("precious")
     outcome = recipe("new", "mine", folder=tmp_path)
     assert outcome.code == 2
-    assert "mine.yaml" in outcome.err
+    assert "mine.yaml  NAME  found a file of that name, expected a name that is free" in outcome.err
+    assert "hint: it is left as it is" in outcome.err
     assert (tmp_path / "mine.yaml").read_text() == "precious"
+
+
+def test_a_new_spec_does_not_go_where_a_folder_is(recipe, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").mkdir()
+    outcome = recipe("new", "mine", folder=tmp_path)
+    assert outcome.code == 2
+    assert "found a folder of that name" in outcome.err
 
 
 def test_a_new_spec_is_whole_or_not_there(recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,9 @@ Rows are tuples. SymPy's own matrix classes are not used on the way: every opera
 reader can follow.
 """
 
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import Any
 
 import sympy
 from flint import fmpq, fmpq_mat
@@ -13,6 +15,8 @@ from sympy import Expr
 import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once here, else in each process that decides
 
 Rows = tuple[tuple[Expr, ...], ...]
+Table = Sequence[Sequence[Any]]
+"""Rows of anything that adds and multiplies."""
 
 LARGEST_COFACTOR_SIZE = 8
 """Cofactors by subsets cost n 2**n products."""
@@ -53,57 +57,55 @@ def filled(rows: int, cols: int, value: int) -> Rows:
 
 
 def determinant(a: Rows) -> Expr:
-    """Return det a, expanded along rows, minors computed once; of many numbers by elimination."""
+    """Return det a; of numbers by elimination."""
+    exact = numbers(a)
+    if exact is not None:
+        return rational(exact.det())
+    if len(a) > LARGEST_COFACTOR_SIZE:
+        raise TooLargeError(f"determinant of a symbolic {len(a)} x {len(a)} matrix")
+    return by_cofactors(a, total, sympy.Integer(1), lambda x: x == 0)
+
+
+def by_cofactors(a: Table, total: Callable[[list[Any]], Any], one: Any, is_zero: Callable[[Any], bool]) -> Any:
+    """Return det a in any arithmetic, expanded along rows, minors computed once."""
     n = len(a)
-    if n > LARGEST_COFACTOR_SIZE:
-        exact = numbers(a)
-        if exact is not None:
-            return rational(exact.det())
-        raise TooLargeError(f"determinant of a symbolic {n} x {n} matrix")
-    minors: dict[tuple[int, ...], Expr] = {(): sympy.Integer(1)}
-    for row in reversed(range(n)):
-        minors = _grown(a[row], minors, n)
-    return minors[tuple(range(n))]
-
-
-def _grown(row: tuple[Expr, ...], minors: dict[tuple[int, ...], Expr], n: int) -> dict[tuple[int, ...], Expr]:
-    """Return the minors of the rows from this one on, from those of the rows below it."""
-    grown: dict[tuple[int, ...], list[Expr]] = {}
-    for columns, minor in minors.items():
-        if minor == 0:
-            continue
-        for column in range(n):
-            if column in columns or row[column] == 0:
-                continue
-            place = sum(1 for c in columns if c < column)
-            key = tuple(sorted((*columns, column)))
-            grown.setdefault(key, []).append((-1) ** place * row[column] * minor)
-    size = len(next(iter(minors))) + 1
-    full = {key: total(terms) for key, terms in grown.items()}
-    if size == n:
-        full.setdefault(tuple(range(n)), sympy.Integer(0))
-    return full or {tuple(range(size)): sympy.Integer(0)}
+    minors: dict[tuple[int, ...], Any] = {(): one}
+    for row in reversed(a):
+        grown: dict[tuple[int, ...], list[Any]] = {}
+        for columns, minor in minors.items():
+            for column in (k for k in range(n) if k not in columns and not is_zero(row[k])):
+                place = sum(c < column for c in columns)
+                key = tuple(sorted((*columns, column)))
+                grown.setdefault(key, []).append((-1) ** place * row[column] * minor)
+        minors = {key: found for key, terms in grown.items() if not is_zero(found := total(terms))}
+    return minors.get(tuple(range(n)), one - one)
 
 
 def inverse(a: Rows) -> Rows:
-    """Return the inverse: adjugate over determinant, of many numbers by elimination."""
+    """Return the inverse: adjugate over determinant, of numbers by elimination."""
     n = len(a)
     if n == 1:
         return ((1 / a[0][0],),)
     if _is_diagonal(a):
         return tuple(tuple(1 / a[i][i] if i == j else sympy.Integer(0) for j in range(n)) for i in range(n))
-    exact = numbers(a) if n > LARGEST_COFACTOR_SIZE else None
+    exact = numbers(a)
     if exact is not None and exact.det() != 0:
         return written_out(exact.inv())
     over = 1 / determinant(a)
-    return tuple(tuple((-1) ** (i + j) * determinant(_without(a, j, i)) * over for j in range(n)) for i in range(n))
+    return tuple(tuple(x * over for x in row) for row in adjugate(a, determinant))
+
+
+def adjugate(a: Table, det: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
+    """Return adj(a), with a adj(a) = det(a) I, in any arithmetic."""
+    n = range(len(a))
+    return tuple(tuple((-1) ** (i + j) * det(_without(a, j, i)) for j in n) for i in n)
 
 
 def numbers(a: Rows) -> fmpq_mat | None:
     """Return a matrix of rational numbers for python-flint; None of any other."""
     flat = [x for row in a for x in row]
     exact = [fmpq(int(x.p), int(x.q)) for x in flat if isinstance(x, sympy.Rational)]
-    return fmpq_mat(len(a), len(a[0]), exact) if len(exact) == len(flat) else None
+    return fmpq_mat(len(a), len(a[0]) if a else 0, exact) if len(exact) == len(flat) else None
 
 
 def written_out(a: fmpq_mat) -> Rows:
@@ -128,7 +130,7 @@ def add(terms: tuple[Rows, ...]) -> Rows:
     return tuple(tuple(total(list(entry)) for entry in zip(*lines, strict=True)) for lines in zip(*terms, strict=True))
 
 
-def _without(a: Rows, row: int, column: int) -> Rows:
+def _without(a: Table, row: int, column: int) -> tuple[tuple[Any, ...], ...]:
     """Return the matrix without one row and one column."""
     return tuple(tuple(x for j, x in enumerate(r) if j != column) for i, r in enumerate(a) if i != row)
 
