@@ -80,9 +80,9 @@ def gaussian(c: Calculus, declarations: Declarations, energy: Tensor, block: Blo
         if occurs(c, precision, block.name):
             return None
         moves: dict[Index, Slot] = dict(zip(row, col, strict=True))
-        r, turned = c.coordinate(block.name, *col), c.rename(slope, moves)
+        r, renamed = c.coordinate(block.name, *col), c.rename(slope, moves)
         shift = c.subtract(c.total(c.multiply(precision, r), *col), slope)
-        linear = c.total(c.multiply(r, turned), *col)
+        linear = c.total(c.multiply(r, renamed), *col)
         here = c.rename(c.coordinate(block.name, *col), dict(zip(col, row, strict=True)))
         form = c.total(c.multiply(precision, here, r), *row, *col)
         rest = c.add(energy, c.scale(linear, -1), c.scale(form, HALF))
@@ -125,8 +125,8 @@ def _from_precision(c: Calculus, declarations: Declarations, block: Block, preci
     logarithm = log_determinant(c, declarations, grid)
     if shift.is_zero:
         return c.scale(logarithm, HALF)
-    turned = c.rename(shift, {row: col})
-    square = c.total(c.multiply(shift, c.inverse(grid, (row, col)), turned), row, col)
+    renamed = c.rename(shift, {row: col})
+    square = c.total(c.multiply(shift, c.inverse(grid, (row, col)), renamed), row, col)
     return c.add(c.scale(logarithm, HALF), c.scale(square, -HALF))
 
 

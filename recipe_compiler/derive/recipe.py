@@ -97,7 +97,7 @@ def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector
 
 def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector: Vector) -> Vector:
     """Return the vector `sum_j A_ij v_j`."""
-    turned = [
+    transposed = [
         c.rename(entry, dict(zip(row_slots(block), col_slots(block), strict=True)))
         for block, entry in zip(blocks, vector, strict=True)
     ]
@@ -105,7 +105,7 @@ def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector:
     for block, row in zip(blocks, matrix, strict=True):
         parts = [
             c.total(c.multiply(entry, other), *col_slots(column))
-            for column, entry, other in zip(blocks, row, turned, strict=True)
+            for column, entry, other in zip(blocks, row, transposed, strict=True)
         ]
         rows.append(c.add(c.zero(*row_slots(block)), *parts))
     return tuple(rows)

@@ -56,11 +56,12 @@ def skewness_defect(derivation: Derivation) -> Matrix:
 def transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:
     """Return the transpose of a matrix over z."""
     return tuple(
-        tuple(_turned(c, row, col, matrix[b][a]) for b, col in enumerate(blocks)) for a, row in enumerate(blocks)
+        tuple(_transposed_entry(c, row, col, matrix[b][a]) for b, col in enumerate(blocks))
+        for a, row in enumerate(blocks)
     )
 
 
-def _turned(c: Calculus, row: Block, col: Block, entry: Tensor) -> Tensor:
+def _transposed_entry(c: Calculus, row: Block, col: Block, entry: Tensor) -> Tensor:
     """Return an entry at (col, row) with its indices as those of the place (row, col)."""
     moves: dict[Index, Slot] = dict(zip(row_slots(col), col_slots(col), strict=True))
     moves |= dict(zip(col_slots(row), row_slots(row), strict=True))

@@ -107,11 +107,11 @@ def read_update(step: Step) -> Update:
     change = tuple(_change(c, reading, block) for block in blocks)
     mean = tuple(_settled(c, _expectation(reading, dz)) for dz in change)
     other = tuple(_as_columns(c, block, dz) for block, dz in zip(blocks, change, strict=True))
-    turned = tuple(_as_columns(c, block, m) for block, m in zip(blocks, mean, strict=True))
+    as_columns = tuple(_as_columns(c, block, m) for block, m in zip(blocks, mean, strict=True))
     covariance = tuple(
         tuple(
             _settled(c, added(c, [_expectation(reading, times(c, x, y)), scaled(c, times(c, m, n), -1)]))
-            for y, n in zip(other, turned, strict=True)
+            for y, n in zip(other, as_columns, strict=True)
         )
         for x, m in zip(change, mean, strict=True)
     )

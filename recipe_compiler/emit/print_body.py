@@ -45,7 +45,7 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case Increment(target, value):
             yield from assignment(f"{pad}{print_scalar(target)} += ", value, indent)
         case For(index, count, body, beyond):
-            yield f"{pad}for {index} in range({_turns(count, beyond)}):"
+            yield f"{pad}for {index} in range({_iterations(count, beyond)}):"
             yield from print_body(body, indent + 4)
         case ForBlocks(start, _, _, body):
             yield f"{pad}for {start} in range({_whole_blocks(statement)}):"
@@ -58,7 +58,7 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             place = place if count is None else f"min({place}, np.uint64({count} - 1))"
             yield f"{pad}{target} = " + (place if source is None else f"{source}[{place}]")
         case ForBatch(index, position, body, beyond):
-            yield f"{pad}for {position} in range({_turns('batch_size', beyond)}):"
+            yield f"{pad}for {position} in range({_iterations('batch_size', beyond)}):"
             if any(reads_variable(statement, index) for statement in body):
                 yield f"{pad}    {index} = batch[{position}]"
             yield from print_body(body, indent + 4)
@@ -92,7 +92,7 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
 
 
-def _turns(count: Size, beyond: int) -> str:
+def _iterations(count: Size, beyond: int) -> str:
     return f"{count} - {count} % {beyond}, {count}" if beyond else str(count)
 
 

@@ -120,7 +120,7 @@ def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
 
 
 def _keep(program: Program) -> Iterator[str]:
-    """Yield the end of a turn: the state is written down, and counts only if it is finite."""
+    """Yield the end of an iteration: the state is written down, and counts only if it is finite."""
     pad = " " * 8
     yield f"{pad}finite = True"
     for count, blocks in _alike(program):

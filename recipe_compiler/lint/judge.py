@@ -43,9 +43,9 @@ def _stationary(read: Read) -> Seen:
         if slow:
             why = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
             return Seen(problem.at, reason=why)
-        turned = _not_periodic(problem, parts[unit])
-        if turned:
-            return Seen(problem.at, reason=f"not shown: H and the limiting equation are periodic in {turned}")
+        not_periodic = _not_periodic(problem, parts[unit])
+        if not_periodic:
+            return Seen(problem.at, reason=f"not shown: H and the limiting equation are periodic in {not_periodic}")
         return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
     by = f"wrong at every step size (eps^0): exact witness{read.says}"
     unknown = "the residual of the limiting equation did not reduce to zero, no witness found"

@@ -55,7 +55,7 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
     passed = _passed(parts, fused.local)
     block: list[Statement] = []
     data = asked(procedure, loop.body)
-    row = Take(ROW, names.batch, (names.start, names.turn), names.count)
+    row = Take(ROW, names.batch, (names.start, names.iteration), names.count)
     first = ask(data, names.fresh("ahead"), row, BLOCK) if data else ()
     for place, part in enumerate(parts):
         if place == len(parts) - 1 and _is_sum(part, fused.local):
@@ -83,7 +83,7 @@ class _Names:
         self.batch = "batch" if isinstance(loop, ForBatch) else None
         self.count = "batch_size" if isinstance(loop, ForBatch) else loop.count
         self.start = self.fresh("start")
-        self.turn = self.fresh("k")
+        self.iteration = self.fresh("k")
         self.first = self.fresh("first")
         self.rows = tuple(self.fresh(f"{ROW}_{k}") for k in range(AT_ONCE))
         self.single = {name: self.fresh(f"{name}_alone") for name in passed}
@@ -214,27 +214,27 @@ def _adds(loop: For, own: set[str]) -> bool:
 
 
 def _each(part: Part, passed: dict[str, Array], names: _Names, first: Part) -> Statement:
-    """Return the loop that does a part for every row of a block, with `first` at the start of each turn."""
+    """Return the loop that does a part for every row of a block, with `first` at the start of each iteration."""
 
-    def at_turn(ref: Ref) -> Ref:
-        return Ref(ref.name, (names.turn, *ref.at)) if ref.name in passed else ref
+    def at_iteration(ref: Ref) -> Ref:
+        return Ref(ref.name, (names.iteration, *ref.at)) if ref.name in passed else ref
 
-    body = tuple(with_refs(statement, at_turn) for statement in part)
-    take = (Take(ROW, names.batch, (names.start, names.turn)),) if _reads_row(part) else ()
+    body = tuple(with_refs(statement, at_iteration) for statement in part)
+    take = (Take(ROW, names.batch, (names.start, names.iteration)),) if _reads_row(part) else ()
     done = (*first, *take, *(_unsigned(statement) for statement in body))
-    return ForBlocks(names.turn, BLOCK, 1, done, _along(part, passed))
+    return ForBlocks(names.iteration, BLOCK, 1, done, _along(part, passed))
 
 
 def _along(part: Part, passed: dict[str, Array]) -> str | None:
-    """Return an array to whose length the rows of a block are counted: compilers write out loops of a few turns.
+    """Return an array to whose length the rows of a block are counted: compilers write out loops of a few iterations.
 
-    What is written out, turn by turn, is not made vector instructions any more.
+    What is written out, iteration by iteration, is not made vector instructions any more.
     """
     return next((ref.name for ref in refs(part) if ref.name in passed), None)
 
 
 def _unsigned(statement: Statement) -> Statement:
-    """Return a loop within a row with an unsigned count: an index that may be negative costs a test at every turn."""
+    """Return a loop within a row with an unsigned count: an index that may be negative costs a test each time."""
     match statement:
         case For(index, count, body):
             return ForBlocks(index, count, 1, tuple(_unsigned(inner) for inner in body))

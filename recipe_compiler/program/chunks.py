@@ -1,7 +1,7 @@
 """Pass: a step in which no entry touches another becomes one loop over entries, in place, that runs chunk by chunk.
 
 Gradient, drift and noise of an entry are computed together, so that the state passes through the processor once, and
-the noise of a chunk stays in the nearest cache. Within a turn entries are scalars. Every statement reads and writes
+the noise of a chunk stays in the nearest cache. In an iteration entries are scalars. Every statement reads and writes
 entry i of arrays at its own i alone, so neither the order of entries nor that of loops matters.
 """
 
@@ -24,7 +24,7 @@ from recipe_compiler.program.loops import (
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.scalar_replacement import registers
 from recipe_compiler.program.traverse import parts_of
-from recipe_compiler.program.unroll import at_turn
+from recipe_compiler.program.unroll import at_iteration
 
 LEAST = 64
 """The shortest literal length that is cut into chunks: noise is drawn for 128 entries at once."""
@@ -53,8 +53,8 @@ def chunks(program: Program, kernel: Kernel) -> Kernel:
     of_entry = registers(
         replace(
             kernel,
-            step=_turn(kernel.step),
-            gradient=None if kernel.gradient is None else _turn(kernel.gradient),
+            step=_iteration(kernel.step),
+            gradient=None if kernel.gradient is None else _iteration(kernel.gradient),
         ),
         tuple(Array(name, (1,)) for name in arrays),
         entry=_index(kernel.step),
@@ -75,7 +75,7 @@ def _one_size(program: Program) -> Size | None:
 
 
 def _is_own(statement: Statement, size: Size, arrays: frozenset[str]) -> bool:
-    """Whether a statement is a loop over the entries, of which every turn keeps to its own entry."""
+    """Whether a statement is a loop over the entries, of which every iteration keeps to its own entry."""
     match statement:
         case For(index, count, body):
             return count == size and all(_keeps_to(inner, index, arrays) for inner in body)
@@ -110,7 +110,7 @@ def _index(step: Procedure) -> str:
     return next(statement.index for statement in step.body if isinstance(statement, For))
 
 
-def _turn(procedure: Procedure) -> Procedure:
+def _iteration(procedure: Procedure) -> Procedure:
     """Return what a procedure does for one entry, which stands at position 0."""
     return replace(procedure, body=tuple(_without_loops(procedure.body)))
 
@@ -119,13 +119,13 @@ def _without_loops(body: Iterable[Statement]) -> Iterator[Statement]:
     for statement in body:
         match statement:
             case For(index, _, inner):
-                yield from (at_turn(one, index, 0) for one in inner)
+                yield from (at_iteration(one, index, 0) for one in inner)
             case _:
                 yield statement
 
 
 def _on_chunk(program: Program, step: Procedure, of_entry: Kernel, arrays: frozenset[str]) -> Procedure:
-    """Return the step as a loop over a chunk: entries are loaded, the turn is done, the new state is stored."""
+    """Return the step as a loop over a chunk: entries are loaded, the iteration is done, the new state is stored."""
     index = _index(step)
     held = {name: of_entry.scalars(name)[0] for name in arrays}
     loads = tuple(Assign(Ref(held[a.name]), Ref(a.name, (index,))) for a in step.inputs if a.name in arrays)

@@ -33,8 +33,8 @@ def flat_rows(procedure: Procedure) -> Procedure:
         views.append(View(view, array.name, None, ()))
         reads.append(Unpack(view, ROW, tuple(entries.values())))
     inner = (with_refs(one, lambda ref: scalars.get(ref, ref)) for one in loop.body)
-    turns = ForBlocks(ROW, loop.count, 1, (*reads, *(one for one in inner if not _idle(one))))
-    return replace(procedure, body=(*procedure.body[:place], *views, turns, *procedure.body[place + 1 :]))
+    iterations = ForBlocks(ROW, loop.count, 1, (*reads, *(one for one in inner if not _idle(one))))
+    return replace(procedure, body=(*procedure.body[:place], *views, iterations, *procedure.body[place + 1 :]))
 
 
 def _entries(array: Array) -> list[tuple[str | int, ...]]:
@@ -43,7 +43,7 @@ def _entries(array: Array) -> list[tuple[str | int, ...]]:
 
 
 def _read_whole(array: Array, loop: For) -> bool:
-    """Whether a turn reads every column of a row of the matrix, and nothing else of it."""
+    """Whether an iteration reads every column of a row of the matrix, and nothing else of it."""
     if len(array.sizes) != 2 or array.sizes[0] != loop.count:
         return False
     read = {ref.at for ref in refs(loop.body) if ref.name == array.name}

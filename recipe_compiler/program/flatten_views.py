@@ -7,7 +7,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import For, ForBatch, Ref, Statement, View
 from recipe_compiler.program.traverse import with_refs
-from recipe_compiler.program.unroll import TURNS, unroll
+from recipe_compiler.program.unroll import ITERATIONS, unroll
 
 
 def flat(procedure: Procedure) -> Procedure:
@@ -16,7 +16,7 @@ def flat(procedure: Procedure) -> Procedure:
     Loops over the rows of the data stay; those within a row are written out.
     """
     body = procedure.body
-    short = all(count <= TURNS for count in _counts(body) if isinstance(count, int))
+    short = all(count <= ITERATIONS for count in _counts(body) if isinstance(count, int))
     if not short or not any(isinstance(statement, View) for statement in body):
         return procedure
     return replace(procedure, body=without_views(unroll(body)))

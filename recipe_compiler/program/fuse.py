@@ -1,7 +1,7 @@
 """Pass: loops over the same rows of the data become one, and what belongs to one row needs no array over them.
 
 A loop over rows moves down past statements that it neither feeds nor is fed by, to the next loop over the same rows;
-both are one where each turn of the second reads, of what the first writes, what its own turn wrote. Every row then
+both are one where each iteration of the second reads, of what the first writes, what the same one wrote. Every row then
 goes through the same statements in the same order as before.
 """
 
@@ -24,7 +24,7 @@ class Fused:
     loop: RowLoop
     after: tuple[Statement, ...]
     local: tuple[Array, ...]
-    """Scalars and small arrays that belong to one row: written and read within a turn of the loop."""
+    """Scalars and small arrays that belong to one row: written and read within an iteration of the loop."""
     work: tuple[Array, ...]
     """The work arrays that are left."""
 
@@ -96,7 +96,7 @@ def _touch(loop: RowLoop, statement: Statement) -> bool:
 
 
 def _row_by_row(first: RowLoop, second: RowLoop) -> bool:
-    """Whether a turn of the second loop needs of the first no more than the same turn, and disturbs no later one."""
+    """Whether an iteration of the second loop needs of the first no more than the same one, and harms no later one."""
     written, read = _places(first)
     written_, read_ = _places(second)
     shared = _shared(written, read_) | _shared(written_, read)
@@ -107,12 +107,12 @@ def _row_by_row(first: RowLoop, second: RowLoop) -> bool:
 
 
 def _renews(loop: RowLoop, name: str) -> bool:
-    """Whether a scalar is written anew in every turn before it is read."""
+    """Whether a scalar is written anew in every iteration before it is read."""
     return any(isinstance(s, Assign) and s.target == Ref(name) for s in loop.body)
 
 
 def _localised(procedure: Procedure, body: tuple[Statement, ...], place: int, loop: RowLoop) -> Fused:
-    """Drop the row from what is written and read at the row of its own turn alone."""
+    """Drop the row from what is written and read at the row of its own iteration alone."""
     at_row = (position_of(loop),)
     outside = {ref.name for ref in refs((*body[:place], *body[place + 1 :]))}
     astray = {ref.name for ref in refs((loop,)) if ref.at[:1] != at_row} | outside

@@ -85,7 +85,7 @@ class Increment:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for index in range(count): body`; with `beyond`, only the turns beyond whole blocks of so many."""
+    """`for index in range(count): body`; with `beyond`, only the iterations beyond whole blocks of so many."""
 
     index: str
     count: Size

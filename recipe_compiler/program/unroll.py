@@ -1,8 +1,8 @@
 """Pass: loops of a small literal count become straight lines.
 
-The statements of a body are written out once per turn, the loop variable replaced by its number; what a Kronecker
+The statements of a body are written out once per iteration, the loop variable replaced by its number; what a Kronecker
 delta then decides is decided, and terms that are alike then are added up. A sum of such a loop becomes one expression,
-its terms in the order of the turns, so the value computed stays the same to the last bit but for those.
+its terms in the order of the iterations, so the value computed stays the same to the last bit but for those.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,39 +29,41 @@ from recipe_compiler.program.loops import (
     Times,
 )
 
-TURNS = 16
+ITERATIONS = 16
 """The largest literal count of a loop that is written out."""
 
 ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
 
 
-def unroll(body: Iterable[Statement], turns: int = TURNS) -> tuple[Statement, ...]:
-    """Return a body with every loop of at most `turns` turns written out, and its sums as single expressions."""
-    return _summed(tuple(one for statement in body for one in _unrolled(statement, turns)))
+def unroll(body: Iterable[Statement], iterations: int = ITERATIONS) -> tuple[Statement, ...]:
+    """Return a body with loops of at most so many iterations written out, and their sums as single expressions."""
+    return _summed(tuple(one for statement in body for one in _unrolled(statement, iterations)))
 
 
-def _unrolled(statement: Statement, turns: int) -> Iterator[Statement]:
+def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
     match statement:
-        case For(index, int(count), body) if count <= turns:
-            for turn in range(count):
-                yield from unroll((at_turn(inner, index, turn) for inner in body), turns)
+        case For(index, int(count), body) if count <= iterations:
+            for iteration in range(count):
+                yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
         case For() | ForBatch():
-            yield replace(statement, body=unroll(statement.body, turns))
+            yield replace(statement, body=unroll(statement.body, iterations))
         case _:
             yield statement
 
 
-def at_turn(statement: Statement, index: str, turn: int | str) -> Statement:
-    """Return a statement with a loop variable replaced by the number of its turn, or by another variable."""
+def at_iteration(statement: Statement, index: str, iteration: int | str) -> Statement:
+    """Return a statement with a loop variable replaced by the number of its iteration, or by another variable."""
     match statement:
         case Assign(target, value) | Increment(target, value):
-            return type(statement)(_moved(target, index, turn), put(value, index, turn))
+            return type(statement)(_moved(target, index, iteration), put(value, index, iteration))
         case For() | ForBatch():
-            return replace(statement, body=tuple(at_turn(inner, index, turn) for inner in statement.body))
+            return replace(statement, body=tuple(at_iteration(inner, index, iteration) for inner in statement.body))
         case Scale(target, block, two_D, B_hat):
-            return Scale(_moved(target, index, turn), block, put(two_D, index, turn), put(B_hat, index, turn))
+            return Scale(
+                _moved(target, index, iteration), block, put(two_D, index, iteration), put(B_hat, index, iteration)
+            )
         case Clip(target, counter):
-            return Clip(_moved(target, index, turn), counter)
+            return Clip(_moved(target, index, iteration), counter)
         case _:
             return statement
 
@@ -71,32 +73,32 @@ def decided(value: Scalar) -> Scalar:
     return put(value, "", 0)
 
 
-def put(value: Scalar, index: str, turn: int | str) -> Scalar:
+def put(value: Scalar, index: str, iteration: int | str) -> Scalar:
     """Return an expression with a loop variable replaced, without what becomes 0 or 1 by that."""
     match value:
         case Ref():
-            return _moved(value, index, turn)
+            return _moved(value, index, iteration)
         case Plus(terms):
-            return plus(_collected(put(term, index, turn) for term in terms))
+            return plus(_collected(put(term, index, iteration) for term in terms))
         case Times(factors):
-            left = tuple(factor for factor in (put(factor, index, turn) for factor in factors) if factor != ONE)
+            left = tuple(factor for factor in (put(factor, index, iteration) for factor in factors) if factor != ONE)
             if ZERO in left:
                 return ZERO
             return (left[0] if len(left) == 1 else Times(left)) if left else ONE
         case Raise(base, exponent):
-            return Raise(put(base, index, turn), exponent)
+            return Raise(put(base, index, iteration), exponent)
         case Call(fn, args):
-            moved = tuple(put(arg, index, turn) for arg in args)
+            moved = tuple(put(arg, index, iteration) for arg in args)
             return ONE if fn == "exp" and moved == (ZERO,) else Call(fn, moved)
         case Kronecker(left, right):
-            places = tuple(turn if place == index else place for place in (left, right))
+            places = tuple(iteration if place == index else place for place in (left, right))
             return _decided(*places)
         case Constant():
             return value
 
 
 def _collected(terms: Iterable[Scalar]) -> tuple[Scalar, ...]:
-    """Return terms with like ones added up; what cancels, as `mu[j] - mu[i]` does in its turn j = i, is left out."""
+    """Return terms with like ones added up; what cancels, as `mu[j] - mu[i]` does at j = i, is left out."""
     alike: dict[tuple[Scalar, ...], list[Scalar]] = {}
     for term in terms:
         alike.setdefault(tuple(sorted(_factors(term), key=repr)), []).append(term)
@@ -125,8 +127,8 @@ def _decided(left: int | str, right: int | str) -> Scalar:
     return Kronecker(left, right)
 
 
-def _moved(ref: Ref, index: str, turn: int | str) -> Ref:
-    return Ref(ref.name, tuple(turn if place == index else place for place in ref.at))
+def _moved(ref: Ref, index: str, iteration: int | str) -> Ref:
+    return Ref(ref.name, tuple(iteration if place == index else place for place in ref.at))
 
 
 def _summed(body: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -10,20 +10,22 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement, View
 from recipe_compiler.program.scalar_replacement import locally, positions
 from recipe_compiler.program.traverse import refs
-from recipe_compiler.program.unroll import TURNS, unroll
+from recipe_compiler.program.unroll import ITERATIONS, unroll
 
 SUMS = 32
 """The most entries that are summed in scalars: what no register is left for costs a load and a store in every row."""
 
 
 def has_small_rows(procedure: Procedure, fused: Fused) -> bool:
-    """Whether every loop within a row has few turns, and what is summed has few entries, under its own name."""
+    """Whether every loop within a row has few iterations, and what is summed has few entries, under its own name."""
     if any(isinstance(statement, View) for statement in procedure.body):
         return False
     summed = [size for array in procedure.outputs for size in array.sizes]
     within = [*(size for array in fused.local for size in array.sizes), *_counts(fused.loop.body)]
     return all(
-        isinstance(size, int) and size <= most for sizes, most in ((summed, SUMS), (within, TURNS)) for size in sizes
+        isinstance(size, int) and size <= most
+        for sizes, most in ((summed, SUMS), (within, ITERATIONS))
+        for size in sizes
     )
 
 

@@ -29,7 +29,7 @@ from recipe_compiler.readback.lanes import check_lanes
 from recipe_compiler.readback.limited import Reading
 from recipe_compiler.readback.names import EPS, Names, Sizes
 from recipe_compiler.readback.point import changes_at_point
-from recipe_compiler.readback.run_loop import check_turn
+from recipe_compiler.readback.run_loop import check_iteration
 from recipe_compiler.readback.smallest_sizes import smallest_sizes
 from recipe_compiler.readback.stein_operator import (
     derived_moments,
@@ -112,7 +112,7 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
         found.append(Reading("the shipped sweep", partial(_same_sweep, module, beyond)))
     else:
         found.append(Reading(f"the shipped step{at_sizes(known)}", partial(_same_at_point, module, here, known)))
-    found.append(Reading("the turn of the loop", partial(check_turn, module, known)))
+    found.append(Reading("an iteration of the loop", partial(check_iteration, module, known)))
     if has_lanes(module.program, module.kernel):
         found.append(Reading("the lanes", partial(check_lanes, module, here)))
     if module.program.generator is not None:

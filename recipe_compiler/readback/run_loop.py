@@ -1,8 +1,8 @@
-"""One turn of the loop of `run`: what it gives to a step, and what it keeps of it, read as it is emitted.
+"""One iteration of the loop of `run`: what it gives to a step, and what it keeps of it, read as it is emitted.
 
 The step itself is read elsewhere (`read_step`, `read_chunks`); here it is a box. Every normal that goes into it must be
-a draw of this turn, no two of them the same; everything else must be what `run` was given; what comes out must be the
-state of the next turn; and the streams must have moved on, by what was drawn.
+a draw of this iteration, no two the same; everything else must be what `run` was given; what comes out must be the
+state of the next iteration; and the streams must have moved on, by what was drawn.
 """
 
 import ast
@@ -27,8 +27,8 @@ WORDS = {"xoshiro": 4, "philox": 3, "numpy": 0}
 
 
 @dataclass(slots=True)
-class TurnReader(Reader):
-    """Executes one turn: streams give symbols that say which draw they are, the step is noted and gives symbols."""
+class RunLoopReader(Reader):
+    """Executes one iteration: streams give symbols that say which draw it is; the step is noted, it gives symbols."""
 
     stepped: Callable[[dict[str, Value]], Value] = field(default=lambda _: None)
     steps: int = 0
@@ -49,7 +49,7 @@ class TurnReader(Reader):
 
 
 @dataclass(slots=True)
-class Turn:
+class Iteration:
     """What `run` is given, and the streams as they move on."""
 
     module: Module
@@ -61,13 +61,13 @@ class Turn:
         """Return the words of the state of the noise as they are now."""
         return [sp.Symbol(f"word[{k}, {self.moved}]") for k in range(len(self.given["noise_state"]))]
 
-    def next_normal(self, reader: TurnReader, words: list[Value]) -> Value:
+    def next_normal(self, reader: RunLoopReader, words: list[Value]) -> Value:
         """Draw one normal with the ziggurat: it takes the state in scalars, and returns it."""
         self.demand(words == self.words(), "draws from a state that is not the last one")
         self.moved += 1
         return (*reader.next_normals(1), *self.words())
 
-    def fill(self, reader: TurnReader, arguments: list[Value]) -> None:
+    def fill(self, reader: RunLoopReader, arguments: list[Value]) -> None:
         """Fill an array with normals of a state that moves on."""
         state, out = arguments
         self.demand(state is self.given["noise_state"], "draws its noise from another state than it is given")
@@ -75,7 +75,7 @@ class Turn:
         state[:] = self.words()
         out[:] = reader.next_normals(out.size)
 
-    def next_of(self, reader: TurnReader, arguments: list[Value]) -> Value:
+    def next_of(self, reader: RunLoopReader, arguments: list[Value]) -> Value:
         """Draw one normal of a numpy.random.Generator, which keeps its state itself."""
         self.demand(arguments[0] is self.given["noise_state"], "draws its noise from another state than it is given")
         return reader.next_normals(1)[0]
@@ -111,52 +111,56 @@ class Turn:
             raise CompilerError(f"the emitted run was read back and {what}")
 
 
-def check_turn(module: Module, sizes: Sizes) -> None:
-    """Check one turn of `run`, at sizes that are numbers.
+def check_iteration(module: Module, sizes: Sizes) -> None:
+    """Check one iteration of `run`, at sizes that are numbers.
 
     Raises:
         CompilerError: a step is given something else, a normal is drawn twice, or something does not move on.
     """
     kernel, generator = module.kernel, module.program.noise_generator
-    turn = Turn(module, _given(module, {**sizes, "entries": 2}))
-    turn.given["noise_state"][:] = turn.words()
-    start = [np.array(turn.given[block.name]) for block in module.program.blocks]
-    reader = TurnReader(module.text)
-    reader.stepped = lambda arguments: _step(turn, arguments)
+    iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))
+    iteration.given["noise_state"][:] = iteration.words()
+    start = [np.array(iteration.given[block.name]) for block in module.program.blocks]
+    reader = RunLoopReader(module.text)
+    reader.stepped = lambda arguments: _step(iteration, arguments)
     reader.fills = {
-        "_next_normal": lambda words: turn.next_normal(reader, words),
-        "_fill_normals": lambda arguments: turn.fill(reader, arguments),
-        "_fill_normals_lanes": lambda arguments: turn.fill(reader, arguments),
-        "_fill_normals_numpy": lambda arguments: turn.fill(reader, arguments),
-        "_next_normal_numpy": lambda arguments: turn.next_of(reader, arguments),
-        "_pair_philox": turn.pair,
-        "_fill_normals_philox": turn.place,
-        "_next_step": turn.next_step,
-        "_fill_indices": turn.rows, "_shuffle_indices": turn.rows, "_block_indices": turn.rows,
+        "_next_normal": lambda words: iteration.next_normal(reader, words),
+        "_fill_normals": lambda arguments: iteration.fill(reader, arguments),
+        "_fill_normals_lanes": lambda arguments: iteration.fill(reader, arguments),
+        "_fill_normals_numpy": lambda arguments: iteration.fill(reader, arguments),
+        "_next_normal_numpy": lambda arguments: iteration.next_of(reader, arguments),
+        "_pair_philox": iteration.pair,
+        "_fill_normals_philox": iteration.place,
+        "_next_step": iteration.next_step,
+        "_fill_indices": iteration.rows, "_shuffle_indices": iteration.rows, "_block_indices": iteration.rows,
         "_wide_vectors": lambda _: None,
         "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
     }  # fmt: skip
-    scope: dict[str, Value] = dict(turn.given)
+    scope: dict[str, Value] = dict(iteration.given)
     for statements in _one_turn(reader.functions["run"]):
         reader.execute(statements, scope)
-    turn.demand(reader.steps == 1, f"takes {reader.steps} steps in a turn")
+    iteration.demand(reader.steps == 1, f"takes {reader.steps} steps in an iteration")
     for block, old in zip(module.program.blocks, start, strict=True):
         new = [sp.Symbol(f"new {block.name}[{k}]") for k in range(old.size)]
-        turn.demand(list(turn.given[block.name]) == new, f"does not keep what a step made of {block.name}")
+        iteration.demand(list(iteration.given[block.name]) == new, f"does not keep what a step made of {block.name}")
     if kernel.noises and generator == "philox":
-        words = turn.words()
-        turn.demand(list(turn.given["noise_state"]) == [*words[:-1], words[-1] + 1], "does not move its noise on")
+        words = iteration.words()
+        iteration.demand(
+            list(iteration.given["noise_state"]) == [*words[:-1], words[-1] + 1], "does not move its noise on"
+        )
     else:
-        turn.demand(list(turn.given["noise_state"]) == turn.words(), "does not keep the state of its noise")
+        iteration.demand(
+            list(iteration.given["noise_state"]) == iteration.words(), "does not keep the state of its noise"
+        )
 
 
 def _one_turn(run: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
     """Yield what `run` does before its loops, in the innermost, and after them, but for what it returns."""
     place = next((k for k, statement in enumerate(run.body) if isinstance(statement, ast.For)), len(run.body))
     match run.body[place:]:
-        case [ast.For(body=[ast.For(body=turn), *_]), *after]:
+        case [ast.For(body=[ast.For(body=iteration), *_]), *after]:
             yield run.body[:place]
-            yield turn
+            yield iteration
             yield [statement for statement in after if not isinstance(statement, ast.Return)]
         case _:
             raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
@@ -180,26 +184,26 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     return found | ({"batch_size": BATCH} if "batch_size" in found else {})
 
 
-def _step(turn: Turn, arguments: Mapping[str, Value]) -> Value:
+def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
     """Check what a step is given, and return, or write down, what it makes of the state."""
-    module, kernel = turn.module, turn.module.kernel
+    module, kernel = iteration.module, iteration.module.kernel
     scalars = {name: (array, k) for array, names in kernel.registers for k, name in enumerate(names)}
-    state = {name: turn.given[array][k] for name, (array, k) in scalars.items() if array in turn.given}
+    state = {name: iteration.given[array][k] for name, (array, k) in scalars.items() if array in iteration.given}
     normals: list[Value] = []
     for name, value in arguments.items():
         array = scalars.get(name, (name, 0))[0]
         if array in {noise.name for noise in kernel.noises}:
             normals += [] if kernel.chunked else list(np.ravel(np.asarray(value, object)))
-        elif name in turn.given or name in state:
-            known = turn.given.get(name, state.get(name))
-            turn.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
+        elif name in iteration.given or name in state:
+            known = iteration.given.get(name, state.get(name))
+            iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
                         f"gives a step another {name} than its own")  # fmt: skip
         elif name == "batch":
-            turn.demand(list(value) == [sp.Symbol(f"row[{k}]") for k in range(BATCH)], "gives a step no minibatch")
+            iteration.demand(list(value) == [sp.Symbol(f"row[{k}]") for k in range(BATCH)], "gives a step no minibatch")
     right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
-    turn.demand(right, "gives a step a normal twice, or one that was not drawn")
+    iteration.demand(right, "gives a step a normal twice, or one that was not drawn")
     arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]
-    turn.demand(len({id(array) for array in arrays}) == len(arrays), "gives a step one array twice")
+    iteration.demand(len({id(array) for array in arrays}) == len(arrays), "gives a step one array twice")
     return _made(module, kernel, arguments)
 
 

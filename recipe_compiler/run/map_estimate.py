@@ -24,7 +24,7 @@ Slope = Callable[[Array], Array]
 DENSE = 200
 """Most coordinates for which the Hessian is worked out column by column (trust-exact); of more, trust-krylov."""
 
-TURNS, ROUNDS = 100, 4
+ITERATIONS, ROUNDS = 100, 4
 """The most steps of one search, and how often it goes on in new units, or from beside a saddle."""
 
 SLACK = 1e-6
@@ -94,8 +94,8 @@ def _minimum(slope: Slope, start: Array) -> tuple[Array, str]:
         theta, trouble, began = start, "", float(np.linalg.norm(first))
         for _ in range(ROUNDS):
             units = units_of(slope, theta)
-            theta, turns = _descended(slope, theta, units)
-            trouble, aside = _trouble(slope, theta, units, began, turns)
+            theta, iterations = _descended(slope, theta, units)
+            trouble, aside = _trouble(slope, theta, units, began, iterations)
             if not trouble:
                 nearer, _ = _descended(slope, theta, units_of(slope, theta))  # the units there are the best
                 return (theta if _trouble(slope, nearer, units, began, 0)[0] else nearer), ""
@@ -149,7 +149,7 @@ class _Line:
 
 
 def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
-    """Return where the trust-region method ends in at most `TURNS` steps, and how many it took."""
+    """Return where the trust-region method ends in at most `ITERATIONS` steps, and how many it took."""
     from scipy import optimize
 
     def scaled(y: Array) -> Array:
@@ -165,17 +165,17 @@ def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
     line = _Line(scaled)
     dense = theta.size <= DENSE
     how = {"method": "trust-exact", "hess": hessian} if dense else {"method": "trust-krylov", "hessp": along}
-    options = {"gtol": ENOUGH, "maxiter": TURNS, "max_trust_radius": FAR}
+    options = {"gtol": ENOUGH, "maxiter": ITERATIONS, "max_trust_radius": FAR}
     try:
         found = cast("Any", optimize).minimize(
             line.value, np.zeros_like(theta), jac=scaled, callback=line.accept, options=options, **how
         )
     except (np.linalg.LinAlgError, ValueError, OverflowError):  # curvature that is not finite
-        return theta if line.at is None else theta + units * line.at, TURNS
+        return theta if line.at is None else theta + units * line.at, ITERATIONS
     return theta + units * np.asarray(found.x, dtype=np.float64), int(found.nit)
 
 
-def _trouble(slope: Slope, theta: Array, units: Array, began: float, turns: int) -> tuple[str, Array]:
+def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations: int) -> tuple[str, Array]:
     """Return why a state is no minimum, and a way on from there; nothing where it is one."""
     left, nowhere = slope(theta), np.zeros_like(theta)
     if not np.isfinite(left).all():
@@ -200,7 +200,7 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, turns: int)
     if close:
         return f"the search met a saddle of U, whose smallest curvature is negative ({reached})", downwards
     bent = "" if curved else ", where U curves downwards"
-    ended = f"reached its limit of {TURNS} steps a round" if turns >= TURNS else "came no further"
+    ended = f"reached its limit of {ITERATIONS} steps a round" if iterations >= ITERATIONS else "came no further"
     return f"the search {ended}{bent} ({reached})", nowhere
 
 

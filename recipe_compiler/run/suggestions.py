@@ -25,7 +25,7 @@ MOST_COORDINATES = 200
 WORK = 5e8
 """Entries of the data that may be read to make a step linear."""
 
-TURNS = 12
+ITERATIONS = 12
 """How often the forecast is asked for one cure."""
 
 TOO_LARGE = "the step size is too large"
@@ -219,7 +219,7 @@ def _sought(
     """
     low, high, best = 1.0, math.inf, None
     factor = _too_much(widest) if math.isfinite(widest) else 4.0
-    for _ in range(TURNS):
+    for _ in range(ITERATIONS):
         factor = min(factor, most)
         question = ask(factor)
         found = _answer(question)

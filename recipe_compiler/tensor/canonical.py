@@ -85,9 +85,9 @@ def renamed(
             sign *= terms[0].coefficient
             found += terms[0].factors
         else:
-            turn, other = oriented(c, moved(atom, moves))
-            if exponent.denominator == 1 or turn >= 0:
-                sign *= turn ** abs(exponent.numerator)
+            orientation, other = oriented(c, moved(atom, moves))
+            if exponent.denominator == 1 or orientation >= 0:
+                sign *= orientation ** abs(exponent.numerator)
                 found.append((other, exponent))
             else:
                 found.append((moved(atom, moves), exponent))

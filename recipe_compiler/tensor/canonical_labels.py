@@ -145,7 +145,7 @@ def _shade(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
         case Coordinate(block, at):
             return f"z{block}[{_shades(at, colours)}]"
         case Component(name, at, by):
-            return f"c{name}[{_turned(rules, name, at, colours)}]{sorted(_shade(rules, x, colours) for x in by)}"
+            return f"c{name}[{_either_way(rules, name, at, colours)}]{sorted(_shade(rules, x, colours) for x in by)}"
         case Delta(left, right):
             return f"k{sorted((_shades((left,), colours), _shades((right,), colours)))}"
         case Inverse(of, at):
@@ -166,7 +166,7 @@ def _shade_tensor(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) ->
     return "+".join(sorted(terms))
 
 
-def _turned(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+def _either_way(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
     if name in rules.symmetric or name in rules.skew:
         return str(sorted(_shades((slot,), colours) for slot in at))
     return _shades(at, colours)

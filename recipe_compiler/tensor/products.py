@@ -164,11 +164,11 @@ def _merged(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
     powers: dict[Atom, Fraction] = {}
     changed: set[Atom] = set()
     for atom, exponent in product.factors:
-        sign, turned = oriented(c, atom)
+        sign, ordered = oriented(c, atom)
         if not sign and exponent < 0:
             raise meaningless("found a division by an entry that is zero")
         if exponent.denominator == 1 or sign >= 0:
-            atom = turned
+            atom = ordered
             coefficient *= sign ** abs(exponent.numerator)
         if atom in powers:
             changed.add(atom)

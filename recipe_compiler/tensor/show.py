@@ -38,7 +38,7 @@ NONE: Names = frozenset()
 def text(tensor: Tensor, symmetric: Names = NONE) -> str:
     """Write a tensor in index notation: `-sum_jk C[i,j] inv(M)[j,k] r[k] - d_theta[i] U`.
 
-    Matrices known to be `symmetric` are turned so that neighbours share an index.
+    Matrices known to be `symmetric` are transposed so that neighbours share an index.
     """
     return write(PLAIN, tensor, {index: index.label for index in tensor.free}, symmetric)
 
@@ -129,12 +129,12 @@ def chained(factors: Sequence[Factor], start: Sequence[Index], symmetric: Names)
         follows = [factor for factor in waiting if ends & set(slots(factor[0]))]
         chosen = min(follows or waiting, key=lambda factor: len(slots(factor[0])) if not follows else 0)
         waiting.remove(chosen)
-        ordered.append((_turned(chosen[0], ends, symmetric), chosen[1]))
+        ordered.append((_oriented(chosen[0], ends, symmetric), chosen[1]))
         ends = set(slots(chosen[0])) - ends or ends
     return [*scalars, *ordered]
 
 
-def _turned(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
+def _oriented(atom: Atom, ends: set[Slot], symmetric: Names) -> Atom:
     """Return a symmetric matrix with the slot first that continues what stands before it."""
     match atom:
         case Component(name, (left, right), by) if name in symmetric and right in ends and left not in ends:

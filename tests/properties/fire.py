@@ -218,7 +218,7 @@ def certainly_failing(document: Document, random: Random) -> Iterator[str]:
             page = recheck.Page(parsed, point(document, sizes, random))
             try:
                 found = recheck.residuals(page, claim)
-                # of stationarity the equation itself: a point at which a coordinate looks like a line is no proof of one
+                # of stationarity the equation itself: at a point, any coordinate may look like a line of its own
                 fails = any(recheck.sign(x.value) for x in (found[:1] if claim == "claimed_stationary" else found))
             except recheck.UnreadError:  # too large for the evaluator: no certainty here
                 continue

@@ -1,4 +1,4 @@
-"""One turn of `run`: every fault planted in how it draws, steps and keeps is found by reading it back."""
+"""One iteration of `run`: every fault planted in how it draws, steps and keeps is found by reading it back."""
 
 import ast
 from dataclasses import replace
@@ -14,7 +14,7 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped
-from recipe_compiler.readback.run_loop import check_turn
+from recipe_compiler.readback.run_loop import check_iteration
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
@@ -47,7 +47,7 @@ def sizes(shape: str) -> dict[str, int]:
 @pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize("shape", BUILDS)
 def test_turns_are_read(shape: str, generator: str) -> None:
-    check_turn(made(shape, generator), sizes(shape))
+    check_iteration(made(shape, generator), sizes(shape))
 
 
 # ruff: noqa: E501
@@ -107,7 +107,9 @@ def test_faults_of_the_text_are_found(generator: str, fault: str) -> None:
     assert found in text, text[text.index("def run(") : text.index("def seed_streams(")]
     faulty = replace(module, text=text.replace(found, wrong))
     with pytest.raises(CompilerError):
-        check_turn(faulty, sizes(shape)) if fault != "the first chunk again and again" else check_shipped(faulty, {})
+        check_iteration(faulty, sizes(shape)) if fault != "the first chunk again and again" else check_shipped(
+            faulty, {}
+        )
 
 
 def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
@@ -123,7 +125,7 @@ def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
     second = "_fill_normals_philox(noise_state, noise_theta.shape[0] + noise_theta.shape[0] % 2, noise_r)"
     assert first in module.text
     assert second in module.text
-    check_turn(module, {"d": 3})
+    check_iteration(module, {"d": 3})
     faulty = replace(module, text=module.text.replace(second, second.replace(" + noise_theta.shape[0] % 2", " - 1")))
     with pytest.raises(CompilerError, match="a normal twice"):
-        check_turn(faulty, {"d": 3})
+        check_iteration(faulty, {"d": 3})

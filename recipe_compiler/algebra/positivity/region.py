@@ -157,8 +157,8 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
     if name is DomainName.SIMPLEX:
         yield Fact(1 - total(list(z)), ">", f"sum({block.name}) < 1 inside its domain")
     if name in {DomainName.INTERVAL, DomainName.CIRCLE}:
-        zero, turn = sympy.Integer(0), 2 * sympy.pi
-        low, high = (scalar(bounds[0]), scalar(bounds[1])) if len(bounds) == 2 else (zero, turn)
+        zero, period = sympy.Integer(0), 2 * sympy.pi
+        low, high = (scalar(bounds[0]), scalar(bounds[1])) if len(bounds) == 2 else (zero, period)
         op = ">" if name is DomainName.INTERVAL else ">="
         for x in z:
             yield Fact(x - low, op, f"{block.name} {op} {low} inside its domain")

@@ -157,7 +157,7 @@ def _bound(part: _Term, heavy: Formula, judge: Judge) -> Iterator[Formula]:
         case Identity(), _ if judge.semidefinite(_matrix(part)) is not None:
             yield Apply("trace", (_matrix(part),), SCALAR)
             if len(part.factors) == 2:
-                turned = _Term(part.weight, (part.factors[1], part.factors[0]))
-                yield Apply("trace", (_matrix(turned),), SCALAR)
+                mirrored = _Term(part.weight, (part.factors[1], part.factors[0]))
+                yield Apply("trace", (_matrix(mirrored),), SCALAR)
         case _:
             return

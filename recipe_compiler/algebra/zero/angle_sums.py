@@ -11,14 +11,14 @@ LARGEST_MULTIPLE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Angle:
     """Cosine and sine of one angle."""
 
     cos: Quotient
     sin: Quotient
 
 
-def turn(name: object, of: Ring) -> Turn:
+def angle_of(name: object, of: Ring) -> Angle:
     """Return cosine and sine of an angle, with sin**2 = 1 - cos**2."""
     cos, _ = quotients.generator(("cos", name), of)
     key = ("sin", name)
@@ -27,14 +27,14 @@ def turn(name: object, of: Ring) -> Turn:
         square = quotients.multiply(cos, cos, of)
         one, minus = quotients.constant(1, 1, of), quotients.constant(-1, 1, of)
         quotients.relate(key, 2, quotients.add([one, quotients.multiply(minus, square, of)], of), of)
-    return Turn(cos, sin)
+    return Angle(cos, sin)
 
 
-def total(angles: list[tuple[Turn, int]], of: Ring) -> Turn:
+def total(angles: list[tuple[Angle, int]], of: Ring) -> Angle:
     """Return cosine and sine of a sum of multiples of angles."""
-    found = Turn(quotients.constant(1, 1, of), quotients.constant(0, 1, of))
+    found = Angle(quotients.constant(1, 1, of), quotients.constant(0, 1, of))
     for angle, n in angles:
-        one = angle if n > 0 else Turn(angle.cos, _minus(angle.sin, of))
+        one = angle if n > 0 else Angle(angle.cos, _minus(angle.sin, of))
         for _ in range(abs(n)):
             found = _added(found, one, of)
     return found
@@ -45,14 +45,14 @@ def is_small(multiples: list[int]) -> bool:
     return len(multiples) <= MOST_ANGLES and sum(map(abs, multiples)) <= LARGEST_MULTIPLE
 
 
-def _added(a: Turn, b: Turn, of: Ring) -> Turn:
+def _added(a: Angle, b: Angle, of: Ring) -> Angle:
     """cos(a + b) = cos a cos b - sin a sin b, sin(a + b) = sin a cos b + cos a sin b."""
 
     def times(x: Quotient, y: Quotient) -> Quotient:
         return quotients.multiply(x, y, of)
 
     cos = quotients.add([times(a.cos, b.cos), _minus(times(a.sin, b.sin), of)], of)
-    return Turn(cos, quotients.add([times(a.sin, b.cos), times(a.cos, b.sin)], of))
+    return Angle(cos, quotients.add([times(a.sin, b.cos), times(a.cos, b.sin)], of))
 
 
 def _minus(a: Quotient, of: Ring) -> Quotient:

@@ -88,7 +88,7 @@ class _Reading:
             case sympy.log():
                 return logarithm(self.of(argument(e)), ring)
             case sympy.sin() | sympy.cos():
-                found = self._turned(argument(e))
+                found = self._angle(argument(e))
                 return found.sin if isinstance(e, sympy.sin) else found.cos
             case Cell():
                 return sign(self.of(argument(e)), ring)
@@ -149,16 +149,16 @@ class _Reading:
             found.append(quotients.power(g, n * least // q, self.ring))
         return self._product(found)
 
-    def _turned(self, angle: Expr) -> angles.Turn:
+    def _angle(self, angle: Expr) -> angles.Angle:
         """Return cosine and sine, of sums and multiples by those of the parts."""
         parts: list[tuple[Expr, int, int]] = []
         for rest, n, q in exponent_parts(angle):
             least = math.lcm(self.denominators.get(("angle", rest), 1), q)
             parts.append((rest, n * least // q, least))
         if not angles.is_small([n for _, n, _ in parts]):
-            return angles.turn(self._name(angle), self.ring)
-        turns = [(angles.turn((self._name(rest), least), self.ring), n) for rest, n, least in parts]
-        return angles.total(turns, self.ring)
+            return angles.angle_of(self._name(angle), self.ring)
+        multiples = [(angles.angle_of((self._name(rest), least), self.ring), n) for rest, n, least in parts]
+        return angles.total(multiples, self.ring)
 
     def _function(self, e: sympy.Function) -> Quotient:
         """Return a function that is a kernel of its own, by the values of its arguments; gamma at a reduced one."""

@@ -85,8 +85,8 @@ def _option(dynamics: Dynamics, entry: str, old: Formula, new: Formula) -> _Opti
 
 
 def _mirror(formula: Formula, sign: int) -> Formula:
-    turned = build.transpose(formula)
-    return turned if sign > 0 else build.negate(turned)
+    transposed = build.transpose(formula)
+    return transposed if sign > 0 else build.negate(transposed)
 
 
 def _half(formula: Formula, sign: int) -> Formula | None:

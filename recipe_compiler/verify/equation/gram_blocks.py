@@ -115,7 +115,7 @@ def _split(term: _Term, declarations: Declarations) -> tuple[Factors, Core] | No
     """Return L and P of a product that reads `L P L.T`, None of any other."""
     half = len(term.factors) // 2
     left, right = term.factors[:half], term.factors[len(term.factors) - half :]
-    if left != _turned(right, declarations):
+    if left != _transposed(right, declarations):
         return None
     if len(term.factors) > 2 * half:
         core = term.factors[half]
@@ -123,7 +123,7 @@ def _split(term: _Term, declarations: Declarations) -> tuple[Factors, Core] | No
     return left, (left[-1].shape.cols if left else term.height)
 
 
-def _turned(factors: Factors, declarations: Declarations) -> Factors:
+def _transposed(factors: Factors, declarations: Declarations) -> Factors:
     return tuple(transposed(factor, declarations) for factor in reversed(factors))
 
 
@@ -133,7 +133,7 @@ def _is_placed(term: _Term, families: list[_Family], declarations: Declarations)
         middle = (family.core,) if isinstance(family.core, Formula) else ()
         for i, (a, left) in enumerate(family.rows):
             for j, (b, right) in enumerate(family.rows):
-                whole = (*left, *middle, *_turned(right, declarations))
+                whole = (*left, *middle, *_transposed(right, declarations))
                 if (a, b) == (term.row, term.col) and whole == term.factors:
                     family.weights.setdefault((i, j), []).append(term.weight)
                     return True

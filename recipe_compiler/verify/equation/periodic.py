@@ -59,7 +59,7 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
 def periodic(subject: Subject) -> Finding:
     """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle.
 
-    The next value of such a block has to be so up to whole turns.
+    The next value of such a block has to be so up to whole periods.
     """
     dynamics = subject.dynamics
     stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ())
@@ -117,7 +117,7 @@ def _finding(stated: _Stated, where: Place | None) -> Finding:
 def _open_of_update(
     update: tuple[tuple[str, Formula], ...], name: str, given: set[str], *, whole: bool
 ) -> Iterator[str]:
-    """Yield which next values are not shown to be periodic in a block: its own may make whole turns more."""
+    """Yield which next values are not shown to be periodic in a block: its own may make whole periods more."""
     for updated, formula in update:
         terms = formula.terms if isinstance(formula, Add) else (formula,)
         left = [term for term in terms if not (updated == name and _whole(term, name))]

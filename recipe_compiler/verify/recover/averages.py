@@ -21,7 +21,7 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
     terms: list[Expr] = []
     for powers, number in polynomial.items():
         rest: list[Expr] = [sympy.Rational(number.numerator, number.denominator)]
-        turns: dict[Expr, tuple[int, int]] = {}
+        powers: dict[Expr, tuple[int, int]] = {}
         for generator, n in powers:
             factor = scalars.get(generator)
             if factor is None:
@@ -30,11 +30,11 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
                 rest.append(factor**n)
             elif isinstance(factor, (sympy.sin, sympy.cos)) and factor.args[0] in z and n > 0:
                 angle = argument(factor)
-                sines, cosines = turns.get(angle, (0, 0))
-                turns[angle] = (sines + n, cosines) if isinstance(factor, sympy.sin) else (sines, cosines + n)
+                sines, cosines = powers.get(angle, (0, 0))
+                powers[angle] = (sines + n, cosines) if isinstance(factor, sympy.sin) else (sines, cosines + n)
             else:
                 return None
-        for sines, cosines in turns.values():
+        for sines, cosines in powers.values():
             share = _moment(sines, cosines)
             rest.append(sympy.Rational(share.numerator, share.denominator))
         terms.append(sympy.Mul(*rest))
@@ -42,7 +42,7 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
 
 
 def _moment(sines: int, cosines: int) -> Fraction:
-    """Return the mean of sin(x)**a cos(x)**b over a turn: zero unless both are even."""
+    """Return the mean of sin(x)**a cos(x)**b over a period: zero unless both are even."""
     if sines % 2 or cosines % 2:
         return Fraction(0)
     a, b = sines // 2, cosines // 2

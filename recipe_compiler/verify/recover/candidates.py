@@ -51,9 +51,9 @@ def added_drift(problem: Problem, candidate: Candidate) -> Vector:
     swap = dict(zip(row_slots(row), col_slots(row), strict=True)) | dict(
         zip(col_slots(col), row_slots(col), strict=True)
     )
-    turned = c.scale(c.rename(X, swap), -1)
+    opposite = c.scale(c.rename(X, swap), -1)
     found = [c.zero(*row_slots(block)) for block in declarations.blocks]
-    for place, other, entry in ((candidate.a, candidate.b, X), (candidate.b, candidate.a, turned)):
+    for place, other, entry in ((candidate.a, candidate.b, X), (candidate.b, candidate.a, opposite)):
         found[place] = c.add(found[place], _acted(problem, entry, other))
     return tuple(found)
 

@@ -27,7 +27,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape, Size
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
-from recipe_compiler.verify.recover.to_formula import turned
+from recipe_compiler.verify.recover.to_formula import transpose
 
 LARGEST = 24
 """So many different formulas of one shape are kept, the first ones."""
@@ -122,12 +122,12 @@ def _useful(node: Formula, declarations: Declarations) -> Iterator[Formula]:
             if not isinstance(node, Number) and not _in_field(node):
                 yield node
         case None, _:
-            yield turned(node, declarations)
+            yield transpose(node, declarations)
         case _, None:
             yield node
         case _, _:
             yield node
-            yield turned(node, declarations)
+            yield transpose(node, declarations)
 
 
 def _in_field(node: Formula) -> bool:

@@ -144,8 +144,8 @@ def _basic(table: list[list[int]], width: int) -> list[int] | None:
 def _independent(table: list[list[int]]) -> list[int]:
     """Return as many equations as there are unknowns, enough to determine them."""
     height, width = len(table), len(table[0])
-    turned = nmod_mat(width, height, [table[n][k] for k in range(width) for n in range(height)], PRIME)
-    reduced, rank = turned.rref()
+    transposed = nmod_mat(width, height, [table[n][k] for k in range(width) for n in range(height)], PRIME)
+    reduced, rank = transposed.rref()
     return [next(k for k in range(height) if int(reduced[n, k])) for n in range(rank)]
 
 

@@ -18,7 +18,7 @@ from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_d
 from recipe_compiler.verify.recover.ingredients import gathered
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
 from recipe_compiler.verify.recover.solve import Column, Entry, Generators, Powers, Solution, solve
-from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, place_shape, scaled, total, turned
+from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, place_shape, scaled, total, transpose
 
 
 def from_library(problem: Problem) -> Proposal | str:
@@ -125,7 +125,7 @@ def _written(problem: Problem, listed: list[Candidate], solution: Solution, name
     terms: defaultdict[tuple[int, int], list[Formula]] = defaultdict(list)
     for k, coefficient in solution:
         a, b, formula = listed[k].a, listed[k].b, listed[k].formula
-        opposite = turned(formula, declarations)
+        opposite = transpose(formula, declarations)
         if a == b and opposite == scaled(Fraction(-1), formula):
             terms[a, a].append(multiple(enlarged(coefficient, 2), formula, names))
             continue

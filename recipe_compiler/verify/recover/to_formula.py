@@ -101,7 +101,7 @@ def _monomial(powers: tuple[tuple[Generator, int], ...], names: Names) -> Formul
     return reduce(times, [raised(names[generator], n) for generator, n in powers], build.ONE)
 
 
-def turned(formula: Formula, declarations: Declarations) -> Formula:
+def transpose(formula: Formula, declarations: Declarations) -> Formula:
     """Return the transpose, carried inwards."""
     match formula:
         case Transpose(arg):
@@ -117,15 +117,15 @@ def turned(formula: Formula, declarations: Declarations) -> Formula:
                 return build.negate(formula)
             return formula if SYMMETRIC & set(kinds) else build.transpose(formula)
         case Add(terms, shape):
-            return Add(tuple(turned(term, declarations) for term in terms), shape.transposed)
+            return Add(tuple(transpose(term, declarations) for term in terms), shape.transposed)
         case MatMul(left, right, shape) if shape != SCALAR:
-            return MatMul(turned(right, declarations), turned(left, declarations), shape.transposed)
+            return MatMul(transpose(right, declarations), transpose(left, declarations), shape.transposed)
         case Multiply(left, right, shape) if shape != SCALAR:
-            parts = [part if part.shape == SCALAR else turned(part, declarations) for part in (left, right)]
+            parts = [part if part.shape == SCALAR else transpose(part, declarations) for part in (left, right)]
             return Multiply(parts[0], parts[1], shape.transposed)
         case Apply("outer", (left, right), shape):
             return Apply("outer", (right, left), shape.transposed)
         case Apply("inv", (arg,), shape):
-            return Apply("inv", (turned(arg, declarations),), shape)
+            return Apply("inv", (transpose(arg, declarations),), shape)
         case _:
             return build.transpose(formula)

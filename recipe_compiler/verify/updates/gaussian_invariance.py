@@ -111,8 +111,8 @@ def _law(c: Calculus, blocks: tuple[Block, ...], slopes: Vector) -> _Law:
         here = c.coordinate(block.name, *col_slots(block))
         b = c.subtract(slope, c.total(c.multiply(P, here), *col_slots(block)))
         S = _inverse(c, block, P)
-        turned = c.rename(b, dict(zip(row_slots(block), col_slots(block), strict=True)))
-        means.append(c.scale(c.total(c.multiply(S, turned), *col_slots(block)), -1))
+        as_columns = c.rename(b, dict(zip(row_slots(block), col_slots(block), strict=True)))
+        means.append(c.scale(c.total(c.multiply(S, as_columns), *col_slots(block)), -1))
         covariances.append(S)
     return _Law(tuple(means), _diagonal(c, blocks, tuple(covariances)))
 
@@ -152,11 +152,12 @@ def _sum(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
 
 def _transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:
     return tuple(
-        tuple(_turned(c, row, col, matrix[b][a]) for b, col in enumerate(blocks)) for a, row in enumerate(blocks)
+        tuple(_transposed_entry(c, row, col, matrix[b][a]) for b, col in enumerate(blocks))
+        for a, row in enumerate(blocks)
     )
 
 
-def _turned(c: Calculus, row: Block, col: Block, entry: Tensor) -> Tensor:
+def _transposed_entry(c: Calculus, row: Block, col: Block, entry: Tensor) -> Tensor:
     moves: dict[Index, Slot] = dict(zip(row_slots(col), col_slots(col), strict=True))
     moves |= dict(zip(col_slots(row), row_slots(row), strict=True))
     return c.rename(entry, moves)

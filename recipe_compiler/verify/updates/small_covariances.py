@@ -59,8 +59,8 @@ def is_even(covariance: Formula, declarations: Declarations) -> bool:
     total: dict[object, Fraction] = {}
     for product in products:
         scalars = frozenset(Counter(product.scalars).items())
-        turned = tuple(transposed(factor, declarations) for factor in reversed(product.factors))
-        for factors, number in ((product.factors, product.number), (turned, -product.number)):
+        mirrored = tuple(transposed(factor, declarations) for factor in reversed(product.factors))
+        for factors, number in ((product.factors, product.number), (mirrored, -product.number)):
             total[scalars, factors] = total.get((scalars, factors), Fraction(0)) + number
     return not any(total.values())
 
