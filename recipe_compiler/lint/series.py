@@ -14,7 +14,7 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.scalars.elementwise import ELEMENTWISE
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -206,7 +206,7 @@ class Reading:
             raise NoExpansionError(f"{function} of what grows as eps becomes small")
         if function == "log":
             x = self.leading(x)
-        return self._expanded(ELEMENTWISE[function](self.written(x)), x.known)
+        return self._expanded(FUNCTIONS[function].scalar(self.written(x)), x.known)
 
     def _side(self, function: str, x: Series) -> Series:
         """Return |x| or sign(x) by the side of its kink that the state lies on."""

@@ -63,8 +63,8 @@ def entry(formula: Formula, declarations: Declarations, edge: Edge) -> Expr:
             return entry(base, declarations, edge) ** entry(exponent, declarations, edge)
         case Transpose(arg) if arg.shape.cols is None or arg.shape.rows is None:
             return entry(arg, declarations, edge)
-        case Apply(fn, (arg,)) if fn in elementwise.ELEMENTWISE:
-            return elementwise.ELEMENTWISE[fn](entry(arg, declarations, edge))
+        case Apply(fn, (arg,)) if fn in elementwise.FUNCTIONS:
+            return elementwise.FUNCTIONS[fn].scalar(entry(arg, declarations, edge))
         case Apply("sum", (Name(name, _, Role.BLOCK),)) if name == edge.block and edge.total is not None:
             return edge.total
         case MatMul(left, right) if edge.total is not None and _is_total(left, right, edge.block):

@@ -69,8 +69,8 @@ class Abstraction:
                 return self._of(left) * self._of(right)
             case Power(base, exponent):
                 return self._of(base) ** self._of(exponent)
-            case Apply(fn, (arg,)) if fn in elementwise.ELEMENTWISE:
-                return elementwise.ELEMENTWISE[fn](self._of(arg))
+            case Apply(fn, (arg,)) if fn in elementwise.FUNCTIONS:
+                return elementwise.FUNCTIONS[fn].scalar(self._of(arg))
             case Apply("minimum", (left, right)):
                 return elementwise.minimum(self._of(left), self._of(right))
             case Apply("maximum", (left, right)):

@@ -7,6 +7,8 @@ from typing import cast
 import sympy
 from sympy import Expr
 
+from recipe_compiler.algebra.scalars.elementwise import KERNELS
+
 Part = tuple[Expr, Expr, int, int]
 """`(base ** rest) ** (numerator/denominator)`; the base of an exponential is E."""
 
@@ -18,17 +20,8 @@ def argument(e: Expr) -> Expr:
 
 def rewritten(e: Expr) -> Expr | None:
     """Return hyperbolic functions and the tangent by exponentials, sine and cosine; None of any other."""
-    match e:
-        case sympy.tan():
-            return sympy.sin(argument(e)) / sympy.cos(argument(e))
-        case sympy.sinh():
-            return (sympy.exp(argument(e)) - sympy.exp(-argument(e))) / 2
-        case sympy.cosh():
-            return (sympy.exp(argument(e)) + sympy.exp(-argument(e))) / 2
-        case sympy.tanh():
-            return (sympy.exp(2 * argument(e)) - 1) / (sympy.exp(2 * argument(e)) + 1)
-        case _:
-            return None
+    kernel = KERNELS.get(type(e))
+    return kernel.elementary(argument(e)) if kernel is not None and kernel.elementary is not None else None
 
 
 def powers(e: Expr) -> Iterator[Part]:

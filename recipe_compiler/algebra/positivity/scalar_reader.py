@@ -7,14 +7,16 @@ nothing.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import sympy
-from flint import arb, fmpq
+from flint import arb
 from sympy import Expr
 
 from recipe_compiler.algebra.positivity.exponents import argument, powers, rewritten
 from recipe_compiler.algebra.positivity.signs import Signs, by_terms
 from recipe_compiler.algebra.scalars import quotients
+from recipe_compiler.algebra.scalars.elementwise import KERNELS
 from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, check_allowed
 
@@ -85,8 +87,8 @@ class Reading:
                 return self._abs(argument(e))
             case _ if e is sympy.E:
                 return self._power(sympy.E, sympy.Integer(1), 1, 1)
-            case _ if isinstance(e, sympy.Function) and len(e.args) == 1 and type(e).__name__ in BOUNDED:
-                return self._bounded(e)
+            case _ if type(e) in KERNELS and (bound := KERNELS[type(e)].bound) is not None:
+                return self._bounded(e, bound)
             case sympy.gamma():
                 return self._generator(("gamma", self._name(argument(e))), e, ">")[0]  # of a positive argument
             case sympy.Symbol() | sympy.Function() | sympy.Derivative() | sympy.NumberSymbol():
@@ -198,13 +200,12 @@ class Reading:
             self._fact(g, minus)
         return g
 
-    def _bounded(self, e: Expr) -> Quotient:
+    def _bounded(self, e: Expr, bound: Fraction) -> Quotient:
         """Return a function with the sign of its argument that stays between two numbers."""
         u = self.of(argument(e))
         g, new = self._generator((type(e).__name__, quotients.key(u)), e)
         if new:
-            bound = BOUNDED[type(e).__name__]
-            over = quotients.constant(int(bound.p), int(bound.q), self.ring)
+            over = quotients.constant(bound.numerator, bound.denominator, self.ring)
             self._fact(over, g)
             self._fact(over, self._minus(g))
             self._fact(self._product([g, u]))
@@ -212,7 +213,3 @@ class Reading:
                 quotients.relate((type(e).__name__, quotients.key(u)), 3, g, self.ring)
                 self._fact(self._product([g, g, u]), self._minus(u), op="==")
         return g
-
-
-BOUNDED = {"atan": fmpq(11, 7), "erf": fmpq(1), "sign": fmpq(1)}
-"""Odd increasing functions with |f| at most this; 11/7 > pi/2."""

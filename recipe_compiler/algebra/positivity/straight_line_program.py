@@ -13,6 +13,7 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.evaluate import NoValueError
 
 T = TypeVar("T")
@@ -131,23 +132,7 @@ def _ball_sign(x: arb) -> arb:
 BALLS = Arithmetic(
     lambda p, q: arb(fmpq(p, q)),
     _ball_power,
-    {
-        "exp": lambda x: x.exp(),
-        "log": lambda x: x.log(),
-        "sin": lambda x: x.sin(),
-        "cos": lambda x: x.cos(),
-        "tan": lambda x: x.tan(),
-        "tanh": lambda x: x.tanh(),
-        "sinh": lambda x: x.sinh(),
-        "cosh": lambda x: x.cosh(),
-        "atan": lambda x: x.atan(),
-        "Abs": abs,
-        "sign": _ball_sign,
-        "Cell": _ball_sign,
-        "erf": lambda x: x.erf(),
-        "gamma": lambda x: x.gamma(),
-        "loggamma": lambda x: x.lgamma(),
-    },
+    {**elementwise.BALLS, "Abs": abs, "sign": _ball_sign, "Cell": _ball_sign},
     arb.pi,
 )
 """Balls that contain the value; what is not certainly defined is not finite."""

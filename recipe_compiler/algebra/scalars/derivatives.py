@@ -11,6 +11,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
@@ -19,16 +20,7 @@ REMEMBERED = 2**16
 
 ZERO = sympy.Integer(0)
 
-_OF_ONE_ARGUMENT = (
-    sympy.tan,
-    sympy.sinh,
-    sympy.cosh,
-    sympy.tanh,
-    sympy.atan,
-    sympy.erf,
-    sympy.gamma,
-    sympy.loggamma,
-)
+_OF_ONE_ARGUMENT = tuple(kernel.of for kernel in KERNELS.values() if kernel.corner is Corner.NONE)
 """Smooth functions whose derivative SymPy states by `fdiff`."""
 
 
@@ -61,7 +53,7 @@ def slope(e: Expr, x: Symbol) -> Expr:
         case sympy.polygamma():
             order, inner = argument(e), argument(e, 1)
             return _chained(sympy.polygamma(order + 1, inner), inner, x)
-        case _ if isinstance(e, _OF_ONE_ARGUMENT):
+        case sympy.Function() if isinstance(e, _OF_ONE_ARGUMENT):
             return _chained(e.fdiff(1), argument(e), x)
         case _:
             return sympy.diff(e, x)

@@ -1,17 +1,93 @@
-"""The elementwise functions of the language as SymPy scalars, by constructor calls."""
+"""What the second engine knows of the elementwise functions: their meaning as SymPy scalars, domains, signs and balls.
 
-from collections.abc import Callable
+Stated apart from the first engine's table, `formula/elementwise.py`, from which nothing is taken: that the two agree
+is what the identities show. `FUNCTIONS` are those of the language; `KERNELS` are SymPy's functions that they come to,
+softplus being a logarithm and an exponential. `docs/howto_function.md` adds one.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
 
 import sympy
+from flint import arb
 from sympy import Expr
 
 
-def _sigmoid(x: Expr) -> Expr:
-    return 1 / (1 + sympy.exp(-x))
+class Corner(StrEnum):
+    """Where a function is not differentiable inside its domain: nowhere, or at 0."""
+
+    NONE = "nowhere"
+    KINK = "continuous at 0"
+    JUMP = "not continuous at 0"
 
 
-def _softplus(x: Expr) -> Expr:
-    return sympy.log(1 + sympy.exp(x))
+class Signs(StrEnum):
+    """The sign of a function, wherever it is defined."""
+
+    UNKNOWN = "unknown"
+    POSITIVE = "positive"
+    OF_ARGUMENT = "that of its argument, 0 at 0 alone"
+    POSITIVE_AT_POSITIVE = "positive where its argument is"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A condition on the argument, `x + offset op 0` or `cos(x) + offset op 0`: inside, all derivatives exist."""
+
+    op: str
+    """`>` or `!=`."""
+    offset: int = 0
+    cosine: bool = False
+    closed: bool = False
+    """Whether there is a value where `>` is `=`."""
+
+    def of(self, x: Expr) -> Expr:
+        """Return what is compared with 0."""
+        return (sympy.cos(x) if self.cosine else x) + self.offset
+
+
+EVERYWHERE: tuple[Need, ...] = ()
+POSITIVE = (Need(">"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A function of the language."""
+
+    scalar: Callable[[Expr], Expr]
+    needs: tuple[Need, ...]
+    corner: Corner = Corner.NONE
+    signs: Signs = Signs.UNKNOWN
+    emitted: str
+    """What an emitted module calls: read back, it means `scalar`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A function of SymPy of one argument. `sympy.diff` knows its derivative."""
+
+    of: type[Any]
+    needs: tuple[Need, ...]
+    corner: Corner = Corner.NONE
+    ball: Callable[[arb], arb] | None = None
+    """The ball of its values on a ball; not finite where it may have none."""
+    floats: str | Callable[[Any], Any]
+    """NumPy's function, `math.` and Python's, entry by entry, or one of arrays: to search with, never to prove."""
+    exact: Mapping[Fraction, Fraction] = field(default_factory=dict[Fraction, Fraction])
+    """Rational arguments with a rational value."""
+    bound: Fraction | None = None
+    """Of an odd function with the sign of its argument: |f| is at most this."""
+    elementary: Callable[[Expr], Expr] | None = None
+    """The same by exponentials, sine and cosine."""
+
+    @property
+    def name(self) -> str:
+        """Its name in SymPy."""
+        return self.of.__name__
 
 
 def _log1p(x: Expr) -> Expr:
@@ -22,6 +98,14 @@ def _expm1(x: Expr) -> Expr:
     return sympy.exp(x) - 1
 
 
+def _softplus(x: Expr) -> Expr:
+    return sympy.log(1 + sympy.exp(x))
+
+
+def _sigmoid(x: Expr) -> Expr:
+    return 1 / (1 + sympy.exp(-x))
+
+
 def _digamma(x: Expr) -> Expr:
     return sympy.polygamma(0, x)
 
@@ -30,29 +114,107 @@ def _trigamma(x: Expr) -> Expr:
     return sympy.polygamma(1, x)
 
 
-ELEMENTWISE: dict[str, Callable[[Expr], Expr]] = {
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "log1p": _log1p,
-    "expm1": _expm1,
-    "sqrt": sympy.sqrt,
-    "abs": sympy.Abs,
-    "sign": sympy.sign,
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "tanh": sympy.tanh,
-    "atan": sympy.atan,
-    "cosh": sympy.cosh,
-    "sinh": sympy.sinh,
-    "softplus": _softplus,
-    "sigmoid": _sigmoid,
-    "erf": sympy.erf,
-    "gamma": sympy.gamma,
-    "loggamma": sympy.loggamma,
-    "digamma": _digamma,
-    "trigamma": _trigamma,
+FUNCTIONS: Mapping[str, Function] = {
+    "exp": Function(scalar=sympy.exp, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_exp"),
+    "log": Function(scalar=sympy.log, needs=POSITIVE, emitted="math.log"),
+    "log1p": Function(scalar=_log1p, needs=(Need(">", 1),), signs=Signs.OF_ARGUMENT, emitted="math.log1p"),
+    "expm1": Function(scalar=_expm1, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.expm1"),
+    "sqrt": Function(scalar=sympy.sqrt, needs=(Need(">", closed=True),), emitted="math.sqrt"),
+    "abs": Function(scalar=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, emitted="abs"),
+    "sign": Function(scalar=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, signs=Signs.OF_ARGUMENT, emitted="_sign"),
+    "sin": Function(scalar=sympy.sin, needs=EVERYWHERE, emitted="math.sin"),
+    "cos": Function(scalar=sympy.cos, needs=EVERYWHERE, emitted="math.cos"),
+    "tan": Function(scalar=sympy.tan, needs=(Need("!=", cosine=True),), emitted="math.tan"),
+    "tanh": Function(scalar=sympy.tanh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.tanh"),
+    "atan": Function(scalar=sympy.atan, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.atan"),
+    "cosh": Function(scalar=sympy.cosh, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="math.cosh"),
+    "sinh": Function(scalar=sympy.sinh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.sinh"),
+    "softplus": Function(scalar=_softplus, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_softplus"),
+    "sigmoid": Function(scalar=_sigmoid, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_sigmoid"),
+    "erf": Function(scalar=sympy.erf, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.erf"),
+    "gamma": Function(scalar=sympy.gamma, needs=POSITIVE, signs=Signs.POSITIVE_AT_POSITIVE, emitted="math.gamma"),
+    "loggamma": Function(scalar=sympy.loggamma, needs=POSITIVE, emitted="math.lgamma"),
+    "digamma": Function(scalar=_digamma, needs=POSITIVE, emitted="_digamma"),
+    "trigamma": Function(scalar=_trigamma, needs=POSITIVE, emitted="_trigamma"),
 }
+
+
+def _erf(x: Any) -> Any:
+    """Return erf to 1e-7 (Abramowitz and Stegun 7.1.26): enough to search with."""
+    import numpy as np  # most proofs need no floats
+
+    t = 1 / (1 + 0.3275911 * np.abs(x))
+    tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    return np.sign(x) * (1 - tail * np.exp(-(x**2)))
+
+
+def _log_ball(x: arb) -> arb:
+    return x.log()  # its second argument is none of ours
+
+
+def _loggamma_ball(x: arb) -> arb:
+    return x.lgamma()
+
+
+def _sinh(x: Expr) -> Expr:
+    return (sympy.exp(x) - sympy.exp(-x)) / 2
+
+
+def _cosh(x: Expr) -> Expr:
+    return (sympy.exp(x) + sympy.exp(-x)) / 2
+
+
+def _tanh(x: Expr) -> Expr:
+    return (sympy.exp(2 * x) - 1) / (sympy.exp(2 * x) + 1)
+
+
+def _tan(x: Expr) -> Expr:
+    return sympy.sin(x) / sympy.cos(x)
+
+
+_0, _1 = Fraction(0), Fraction(1)
+_KERNELS = (
+    Kernel(of=sympy.exp, needs=EVERYWHERE, ball=arb.exp, floats="exp", exact={_0: _1}),
+    Kernel(of=sympy.log, needs=POSITIVE, ball=_log_ball, floats="log", exact={_1: _0}),
+    Kernel(of=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, floats="absolute"),
+    Kernel(of=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, floats="sign", bound=_1),
+    Kernel(of=sympy.sin, needs=EVERYWHERE, ball=arb.sin, floats="sin", exact={_0: _0}),
+    Kernel(of=sympy.cos, needs=EVERYWHERE, ball=arb.cos, floats="cos", exact={_0: _1}),
+    Kernel(of=sympy.tan, needs=(Need("!=", cosine=True),), ball=arb.tan, floats="tan", exact={_0: _0}, elementary=_tan),
+    Kernel(of=sympy.sinh, needs=EVERYWHERE, ball=arb.sinh, floats="sinh", exact={_0: _0}, elementary=_sinh),
+    Kernel(of=sympy.cosh, needs=EVERYWHERE, ball=arb.cosh, floats="cosh", exact={_0: _1}, elementary=_cosh),
+    Kernel(of=sympy.tanh, needs=EVERYWHERE, ball=arb.tanh, floats="tanh", exact={_0: _0}, elementary=_tanh),
+    Kernel(  # pi/2 < 11/7
+        of=sympy.atan, needs=EVERYWHERE, ball=arb.atan, floats="arctan", exact={_0: _0}, bound=Fraction(11, 7)
+    ),
+    Kernel(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
+    Kernel(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
+    Kernel(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),
+)
+
+KERNELS: Mapping[type[Any], Kernel] = {kernel.of: kernel for kernel in _KERNELS}
+BALLS = {kernel.name: kernel.ball for kernel in _KERNELS if kernel.ball is not None}
+SMOOTH = tuple(kernel.of for kernel in _KERNELS if not kernel.needs and kernel.corner is Corner.NONE)
+"""Functions with all derivatives at every real number."""
+
+
+def with_arrays(kernel: Kernel) -> Callable[[Any], Any]:
+    """Return a function of arrays of floats, nan where it has no value."""
+    import numpy as np
+
+    if not isinstance(kernel.floats, str):
+        return kernel.floats
+    if not kernel.floats.startswith("math."):
+        return getattr(np, kernel.floats)
+    f = getattr(math, kernel.floats.removeprefix("math."))
+
+    def value(x: float) -> float:
+        try:
+            return f(x)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return np.vectorize(value, otypes=[float])
 
 
 def minimum(a: Expr, b: Expr) -> Expr:

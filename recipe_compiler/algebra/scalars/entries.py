@@ -152,8 +152,8 @@ def _elementwise_product(left: Rows, right: Rows, left_shape: Shape, right_shape
 
 def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
     """Return the entries of a function of the language at its arguments."""
-    if fn in elementwise.ELEMENTWISE:
-        f = elementwise.ELEMENTWISE[fn]
+    if fn in elementwise.FUNCTIONS:
+        f = elementwise.FUNCTIONS[fn].scalar
         return tuple(tuple(f(x) for x in row) for row in rows(args[0], at))
     match fn:
         case "minimum" | "maximum":

@@ -1,7 +1,7 @@
 """The value of a scalar expression at a rational point: exact where it is rational, else a ball that contains it."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
 
@@ -11,6 +11,7 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.elementwise import KERNELS, Kernel
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
@@ -88,10 +89,10 @@ def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) 
         case _ if e is sympy.E:
             return arb(1).exp()
         case _:
-            name = type(e).__name__
-            if name not in BALLS or len(e.args) != 1:
-                raise NoValueError(f"{name} has no exact value")
-            return _function(name, _value(argument(e), leaf, known))
+            kernel = KERNELS.get(type(e))
+            if kernel is None or kernel.ball is None:
+                raise NoValueError(f"{type(e).__name__} has no exact value")
+            return _function(kernel, kernel.ball, _value(argument(e), leaf, known))
 
 
 def ball(value: Value) -> arb:
@@ -182,40 +183,9 @@ def _polygamma(order: Value, x: Value) -> Value:
     return _checked(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
 
 
-def _log(x: arb) -> arb:
-    return x.log()
-
-
-def _lgamma(x: arb) -> arb:
-    return x.lgamma()
-
-
-BALLS: Mapping[str, Callable[[arb], arb]] = {
-    "exp": arb.exp,
-    "log": _log,
-    "sin": arb.sin,
-    "cos": arb.cos,
-    "tan": arb.tan,
-    "sinh": arb.sinh,
-    "cosh": arb.cosh,
-    "tanh": arb.tanh,
-    "atan": arb.atan,
-    "erf": arb.erf,
-    "gamma": arb.gamma,
-    "loggamma": _lgamma,
-}
-
-EXACT_AT: Mapping[tuple[str, Fraction], Fraction] = {
-    ("exp", Fraction(0)): Fraction(1),
-    ("log", Fraction(1)): Fraction(0),
-    **{(name, Fraction(0)): Fraction(0) for name in ("sin", "tan", "sinh", "tanh", "atan", "erf")},
-    **{(name, Fraction(0)): Fraction(1) for name in ("cos", "cosh")},
-}
-
-
-def _function(name: str, x: Value) -> Value:
-    if isinstance(x, Fraction) and (name, x) in EXACT_AT:
-        return EXACT_AT[name, x]
-    if name in {"log", "gamma", "loggamma"} and not is_certainly(x, 1):
-        raise NoValueError(f"{name} of a number that is not positive")
-    return _checked(BALLS[name](ball(x)))
+def _function(kernel: Kernel, f: Callable[[arb], arb], x: Value) -> Value:
+    if isinstance(x, Fraction) and x in kernel.exact:
+        return kernel.exact[x]
+    if not all(need.cosine or is_certainly(x + need.offset, 1 if need.op == ">" else 0) for need in kernel.needs):
+        raise NoValueError(f"{kernel.name} of a number that is not positive")
+    return _checked(f(ball(x)))

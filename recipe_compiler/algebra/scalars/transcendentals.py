@@ -15,6 +15,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.elementwise import KERNELS
 from recipe_compiler.algebra.scalars.walk import contains, subexpressions
 
 FORBIDDEN = (
@@ -29,6 +30,9 @@ FORBIDDEN = (
 FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
 
 
+_REWRITTEN = {kernel.of: kernel.elementary for kernel in KERNELS.values() if kernel.elementary is not None}
+
+
 class NoNormalFormError(Exception):
     """An expression outside what the normal form decides: not real, not defined, not smooth, or too large."""
 
@@ -40,7 +44,7 @@ def argument(e: Expr, n: int = 0) -> Expr:
 
 def elementary(e: Expr) -> Expr:
     """Return an expression with hyperbolic functions and tangents by exponentials, sine and cosine."""
-    if not contains(e, sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh):
+    if not contains(e, *_REWRITTEN):
         return e
     known: dict[sympy.Basic, sympy.Basic] = {}
     for node in subexpressions(e):
@@ -50,18 +54,10 @@ def elementary(e: Expr) -> Expr:
 
 
 def _elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic:
-    x = cast(Expr, args[0]) if args else sympy.Integer(0)
-    match node:
-        case sympy.tan():
-            return sympy.sin(x) / sympy.cos(x)
-        case sympy.sinh():
-            return (sympy.exp(x) - sympy.exp(-x)) / 2
-        case sympy.cosh():
-            return (sympy.exp(x) + sympy.exp(-x)) / 2
-        case sympy.tanh():
-            return (sympy.exp(2 * x) - 1) / (sympy.exp(2 * x) + 1)
-        case _:
-            return node.func(*args) if args and args != node.args else node
+    elementary = _REWRITTEN.get(type(node))
+    if elementary is not None:
+        return elementary(cast(Expr, args[0]))
+    return node.func(*args) if args and args != node.args else node
 
 
 def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.rewrite.transposes import kinds_of, plain
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Declarations
@@ -85,14 +86,12 @@ def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
             yield from [Condition(base, "!=")] if exponent < 0 else []
         case Power(base, Number(exponent)):
             yield Condition(base, ">" if smooth or exponent < 0 else ">=")
-        case Power(base) | Apply("log" | "gamma" | "loggamma" | "digamma" | "trigamma", (base,)):
+        case Power(base):
             yield Condition(base, ">")
-        case Apply("sqrt", (arg,)):
-            yield Condition(arg, ">" if smooth else ">=")
-        case Apply("log1p", (arg,)):
-            yield Condition(arg, ">", offset=1)
-        case Apply("tan", (arg,)):
-            yield Condition(Apply("cos", (arg,), arg.shape), "!=")
+        case Apply(fn, (arg,)) if fn in FUNCTIONS:
+            for need in FUNCTIONS[fn].needs:
+                of = Apply("cos", (arg,), arg.shape) if need.cosine else arg
+                yield Condition(of, ">=" if need.closed and not smooth else need.op, need.offset)
         case _:
             return
 
@@ -115,7 +114,7 @@ def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligat
 def _smooth(node: Formula, declarations: Declarations) -> Obligations:
     """Return what keeps a function with a kink or a jump away from it."""
     match node:
-        case Apply("abs" | "sign", (arg,)):
+        case Apply(fn, (arg,)) if fn in FUNCTIONS and FUNCTIONS[fn].corner is not Corner.NONE:
             kink = arg
         case Apply("minimum" | "maximum", (left, right)) if left.shape == right.shape:
             kink = Add((left, Multiply(Number(Fraction(-1)), right, right.shape)), left.shape)

@@ -15,6 +15,7 @@ from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.positivity import sign_sets as signs
 from recipe_compiler.algebra.positivity.sign_sets import PLUS, UNKNOWN, ZERO, Sign, sign_of
 from recipe_compiler.algebra.rewrite.transposes import chain, kinds_of, plain, scaled, transposed
+from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -266,19 +267,14 @@ def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
 def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations) -> Sign:
     of_args = [_sign(arg, declarations) for arg in args if not isinstance(arg, Compare)]
     x = of_args[0]
+    row = elementwise.FUNCTIONS.get(fn)
+    if row is not None and row.signs is not elementwise.Signs.UNKNOWN:
+        return _elementwise_sign(row.signs, x)
     match fn:
-        case "exp" | "softplus" | "sigmoid" | "cosh":
-            return sign_of(PLUS)
         case "sqrt":
             return x if x.positive else sign_of(ZERO, PLUS)
         case "abs":
             return Sign(frozenset(abs(v) for v in x.may_be), x.given if x.nonzero else frozenset())
-        case "sinh" | "tanh" | "atan" | "erf" | "expm1" | "sign":
-            return x
-        case "log1p":
-            return x if x.nonnegative else UNKNOWN
-        case "gamma":
-            return x if x.positive else UNKNOWN
         case "minimum" | "maximum":
             return signs.extreme(of_args[0], of_args[1], min if fn == "minimum" else max)
         case "where":
@@ -297,4 +293,17 @@ def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations
             found = _definite(args[0], declarations)
             return _sign_of_definite(found) if found else UNKNOWN
         case _:
+            return UNKNOWN
+
+
+def _elementwise_sign(rule: elementwise.Signs, x: Sign) -> Sign:
+    """Return the sign of an elementwise function of something of a sign."""
+    match rule:
+        case elementwise.Signs.POSITIVE:
+            return sign_of(PLUS)
+        case elementwise.Signs.OF_ARGUMENT:
+            return x
+        case elementwise.Signs.POSITIVE_AT_POSITIVE:
+            return x if x.positive else UNKNOWN
+        case elementwise.Signs.UNKNOWN:
             return UNKNOWN

@@ -11,6 +11,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.rewrite.transposes import kinds_of
+from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
@@ -123,6 +124,13 @@ class Smoothness(Enum):
     UNKNOWN = "not known"
 
 
+_MAY_JUMP = (
+    *(kernel.of for kernel in KERNELS.values() if kernel.needs or kernel.corner is Corner.JUMP),
+    Cell,
+    sympy.polygamma,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Spot:
     """A zero of something inside a function of one coordinate, and what the function does there."""
@@ -144,12 +152,14 @@ def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
         if x not in node.free_symbols:
             continue
         match node:
-            case sympy.Abs() | sympy.sign() | Cell() | sympy.log() | sympy.gamma() | sympy.loggamma():
+            case _ if type(node) in KERNELS:
+                kernel, inner = KERNELS[type(node)], argument(cast(Expr, node))
+                yield from (need.of(inner) for need in kernel.needs)
+                yield from [] if kernel.corner is Corner.NONE else [inner]
+            case Cell():
                 yield argument(node)
             case sympy.polygamma():
                 yield argument(node, 1)
-            case sympy.tan():
-                yield sympy.cos(argument(node))
             case sympy.Pow() if node.base is not sympy.E and not (node.exp.is_Integer and node.exp > 0):
                 yield node.base
             case _:
@@ -231,7 +241,7 @@ def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Frac
 
     A slope that is bounded on both sides is not enough: that of `atan(1/x)` is, at its jump.
     """
-    if f.has(sympy.sign, Cell, sympy.log, sympy.gamma, sympy.loggamma, sympy.polygamma, sympy.tan):
+    if f.has(*_MAY_JUMP):
         return False
     for node in sympy.preorder_traversal(f):
         if isinstance(node, sympy.Pow) and x in node.base.free_symbols and not node.exp.is_positive:

@@ -7,6 +7,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
 from recipe_compiler.verify.recover.fields import Fields
 
 MOST = 8
@@ -29,7 +30,9 @@ def _kernels(node: Expr) -> Iterator[Expr]:
     match node:
         case sympy.sin() | sympy.cos():
             yield from (sympy.sin(node.args[0]), sympy.cos(node.args[0]))
-        case sympy.exp() | sympy.log() | sympy.tanh() | sympy.atan() | AppliedUndef():
+        case AppliedUndef():
+            yield node
+        case _ if type(node) in KERNELS and KERNELS[type(node)].corner is Corner.NONE:
             yield node
         case sympy.Pow() if not node.exp.is_Integer or node.exp < 0:
             yield node

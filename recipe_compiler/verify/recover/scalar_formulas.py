@@ -8,6 +8,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, KERNELS
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, positions
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Function
@@ -25,9 +26,8 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.verify.recover.to_formula import raised, scaled, times, total
 
-FUNCTIONS: Mapping[str, str] = {
-    name: name for name in ("exp", "log", "sin", "cos", "tan", "tanh", "atan", "cosh", "sinh", "erf")
-} | {"Abs": "abs", "sign": "sign"}
+_NAMES: Mapping[object, str] = {row.scalar: name for name, row in FUNCTIONS.items() if row.scalar in KERNELS}
+"""Functions of SymPy that are one of the language."""
 
 
 class NotWrittenError(Exception):
@@ -76,8 +76,8 @@ class Writer:
                 return self._slope(e)
             case _ if e is sympy.pi:
                 return Pi()
-            case sympy.Function() if type(e).__name__ in FUNCTIONS:
-                return Apply(FUNCTIONS[type(e).__name__], (self.written(cast(Expr, e.args[0])),), SCALAR)
+            case _ if type(e) in _NAMES:
+                return Apply(_NAMES[type(e)], (self.written(cast(Expr, e.args[0])),), SCALAR)
             case _:
                 raise NotWrittenError(f"{type(e).__name__} has no formula")
 

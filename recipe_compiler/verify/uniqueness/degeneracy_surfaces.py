@@ -24,6 +24,7 @@ from recipe_compiler.algebra.dynamics.system import System, gradient
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.elementwise import SMOOTH
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, add, total, transpose
@@ -44,7 +45,7 @@ LARGEST = 400
 LARGEST_DIMENSION = 6
 SCALES = (Fraction(1), Fraction(0), Fraction(1, 4), Fraction(4))
 _FREE = frozenset({DomainName.REAL, DomainName.CIRCLE})
-_SMOOTH = (sympy.Add, sympy.Mul, sympy.sin, sympy.cos, sympy.exp, sympy.tanh, sympy.atan)
+_SMOOTH = (sympy.Add, sympy.Mul, *SMOOTH)
 
 
 @dataclass(frozen=True, slots=True)
