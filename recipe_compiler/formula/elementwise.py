@@ -14,10 +14,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-import sympy
-
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula import arrays
+from recipe_compiler.formula import elementwise_own as own
 
 
 class Corner(StrEnum):
@@ -52,8 +50,10 @@ class Elementwise:
     """What `help` says it returns."""
     latex: str = ""
     """The operator, or the whole with `#` for the argument; by default the name, upright."""
-    scalar: Callable[[Any], Any]
-    """The function of a SymPy scalar."""
+    sympy: str = ""
+    """SymPy's name of it."""
+    scalar: Callable[[Any], Any] | None = None
+    """The function of a SymPy scalar, where it has no name there."""
     slope: str = ""
     """The derivative; without one, differentiating it is an error."""
     stated_slope: str = ""
@@ -91,6 +91,8 @@ class Elementwise:
     def __post_init__(self) -> None:
         if not (self.ufunc or self.array or hasattr(math, self.emitted.removeprefix("math."))):
             raise CompilerError(f"the row of {self.name} lacks `array`: neither NumPy nor math has it")
+        if not (self.sympy or self.scalar):
+            raise CompilerError(f"the row of {self.name} lacks `scalar`: SymPy does not have it")
 
     def latex_of(self, arg: str) -> str:
         """Return it in LaTeX, of an argument in LaTeX."""
@@ -108,119 +110,103 @@ class Elementwise:
         return self.ends == (0, 0)
 
 
-def _softplus(x: Any) -> Any:
-    return sympy.log(1 + sympy.exp(x))
-
-
-def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + sympy.exp(-x))
-
-
-def _log1p(x: Any) -> Any:
-    return sympy.log(1 + x)
-
-
-def _expm1(x: Any) -> Any:
-    return sympy.exp(x) - 1
-
-
 SMOOTH, KINK, JUMP = Corner.NONE, Corner.KINK, Corner.JUMP
 EVEN, ODD = Parity.EVEN, Parity.ODD
 POWER, EXPONENTIAL, FACTORIAL = Size.POWER, Size.EXPONENTIAL, Size.FACTORIAL
 
 _ROWS = (
     Elementwise(
-        name="exp", words="e**x", latex=r"\exp", scalar=sympy.exp, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
+        name="exp", words="e**x", latex=r"\exp", sympy="exp", slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
         emitted="_exp", ufunc="exp", at_zero="1", total=True, positive=True, increasing=True,
     ),
     Elementwise(
-        name="log", words="the natural logarithm", latex=r"\log", scalar=sympy.log, slope="1/x", corner=SMOOTH,
+        name="log", words="the natural logarithm", latex=r"\log", sympy="log", slope="1/x", corner=SMOOTH,
         size=POWER, emitted="math.log", ufunc="log", increasing=True, tame=True, logarithm_of="x",
     ),
     Elementwise(
-        name="log1p", words="log(1 + x)", scalar=_log1p, slope="1/(1 + x)", corner=SMOOTH, size=POWER,
+        name="log1p", words="log(1 + x)", scalar=own.log1p, slope="1/(1 + x)", corner=SMOOTH, size=POWER,
         emitted="math.log1p", ufunc="log1p", at_zero="0", increasing=True, tame=True, logarithm_of="1 + x",
     ),
     Elementwise(
-        name="expm1", words="exp(x) - 1", scalar=_expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
+        name="expm1", words="exp(x) - 1", scalar=own.expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
         emitted="math.expm1", ufunc="expm1", at_zero="0", total=True, increasing=True,
     ),
     Elementwise(
-        name="sqrt", words="the square root", latex=r"\sqrt{#}", scalar=sympy.sqrt, slope="1/(2*sqrt(x))",
+        name="sqrt", words="the square root", latex=r"\sqrt{#}", sympy="sqrt", slope="1/(2*sqrt(x))",
         corner=SMOOTH, size=POWER, emitted="math.sqrt", ufunc="sqrt", at_zero="0", homogeneous=Fraction(1, 2),
         increasing=True, tame=True,
     ),
     Elementwise(
-        name="abs", words="the absolute value", latex=r"\left|#\right|", scalar=sympy.Abs, slope="sign(x)", corner=KINK,
+        name="abs", words="the absolute value", latex=r"\left|#\right|", sympy="Abs", slope="sign(x)", corner=KINK,
         size=POWER, emitted="abs", ufunc="absolute", at_zero="0", parity=EVEN, homogeneous=Fraction(1), total=True,
         tame=True, ends=(-1, 1),
     ),
     Elementwise(
-        name="sign", words="the sign (0 at 0)", scalar=sympy.sign, slope="0", corner=JUMP, size=POWER, emitted="_sign",
+        name="sign", words="the sign (0 at 0)", sympy="sign", slope="0", corner=JUMP, size=POWER, emitted="_sign",
         ufunc="sign", at_zero="0", parity=ODD, homogeneous=Fraction(0), total=True, increasing=True, tame=True,
         ends=(0, 0),
     ),
     Elementwise(
-        name="sin", words="the sine", latex=r"\sin", scalar=sympy.sin, slope="cos(x)", corner=SMOOTH, size=POWER,
+        name="sin", words="the sine", latex=r"\sin", sympy="sin", slope="cos(x)", corner=SMOOTH, size=POWER,
         emitted="math.sin", ufunc="sin", at_zero="0", square="1 - cos(x)**2", parity=ODD, total=True, periodic=True,
         tame=True, ends=(0, 0),
     ),
     Elementwise(
-        name="cos", words="the cosine", latex=r"\cos", scalar=sympy.cos, slope="-sin(x)", corner=SMOOTH, size=POWER,
+        name="cos", words="the cosine", latex=r"\cos", sympy="cos", slope="-sin(x)", corner=SMOOTH, size=POWER,
         emitted="math.cos", ufunc="cos", at_zero="1", parity=EVEN, total=True, periodic=True, tame=True, ends=(0, 0),
     ),
     Elementwise(
-        name="tan", words="the tangent", latex=r"\tan", scalar=sympy.tan, slope="1 + tan(x)**2", corner=SMOOTH,
+        name="tan", words="the tangent", latex=r"\tan", sympy="tan", slope="1 + tan(x)**2", corner=SMOOTH,
         size=POWER, emitted="math.tan", ufunc="tan", at_zero="0", parity=ODD, periodic=True,
     ),
     Elementwise(
-        name="tanh", words="the hyperbolic tangent", latex=r"\tanh", scalar=sympy.tanh, slope="1 - tanh(x)**2",
+        name="tanh", words="the hyperbolic tangent", latex=r"\tanh", sympy="tanh", slope="1 - tanh(x)**2",
         stated_slope="cosh(x)**(-2)", corner=SMOOTH, size=POWER, emitted="math.tanh", ufunc="tanh", at_zero="0",
         parity=ODD, total=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="atan", words="the arc tangent", latex=r"\arctan", scalar=sympy.atan, slope="1/(1 + x**2)", corner=SMOOTH,
+        name="atan", words="the arc tangent", latex=r"\arctan", sympy="atan", slope="1/(1 + x**2)", corner=SMOOTH,
         size=POWER, emitted="math.atan", ufunc="arctan", at_zero="0", parity=ODD, total=True, increasing=True,
         tame=True, ends=(0, 0),
     ),
     Elementwise(
-        name="cosh", words="the hyperbolic cosine", latex=r"\cosh", scalar=sympy.cosh, slope="sinh(x)", corner=SMOOTH,
+        name="cosh", words="the hyperbolic cosine", latex=r"\cosh", sympy="cosh", slope="sinh(x)", corner=SMOOTH,
         size=EXPONENTIAL, emitted="math.cosh", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2", parity=EVEN,
         total=True, positive=True,
     ),
     Elementwise(
-        name="sinh", words="the hyperbolic sine", latex=r"\sinh", scalar=sympy.sinh, slope="cosh(x)", corner=SMOOTH,
+        name="sinh", words="the hyperbolic sine", latex=r"\sinh", sympy="sinh", slope="cosh(x)", corner=SMOOTH,
         size=EXPONENTIAL, emitted="math.sinh", ufunc="sinh", at_zero="0", parity=ODD, total=True, increasing=True,
     ),
     Elementwise(
-        name="softplus", words="log(1 + exp(x))", scalar=_softplus, slope="sigmoid(x)", corner=SMOOTH, size=POWER,
-        emitted="_softplus", array=arrays.softplus, at_zero="log(2)", total=True, positive=True, increasing=True,
+        name="softplus", words="log(1 + exp(x))", scalar=own.softplus, slope="sigmoid(x)", corner=SMOOTH, size=POWER,
+        emitted="_softplus", array=own.softplus_of_array, at_zero="log(2)", total=True, positive=True, increasing=True,
         ends=(0, 1),
     ),
     Elementwise(
-        name="sigmoid", words="1/(1 + exp(-x))", scalar=_sigmoid, slope="sigmoid(x) - sigmoid(x)**2",
-        stated_slope="sigmoid(x)*sigmoid(-x)", corner=SMOOTH, size=POWER, emitted="_sigmoid", array=arrays.sigmoid,
-        at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
+        name="sigmoid", words="1/(1 + exp(-x))", scalar=own.sigmoid, slope="sigmoid(x) - sigmoid(x)**2",
+        stated_slope="sigmoid(x)*sigmoid(-x)", corner=SMOOTH, size=POWER, emitted="_sigmoid",
+        array=own.sigmoid_of_array, at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="erf", words="the error function", scalar=sympy.erf, slope="2*pi**(-1/2)*exp(-x**2)", corner=SMOOTH,
+        name="erf", words="the error function", sympy="erf", slope="2*pi**(-1/2)*exp(-x**2)", corner=SMOOTH,
         size=POWER, emitted="math.erf", at_zero="0", parity=ODD, total=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
-        name="gamma", words="the gamma function", latex=r"\Gamma", scalar=sympy.gamma, slope="gamma(x)*digamma(x)",
+        name="gamma", words="the gamma function", latex=r"\Gamma", sympy="gamma", slope="gamma(x)*digamma(x)",
         corner=SMOOTH, size=FACTORIAL, emitted="math.gamma",
     ),
     Elementwise(
-        name="loggamma", words="the logarithm of the gamma function", latex=r"\log\Gamma", scalar=sympy.loggamma,
+        name="loggamma", words="the logarithm of the gamma function", latex=r"\log\Gamma", sympy="loggamma",
         slope="digamma(x)", corner=SMOOTH, size=POWER, emitted="math.lgamma", tame=True,
     ),
     Elementwise(
-        name="digamma", words="the derivative of loggamma", latex=r"\psi", scalar=sympy.digamma, slope="trigamma(x)",
-        corner=SMOOTH, size=POWER, emitted="_digamma", array=arrays.digamma, increasing=True, tame=True,
+        name="digamma", words="the derivative of loggamma", latex=r"\psi", sympy="digamma", slope="trigamma(x)",
+        corner=SMOOTH, size=POWER, emitted="_digamma", array=own.digamma_of_array, increasing=True, tame=True,
     ),
     Elementwise(
-        name="trigamma", words="the second derivative of loggamma", latex=r"\psi_1", scalar=sympy.trigamma,
-        corner=SMOOTH, size=POWER, emitted="_trigamma", array=arrays.trigamma, tame=True,
+        name="trigamma", words="the second derivative of loggamma", latex=r"\psi_1", sympy="trigamma",
+        corner=SMOOTH, size=POWER, emitted="_trigamma", array=own.trigamma_of_array, tame=True,
     ),
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ from recipe_compiler.formula.sympy_names import Object, block_name, entry_positi
 from recipe_compiler.formula.tree import Tree
 
 _FUNCTIONS: dict[type[sympy.Basic], str] = {
-    **{row.scalar: row.name for row in FUNCTIONS.values() if isinstance(row.scalar, type)},
+    **{getattr(sympy, row.sympy): row.name for row in FUNCTIONS.values() if row.sympy},
     sympy.Trace: "trace", sympy.Determinant: "det", sympy.DiagMatrix: "diag",
 }  # fmt: skip
 _NARY: dict[type[sympy.Basic], str] = {sympy.Min: "minimum", sympy.Max: "maximum", sympy.KroneckerProduct: "kron"}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.formula.arrays import entrywise
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
+from recipe_compiler.formula.elementwise_own import entrywise
 from recipe_compiler.formula.expression import (
     Add,
     Apply,

@@ -196,7 +196,8 @@ def function(fn: str, *args: Scalar) -> Scalar:
         case ["maximum"]:
             return sympy.Max(*args)
         case _:
-            return FUNCTIONS[fn].scalar(*args)
+            row = FUNCTIONS[fn]
+            return row.scalar(*args) if row.scalar else getattr(sympy, row.sympy)(*args)
 
 
 def rational(value: Fraction) -> Scalar:
