@@ -32,7 +32,7 @@ def contestants() -> Iterator[Entry]:
         for generator in GENERATORS:
             if name == "w4" and generator == "numpy":
                 continue  # it has no lanes
-            asked = replace(emitted.load_build(build, **sizes), name=f"{build}_{generator}", noise_generator=generator)
+            asked = replace(emitted.load_build(build, **sizes), name=f"{build}_{generator}", bit_generator=generator)
             run = emitted.Chains(asked, thin, 1, chains=chains, lanes=name == "w4")
             yield name, generator, thin * chains * sizes.get("d", 1), run.advance
 

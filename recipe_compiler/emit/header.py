@@ -124,8 +124,8 @@ def _step(build: Build, program: Program) -> Iterator[str]:
         yield "Euler-Maruyama: every block from the old state at once; weak order 1"
     else:
         yield f"sequential Euler: {', then '.join(build.order)}; the noise covariance is that of the old state; order 1"
-    if program.noises and program.noise_generator in _DRAWN:
-        yield _DRAWN[program.noise_generator]
+    if program.noises and program.bit_generator in _DRAWN:
+        yield _DRAWN[program.bit_generator]
     if program.narrow:
         yield "the data are stored in float32; arithmetic is in float64"
     if program.variant == "full":

@@ -15,7 +15,7 @@ from recipe_compiler.emit.print_stein_operator import print_whole
 from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.lower_generator import lower_generator
+from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program, symbolic_sizes
 
@@ -84,7 +84,10 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     if has_lanes(program, kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
     yield from _names(
-        "MOMENTS", tuple(moment.says for moment in program.generator.moments) if program.generator else ()
+        "MOMENTS",
+        tuple(moment.says for moment in program.infinitesimal_generator.moments)
+        if program.infinitesimal_generator
+        else (),
     )
     if program.gradient and program.gradient.code:
         yield f"GRADIENT = {_quoted(program.gradient.code)}"
@@ -137,7 +140,7 @@ def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
 
 def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     """Yield what tells of a run: the generator, and the forecast of one with minibatches."""
-    lowered = lower_generator(program)
+    lowered = lower_infinitesimal_generator(program)
     if lowered is None:
         return
     sizes = symbolic_sizes(program)

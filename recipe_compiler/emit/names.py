@@ -27,7 +27,11 @@ def renames(program: Program) -> dict[str, str]:
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
     made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_draws",)}
-    made |= {moment.name for moment in program.generator.moments} if program.generator else set[str]()
+    made |= (
+        {moment.name for moment in program.infinitesimal_generator.moments}
+        if program.infinitesimal_generator
+        else set[str]()
+    )
     found: dict[str, str] = {}
     for name in names:
         new = name

@@ -6,7 +6,7 @@ from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import docstring, shape_text, size_lines
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
-from recipe_compiler.program.lower_generator import LoweredGenerator
+from recipe_compiler.program.lower_infinitesimal_generator import LoweredInfinitesimalGenerator
 from recipe_compiler.program.program import Program
 
 
@@ -48,7 +48,7 @@ def print_one_step(program: Program, kernel: Kernel) -> Iterator[str]:
 
 
 def print_forecast(
-    program: Program, kernel: Kernel, lowered: LoweredGenerator, sizes: tuple[str, ...]
+    program: Program, kernel: Kernel, lowered: LoweredInfinitesimalGenerator, sizes: tuple[str, ...]
 ) -> Iterator[str]:
     """Yield the lines of `forecast`."""
     blocks = tuple(block.name for block in program.blocks)

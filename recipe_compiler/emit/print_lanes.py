@@ -21,7 +21,7 @@ def has_lanes(program: Program, kernel: Kernel) -> bool:
 
     A numpy.random.Generator draws for one chain at a time.
     """
-    return bool(kernel.registers) and not kernel.step.work and program.noise_generator != "numpy"
+    return bool(kernel.registers) and not kernel.step.work and program.bit_generator != "numpy"
 
 
 def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:

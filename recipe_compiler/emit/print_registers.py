@@ -20,7 +20,7 @@ def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterato
     )
     for block, k, name in state:
         yield f"    {name} = {block}[{k}]"
-    words = tuple(enumerate(WORDS[program.noise_generator]))
+    words = tuple(enumerate(WORDS[program.bit_generator]))
     yield from (f"    {name} = noise_state[{k}]" for k, name in words)
     yield f"    done = {first}.shape[0]"
     yield f"    for kept in range({first}.shape[0]):"

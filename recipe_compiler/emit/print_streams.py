@@ -19,7 +19,7 @@ WORDS = {"xoshiro": ("s0", "s1", "s2", "s3"), "philox": ("s0", "s1", "s2"), "num
 
 def draw_scalars(program: Program, names: Sequence[str]) -> Iterator[str]:
     """Yield lines that draw the normals of a step into scalars; the state is in scalars too, and moves on."""
-    match program.noise_generator:
+    match program.bit_generator:
         case "philox":
             for k in range(0, len(names), 2):
                 both = ", ".join((names[k], names[k + 1] if k + 1 < len(names) else "_"))
@@ -52,12 +52,12 @@ def steps_at_once(program: Program, count: int) -> int:
 
     Rows of xoshiro lanes come in pairs, none of which is to be dropped within a draw, and longer loops cost less.
     """
-    return max(8 // count, 1 + count % 2) if count and program.noise_generator == "xoshiro" else 1
+    return max(8 // count, 1 + count % 2) if count and program.bit_generator == "xoshiro" else 1
 
 
 def draw_lanes(program: Program, out: str) -> Iterator[str]:
     """Yield lines that fill rows with normals of 64 chains, a lane of each; the state moves on."""
-    if program.noise_generator == "philox":
+    if program.bit_generator == "philox":
         yield f"_fill_normals_philox_lanes(noise_state, {out})"
         yield "_next_step(noise_state)"
     else:
@@ -66,7 +66,7 @@ def draw_lanes(program: Program, out: str) -> Iterator[str]:
 
 def end_step(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the line that moves the state of the noise on by a step, where drawing does not."""
-    if program.noise_generator == "philox" and kernel.noises:
+    if program.bit_generator == "philox" and kernel.noises:
         yield "_next_step(noise_state)"
 
 
@@ -77,7 +77,7 @@ def _begin(names: Sequence[str]) -> str:
 
 def _fill(program: Program, kernel: Kernel, begin: str) -> str:
     """Return a call that fills an array, up to that array."""
-    match program.noise_generator:
+    match program.bit_generator:
         case "philox":
             return f"_fill_normals_philox(noise_state, {begin}"
         case "numpy":
@@ -88,7 +88,7 @@ def _fill(program: Program, kernel: Kernel, begin: str) -> str:
 
 def noise_words(program: Program, kernel: Kernel) -> int:
     """Return how many words the state of the noise of a chain has: none where it is a numpy.random.Generator."""
-    return {"philox": 3, "numpy": 0, "xoshiro": LANES if kernel.chunked else 4}[program.noise_generator]
+    return {"philox": 3, "numpy": 0, "xoshiro": LANES if kernel.chunked else 4}[program.bit_generator]
 
 
 def batch_words(program: Program) -> int:
@@ -102,7 +102,7 @@ def print_seed_streams(program: Program, kernel: Kernel) -> Iterator[str]:
         "philox": "_seed_counters(seed, chains)",
         "numpy": "_seed_generators(seed, chains)",
         "xoshiro": f"_seed_words(seed, chains, 0, {noise_words(program, kernel)})",
-    }[program.noise_generator]
+    }[program.bit_generator]
     yield "def seed_streams(seed, chains):"
     says = "Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."
     yield f'    """{says}"""'

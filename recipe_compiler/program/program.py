@@ -107,7 +107,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Generator:
+class InfinitesimalGenerator:
     """The generator of the equation that a step discretises, on polynomials; the gradient is that of all data."""
 
     gradient: Gradient
@@ -130,12 +130,12 @@ class Program:
     noises: tuple[Noise, ...]
     updates: tuple[Update, ...]
     """In the order in which they are done, one for every block."""
-    generator: Generator | None = None
+    infinitesimal_generator: InfinitesimalGenerator | None = None
     contiguous: bool = False
     """Whether a minibatch is a block of consecutive rows."""
     narrow: bool = False
     """Whether the data are stored in float32."""
-    noise_generator: str = "xoshiro"
+    bit_generator: str = "xoshiro"
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
 
 

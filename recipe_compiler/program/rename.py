@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.program.program import Generator, Gradient, Noise, Part, Program, Update
+from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Noise, Part, Program, Update
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -50,7 +50,9 @@ def rename(program: Program, names: Names) -> Program:
             Update(_block(update.block, names), update.new, rename_tensor(update.drift, names))
             for update in program.updates
         ),
-        generator=None if program.generator is None else _generator(program.generator, names),
+        infinitesimal_generator=None
+        if program.infinitesimal_generator is None
+        else _infinitesimal_generator(program.infinitesimal_generator, names),
     )
 
 
@@ -96,10 +98,10 @@ def _part(part: Part, names: Names) -> Part:
     return replace(part, block=_block(part.block, names)).mapped(lambda tensor: rename_tensor(tensor, names))
 
 
-def _generator(generator: Generator, names: Names) -> Generator:
+def _infinitesimal_generator(generator: InfinitesimalGenerator, names: Names) -> InfinitesimalGenerator:
     moments = (replace(m, says=_written(m.says, names), phi=rename_tensor(m.phi, names),
                        value=rename_tensor(m.value, names)) for m in generator.moments)  # fmt: skip
-    return Generator(_gradient(generator.gradient, names), tuple(moments))
+    return InfinitesimalGenerator(_gradient(generator.gradient, names), tuple(moments))
 
 
 def _written(says: str, names: Names) -> str:

@@ -20,7 +20,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_lanes import has_lanes
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.program import Generator, Program
+from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.equal import at_sizes, equal
@@ -115,12 +115,16 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     found.append(Reading("an iteration of the loop", partial(check_iteration, module, known)))
     if has_lanes(module.program, module.kernel):
         found.append(Reading("the lanes", partial(check_lanes, module, here)))
-    if module.program.generator is not None:
-        found.append(Reading("the generator", partial(_same_shipped_generator, module, module.program.generator, here)))
+    if module.program.infinitesimal_generator is not None:
+        found.append(
+            Reading(
+                "the generator", partial(_same_shipped_generator, module, module.program.infinitesimal_generator, here)
+            )
+        )
     return found
 
 
-def _same_shipped_generator(module: Module, generator: Generator, here: Names) -> None:
+def _same_shipped_generator(module: Module, generator: InfinitesimalGenerator, here: Names) -> None:
     read = read_moments(module, here)
     for place, value in stated_moments(generator, here).items():
         equal(read[place], value, f"entry {place} of the generator at a point", here)
@@ -208,7 +212,7 @@ def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping
 
 def _same_generator(module: Module, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
     """Compare L phi as the emitted generator computes it with the second engine's, from D, Q and H."""
-    generator = module.program.generator
+    generator = module.program.infinitesimal_generator
     if generator is None:
         return
     read = read_moments(module, here)

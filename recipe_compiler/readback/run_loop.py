@@ -117,7 +117,7 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     Raises:
         CompilerError: a step is given something else, a normal is drawn twice, or something does not move on.
     """
-    kernel, generator = module.kernel, module.program.noise_generator
+    kernel, generator = module.kernel, module.program.bit_generator
     iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))
     iteration.given["noise_state"][:] = iteration.words()
     start = [np.array(iteration.given[block.name]) for block in module.program.blocks]
@@ -174,7 +174,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
     shapes |= {datum.name: (BATCH + 1, *datum.shape.sizes) for datum in program.data}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
-    shapes |= {"noise_state": (WORDS[program.noise_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
+    shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
     shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": (), "gradient": ()}
     found: dict[str, Value] = {}
     for name in run_arguments(program, kernel):

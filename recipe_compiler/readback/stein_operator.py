@@ -11,8 +11,11 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_generator import LoweredGenerator, lower_generator
-from recipe_compiler.program.program import Generator, Gradient, Moment, symbolic_sizes
+from recipe_compiler.program.lower_infinitesimal_generator import (
+    LoweredInfinitesimalGenerator,
+    lower_infinitesimal_generator,
+)
+from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment, symbolic_sizes
 from recipe_compiler.readback.equal import equal
 from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader
@@ -26,7 +29,7 @@ Entries = dict[tuple[str, tuple[int, ...]], Scalar]
 
 def read_moments(module: Module, names: Names) -> Entries:
     """Return L phi at one state as the emitted `generator` computes it, the gradient left as it is named."""
-    generator = module.program.generator
+    generator = module.program.infinitesimal_generator
     if generator is None:
         return {}
     gradient = np.array(names.gradient(), object)
@@ -47,9 +50,9 @@ def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
     return list(_read(reader, lowered.gradient, values)[0])
 
 
-def _prepared(module: Module, names: Names, reader: Reader) -> tuple[LoweredGenerator, dict[str, object]]:
+def _prepared(module: Module, names: Names, reader: Reader) -> tuple[LoweredInfinitesimalGenerator, dict[str, object]]:
     """Return the procedures of the generator, and all that they may be given."""
-    lowered = lower_generator(module.program)
+    lowered = lower_infinitesimal_generator(module.program)
     if lowered is None:
         raise CompilerError("the module has no generator to read")
     values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
@@ -66,7 +69,7 @@ def _read(reader: Reader, procedure: Procedure, values: dict[str, object]) -> tu
     return found if isinstance(found, tuple) else (found,)
 
 
-def stated_moments(generator: Generator, names: Names) -> Entries:
+def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return L phi as the Program states it."""
 
     def leaf(atom: Atom) -> Scalar | None:
@@ -83,7 +86,7 @@ def stated_moments(generator: Generator, names: Names) -> Entries:
     return {(moment.name, at): value(moment, at) for moment in generator.moments for at in _places(moment, names)}
 
 
-def polynomials(generator: Generator, names: Names) -> Entries:
+def polynomials(generator: InfinitesimalGenerator, names: Names) -> Entries:
     """Return phi itself, in the coordinates of the program."""
     return {
         (moment.name, at): scalarise(moment.phi, names.sizes, dict(zip(moment.phi.free, at, strict=True)), names.atom)

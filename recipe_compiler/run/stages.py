@@ -21,7 +21,7 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast, forecast
-from recipe_compiler.run.generator import generator_means
+from recipe_compiler.run.infinitesimal_means import infinitesimal_means
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
@@ -91,7 +91,7 @@ def settings_of(
         found = f"found {spelled('batch_size')}, expected none"
         problem = f"{found}: the variant of this build is full, every step uses all data"
         raise SpecError([Fault(build.source.place("variant"), "variant", problem)])
-    if given.get("lanes") and (why := no_lanes(build.target, build.noise_generator)):
+    if given.get("lanes") and (why := no_lanes(build.target, build.bit_generator)):
         problem = f"found it for {build.name}: {why}"
         raise SpecError([Fault(build.source.place("target"), spelled("lanes"), problem)])
     return replace(build.run, **{name: value for name, value in given.items() if value is not None})
@@ -143,7 +143,7 @@ def draw(
 def conclude(plan: Plan, draws: Draws) -> tuple["DataTree", Told]:
     """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
     run = plan.run
-    means = generator_means(run.module, plan.inputs, draws)
+    means = infinitesimal_means(run.module, plan.inputs, draws)
     told = Told(plan.forecast, departures(run.module, run.build, plan.inputs, draws, plan.names), means)
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)

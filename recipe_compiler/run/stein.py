@@ -17,8 +17,8 @@ import numpy as np
 
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.generator import FALSE_ALARM, chosen_draws, errors_of
 from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.infinitesimal_means import FALSE_ALARM, chosen_draws, errors_of
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, potential_place
 from recipe_compiler.run.schedule import weights

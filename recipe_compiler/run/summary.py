@@ -8,7 +8,7 @@ import numpy as np
 
 from recipe_compiler.run.doubts import doubts
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.generator import GeneratorMeans
+from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans
 from recipe_compiler.run.numbers import COLUMNS, Row, rows_of, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
@@ -30,7 +30,7 @@ class Told:
     """What was said before the run; None for one with the full gradient."""
     departures: Departures | None = None
     """How far the draws are from the target."""
-    generator: GeneratorMeans | None = None
+    generator: InfinitesimalMeans | None = None
     """What a finite step makes of the auxiliary blocks."""
 
 

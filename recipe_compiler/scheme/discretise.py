@@ -48,7 +48,8 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
             derivation, exact, setting.declared, {**_one_name_each(build, setting.gradient, shipped), **shipped}
         )
     return rename(
-        replace(program, generator=generator, narrow=_narrow(build), noise_generator=build.noise_generator), one_name
+        replace(program, infinitesimal_generator=generator, narrow=_narrow(build), bit_generator=build.bit_generator),
+        one_name,
     )
 
 

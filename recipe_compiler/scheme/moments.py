@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
 
-from recipe_compiler.derive.generator import generator
+from recipe_compiler.derive.infinitesimal_generator import generator
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.program.program import Generator, Gradient, Moment
+from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment
 from recipe_compiler.scheme.update import fresh, with_gradient
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
@@ -18,7 +18,7 @@ SMALL = 8
 
 def moments(
     derivation: Derivation, gradient: Gradient, declared: frozenset[str], sizes: Mapping[str, str | int]
-) -> Generator | None:
+) -> InfinitesimalGenerator | None:
     """Return L phi for every coordinate, and for products of two; None where no block has the whole real line.
 
     Args:
@@ -49,7 +49,7 @@ def moments(
         value = c.rename(generator(derivation, phi), moves)
         stated = with_gradient(value, derivation.dynamics.potential, gradient.name, {})
         found.append(Moment(array, says, c.rename(phi, moves), stated))
-    return Generator(gradient, tuple(found))
+    return InfinitesimalGenerator(gradient, tuple(found))
 
 
 def _inside(derivation: Derivation) -> tuple[Block, ...]:

@@ -106,7 +106,7 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
         control=(control[0].name, control[1].name) if control else None,
         estimated=None if noise is None else noise[1].name,
-        noise_generator=document.noise.generator,
+        bit_generator=document.noise.generator,
     )
 
 

@@ -11,13 +11,13 @@ def noise(text: str) -> tuple[str, str]:
 
 
 def test_it_is_xoshiro_unless_it_is_stated(load_spoiled) -> None:
-    assert load_spoiled(BUILD).noise_generator == "xoshiro"
-    assert load_spoiled(BUILD, noise("{}")).noise_generator == "xoshiro"
+    assert load_spoiled(BUILD).bit_generator == "xoshiro"
+    assert load_spoiled(BUILD, noise("{}")).bit_generator == "xoshiro"
 
 
 @pytest.mark.parametrize("generator", ["xoshiro", "philox", "numpy"])
 def test_it_is_what_is_stated(load_spoiled, generator: str) -> None:
-    assert load_spoiled(BUILD, noise(f"{{generator: {generator}}}")).noise_generator == generator
+    assert load_spoiled(BUILD, noise(f"{{generator: {generator}}}")).bit_generator == generator
 
 
 @pytest.mark.parametrize(

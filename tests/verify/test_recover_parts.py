@@ -25,7 +25,7 @@ from recipe_compiler.verify.recover.numeric import numeric_q
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.search import recover
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, problem_of
-from recipe_compiler.verify.recover.solve import Coefficient, Generators, solve
+from recipe_compiler.verify.recover.solve import Coefficient, Indeterminates, solve
 from recipe_compiler.verify.recover.two_dimensional import from_integral, integral
 from recipe_compiler.verify.recover.verified import Recovery, verified
 
@@ -71,7 +71,7 @@ def point(subject: Subject, *values: Fraction) -> Point:
 def test_equations_are_solved_for_functions_of_sizes() -> None:
     columns = [{"a": ((ONE, (("d", 1),)),), "b": ((ONE, ()),)}, {"b": ((Fraction(-2), (("m", 1),)),)}]
     target = {"a": ((Fraction(3), ()),)}
-    found = dict(solve(columns, target, Generators(["d", "m"])) or ())
+    found = dict(solve(columns, target, Indeterminates(["d", "m"])) or ())
     assert found[0] == Coefficient(((Fraction(3), ()),), ((ONE, (("d", 1),)),))
     assert found[1].bottom == ((ONE, (("d", 1), ("m", 1))),) or found[1].top == ((Fraction(3), ()),)
     values = {"d": Fraction(5), "m": Fraction(7)}
@@ -92,7 +92,7 @@ def value(coefficient: Coefficient, values: dict[str, Fraction]) -> Fraction:
 
 
 def test_a_generator_that_stands_for_a_sum_is_that_sum() -> None:
-    generators = Generators(["d"])
+    generators = Indeterminates(["d"])
     generators.note("over", ((ONE, (("d", 1),)), (Fraction(2), ())))
     columns = [{"a": ((ONE, (("d", 1),)), (Fraction(2), ()))}]
     found = solve(columns, {"a": ((ONE, (("over", 2),)),)}, generators)
@@ -102,18 +102,18 @@ def test_a_generator_that_stands_for_a_sum_is_that_sum() -> None:
 
 def test_equations_without_a_solution_have_none() -> None:
     columns = [{"a": ((ONE, ()),), "b": ((ONE, ()),)}]
-    assert solve(columns, {"a": ((ONE, ()),)}, Generators()) is None
-    assert solve([], {"a": ((ONE, ()),)}, Generators()) is None
+    assert solve(columns, {"a": ((ONE, ()),)}, Indeterminates()) is None
+    assert solve([], {"a": ((ONE, ()),)}, Indeterminates()) is None
 
 
 def test_the_first_unknowns_that_do_are_used() -> None:
     column = {"a": ((Fraction(2), ()),)}
-    found = solve([column, column, {"a": ((ONE, ()),)}], {"a": ((ONE, ()),)}, Generators())
+    found = solve([column, column, {"a": ((ONE, ()),)}], {"a": ((ONE, ()),)}, Indeterminates())
     assert found == ((0, Coefficient(((Fraction(1, 2), ()),), ((ONE, ()),))),)
 
 
 def test_nothing_asked_needs_nothing() -> None:
-    assert solve([{"a": ((ONE, ()),)}], {}, Generators()) == ()
+    assert solve([{"a": ((ONE, ()),)}], {}, Indeterminates()) == ()
 
 
 # --- verification -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from recipe_compiler.algebra.polynomial_integrability.leading_form import leadin
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.derive.generator import generator
+from recipe_compiler.derive.infinitesimal_generator import generator
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.show import text

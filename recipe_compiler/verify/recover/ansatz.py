@@ -15,7 +15,7 @@ from recipe_compiler.verify.recover.fields import Entries, Fields, assembled
 from recipe_compiler.verify.recover.polynomials import Polynomial, Reader, TooLargeError, add, multiply, scaled
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
-from recipe_compiler.verify.recover.solve import Entry, Generators, Solution, solve
+from recipe_compiler.verify.recover.solve import Entry, Indeterminates, Solution, solve
 from recipe_compiler.verify.recover.to_formula import multiple
 
 LARGEST_DEGREE = 5
@@ -89,7 +89,7 @@ def _solved(at: Fields, unknowns: Sequence[Unknown]) -> tuple[Solution, list[Exp
         target.update(_entries(row, right, constants))
         for k, polynomial in zip(touched, rows, strict=True):
             columns[k].update(_entries(row, polynomial, constants))
-    found = solve(columns, target, Generators(list(constants.values())))
+    found = solve(columns, target, Indeterminates(list(constants.values())))
     return None if found is None else (found, list(constants.values()))
 
 

@@ -24,13 +24,13 @@ SHUFFLES, CELLS = 12, 3_000_000
 LARGEST_EXACT = 40
 """More unknowns than this are not solved for where sizes or parameters enter the equations."""
 
-Generator = Hashable
+Indeterminate = Hashable
 """A size or a scalar parameter."""
 
-Powers = tuple[tuple[Generator, int], ...]
+Powers = tuple[tuple[Indeterminate, int], ...]
 
 Entry = tuple[tuple[Fraction, Powers], ...]
-"""A coefficient: a sum of numbers times whole powers of generators."""
+"""A coefficient: a sum of numbers times whole powers of indeterminates."""
 
 Column = Mapping[Hashable, Entry]
 """What one unknown is multiplied with, equation by equation."""
@@ -38,42 +38,42 @@ Column = Mapping[Hashable, Entry]
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A solution: a quotient of polynomials in the generators."""
+    """A solution: a quotient of polynomials in the indeterminates."""
 
     top: Entry
     bottom: Entry
 
 
 @dataclass(slots=True)
-class Generators:
-    """The generators that were met, and what those that are names for something else stand for."""
+class Indeterminates:
+    """The indeterminates that were met, and what those that are names for something else stand for."""
 
-    found: list[Generator] = field(default_factory=list[Generator])
-    meaning: dict[Generator, Entry] = field(default_factory=dict[Generator, Entry])
+    found: list[Indeterminate] = field(default_factory=list[Indeterminate])
+    meaning: dict[Indeterminate, Entry] = field(default_factory=dict[Indeterminate, Entry])
 
-    def note(self, generator: Generator, meaning: Entry | None = None) -> None:
-        """Add a generator; `meaning` where it is a name for a sum of others, noted before it."""
-        if generator not in self.found:
-            self.found.append(generator)
+    def note(self, indeterminate: Indeterminate, meaning: Entry | None = None) -> None:
+        """Add a indeterminate; `meaning` where it is a name for a sum of others, noted before it."""
+        if indeterminate not in self.found:
+            self.found.append(indeterminate)
             if meaning is not None:
-                self.meaning[generator] = meaning
+                self.meaning[indeterminate] = meaning
 
     @property
-    def free(self) -> list[Generator]:
+    def free(self) -> list[Indeterminate]:
         """Those that stand for themselves."""
-        return [generator for generator in self.found if generator not in self.meaning]
+        return [indeterminate for indeterminate in self.found if indeterminate not in self.meaning]
 
 
 Solution = tuple[tuple[int, Coefficient], ...]
 """The number of an unknown with its value; the others are zero."""
 
 
-def solve(columns: Sequence[Column], target: Column, generators: Generators) -> Solution | None:
+def solve(columns: Sequence[Column], target: Column, indeterminates: Indeterminates) -> Solution | None:
     """Return a solution of `sum_k x_k columns[k] = target`, of few unknowns and early ones; None if none is seen."""
     rows = list(dict.fromkeys(key for column in (target, *columns) for key in column))
     if not target:
         return ()
-    residues = _residues(generators)
+    residues = _residues(indeterminates)
     table = [[residues(column.get(row, ())) for column in (*columns, target)] for row in rows]
     chosen = _sparsest(table, [len(column) for column in columns])
     if chosen is None:
@@ -84,29 +84,29 @@ def solve(columns: Sequence[Column], target: Column, generators: Generators) -> 
     if not any(powers for column in (target, *kept) for entry in column.values() for _, powers in entry):
         values = _rational(kept, target, picked)
     elif len(chosen) <= LARGEST_EXACT:
-        values = _functions(kept, target, picked, generators)
+        values = _functions(kept, target, picked, indeterminates)
     else:
         return None
     return tuple((k, value) for k, value in zip(chosen, values, strict=True) if value.top)
 
 
-def _residues(generators: Generators) -> Callable[[Entry], int]:
-    """Return the value of an entry modulo the prime, at random residues of the generators."""
+def _residues(indeterminates: Indeterminates) -> Callable[[Entry], int]:
+    """Return the value of an entry modulo the prime, at random residues of the indeterminates."""
     random = Random(SEED)
-    known: dict[Generator, int] = {}
+    known: dict[Indeterminate, int] = {}
 
     def value(entry: Entry) -> int:
         total = 0
         for number, powers in entry:
             term = number.numerator * pow(number.denominator, -1, PRIME)
-            for generator, n in powers:
-                term = term * pow(known[generator], n, PRIME) % PRIME
+            for indeterminate, n in powers:
+                term = term * pow(known[indeterminate], n, PRIME) % PRIME
             total += term
         return total % PRIME
 
-    for generator in generators.found:
-        meaning = generators.meaning.get(generator)
-        known[generator] = random.randrange(2, PRIME) if meaning is None else value(meaning)
+    for indeterminate in indeterminates.found:
+        meaning = indeterminates.meaning.get(indeterminate)
+        known[indeterminate] = random.randrange(2, PRIME) if meaning is None else value(meaning)
     return value
 
 
@@ -163,23 +163,23 @@ def _rational(columns: list[Column], target: Column, rows: list[Hashable]) -> li
 
 
 def _functions(
-    columns: list[Column], target: Column, rows: list[Hashable], generators: Generators
+    columns: list[Column], target: Column, rows: list[Hashable], indeterminates: Indeterminates
 ) -> list[Coefficient]:
-    free = generators.free
+    free = indeterminates.free
     domain: Any = sympy.QQ.frac_field(*[sympy.Symbol(f"g{n}") for n in range(len(free))])
-    known: dict[Generator, Any] = dict(zip(free, domain.gens, strict=True))
+    known: dict[Indeterminate, Any] = dict(zip(free, domain.gens, strict=True))
 
     def value(entry: Entry) -> Any:
         total = domain.zero
         for number, powers in entry:
             term = domain.from_QQ(sympy.QQ(number.numerator, number.denominator), sympy.QQ)
-            for generator, n in powers:
-                term = term * known[generator] ** n
+            for indeterminate, n in powers:
+                term = term * known[indeterminate] ** n
             total += term
         return total
 
-    for generator, meaning in generators.meaning.items():
-        known[generator] = value(meaning)
+    for indeterminate, meaning in indeterminates.meaning.items():
+        known[indeterminate] = value(meaning)
     n = len(columns)
     table = [[value(column.get(row, ())) for column in (*columns, target)] for row in rows]
     reduced, _ = cast(Any, DomainMatrix(table, (n, n + 1), domain)).to_sparse().rref()
@@ -187,12 +187,12 @@ def _functions(
     return [Coefficient(_entry(value.numer, free), _entry(value.denom, free)) for value in values]
 
 
-def _entry(polynomial: Any, free: list[Generator]) -> Entry:
+def _entry(polynomial: Any, free: list[Indeterminate]) -> Entry:
     """Return a polynomial of SymPy's ring as an entry."""
     return tuple(
         (
             Fraction(int(number.numerator), int(number.denominator)),
-            tuple((generator, n) for generator, n in zip(free, powers, strict=True) if n),
+            tuple((indeterminate, n) for indeterminate, n in zip(free, powers, strict=True) if n),
         )
         for powers, number in polynomial.terms()
     )

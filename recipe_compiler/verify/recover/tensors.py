@@ -17,7 +17,7 @@ from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_drift, candidates
 from recipe_compiler.verify.recover.ingredients import gathered
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
-from recipe_compiler.verify.recover.solve import Column, Entry, Generators, Powers, Solution, solve
+from recipe_compiler.verify.recover.solve import Column, Entry, Indeterminates, Powers, Solution, solve
 from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, place_shape, scaled, total, transpose
 
 
@@ -25,8 +25,8 @@ def from_library(problem: Problem) -> Proposal | str:
     """Return a Q made of what occurs in the document, or what was tried."""
     declarations = problem.dynamics.declarations
     material = gathered(problem.calculus, declarations, list(formulas_of(problem.dynamics)))
-    generators = Generators()
-    target = _column(problem.wanted(), declarations, generators)
+    indeterminates = Indeterminates()
+    target = _column(problem.wanted(), declarations, indeterminates)
     listed: list[Candidate] = []
     columns: list[Column] = []
     for level in range(LEVELS):
@@ -34,11 +34,11 @@ def from_library(problem: Problem) -> Proposal | str:
         for candidate in more:
             added = _added(problem, candidate)
             if added is not None:
-                columns.append(_column(added, declarations, generators))
+                columns.append(_column(added, declarations, indeterminates))
                 listed.append(candidate)
-        found = solve(columns, target, generators) if more or level == 0 else None
+        found = solve(columns, target, indeterminates) if more or level == 0 else None
         if found is not None:
-            names = _names(generators)
+            names = _names(indeterminates)
             return Proposal(_written(problem, listed, found, names), "exact linear solve over a library of tensors")
     return f"no combination of {len(listed)} tensors made of what occurs in the document gives the claimed drift"
 
@@ -51,23 +51,23 @@ def _added(problem: Problem, candidate: Candidate) -> Vector | None:
         return None
 
 
-def _column(vector: Vector, declarations: Declarations, generators: Generators) -> Column:
+def _column(vector: Vector, declarations: Declarations, indeterminates: Indeterminates) -> Column:
     """Return a vector over z as coefficients by block and monomial."""
     found: defaultdict[Hashable, list[tuple[Fraction, Powers]]] = defaultdict(list)
     for n, tensor in enumerate(vector):
         for term in tensor.terms:
-            powers, rest = _split(term, declarations, generators)
+            powers, rest = _split(term, declarations, indeterminates)
             found[n, rest].append((term.coefficient, powers))
     return {key: tuple(entry) for key, entry in found.items()}
 
 
-def _split(term: Term, declarations: Declarations, generators: Generators) -> tuple[Powers, tuple[Factor, ...]]:
+def _split(term: Term, declarations: Declarations, indeterminates: Indeterminates) -> tuple[Powers, tuple[Factor, ...]]:
     """Return a term's powers of sizes and scalar parameters, and all its other factors."""
     powers: list[tuple[Hashable, int]] = []
     rest: list[Factor] = []
     for atom, exponent in term.factors:
         whole = floor(exponent)
-        if not _is_generator(atom, declarations, generators):
+        if not _is_indeterminate(atom, declarations, indeterminates):
             rest.append((atom, exponent))
             continue
         if whole:
@@ -77,44 +77,44 @@ def _split(term: Term, declarations: Declarations, generators: Generators) -> tu
     return tuple(powers), tuple(rest)
 
 
-def _is_generator(atom: object, declarations: Declarations, generators: Generators) -> bool:
+def _is_indeterminate(atom: object, declarations: Declarations, indeterminates: Indeterminates) -> bool:
     match atom:
         case SizeNumber() | Circle():
-            generators.note(atom)
+            indeterminates.note(atom)
             return True
         case Component(name, (), ()) if isinstance(declarations.find(name), Parameter):
-            generators.note(atom)
+            indeterminates.note(atom)
             return True
         case Base(arg) if not arg.free:
-            meaning = _constant(arg, declarations, generators)
+            meaning = _constant(arg, declarations, indeterminates)
             if meaning is not None:
-                generators.note(atom, meaning)
+                indeterminates.note(atom, meaning)
             return meaning is not None
         case _:
             return False
 
 
-def _constant(tensor: Tensor, declarations: Declarations, generators: Generators) -> Entry | None:
+def _constant(tensor: Tensor, declarations: Declarations, indeterminates: Indeterminates) -> Entry | None:
     """Return a tensor that is a polynomial in sizes and scalar parameters, None for any other."""
     found: list[tuple[Fraction, Powers]] = []
     for term in tensor.terms:
-        powers, rest = _split(term, declarations, generators)
+        powers, rest = _split(term, declarations, indeterminates)
         if rest:
             return None
         found.append((term.coefficient, powers))
     return tuple(found)
 
 
-def _names(generators: Generators) -> Names:
+def _names(indeterminates: Indeterminates) -> Names:
     found: dict[Hashable, Formula] = {}
-    for generator in generators.free:
-        match generator:
+    for indeterminate in indeterminates.free:
+        match indeterminate:
             case SizeNumber(name):
-                found[generator] = Symbol(name, SCALAR, Role.SIZE)
+                found[indeterminate] = Symbol(name, SCALAR, Role.SIZE)
             case Component(name):
-                found[generator] = Symbol(name, SCALAR, Role.PARAMETER)
+                found[indeterminate] = Symbol(name, SCALAR, Role.PARAMETER)
             case _:
-                found[generator] = Pi()
+                found[indeterminate] = Pi()
     return found
 
 

@@ -22,12 +22,12 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import unsigned
 from recipe_compiler.formula.tidy import zero
-from recipe_compiler.verify.recover.solve import Coefficient, Entry, Generator
+from recipe_compiler.verify.recover.solve import Coefficient, Entry, Indeterminate
 
 SYMMETRIC = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
-Names = Mapping[Generator, Formula]
-"""How generators are written."""
+Names = Mapping[Indeterminate, Formula]
+"""How indeterminates are written."""
 
 
 def place_shape(row: Block, col: Block) -> Shape:
@@ -88,7 +88,7 @@ def multiple(coefficient: Coefficient, formula: Formula, names: Names) -> Formul
 
 
 def polynomial(entry: Entry, names: Names) -> Formula:
-    """Return a polynomial in the generators."""
+    """Return a polynomial in the indeterminates."""
     return total([scaled(number, _monomial(powers, names)) for number, powers in entry], SCALAR)
 
 
@@ -97,8 +97,8 @@ def raised(base: Formula, n: int) -> Formula:
     return base if n == 1 else build.power(base, Number(Fraction(n)), SCALAR)
 
 
-def _monomial(powers: tuple[tuple[Generator, int], ...], names: Names) -> Formula:
-    return reduce(times, [raised(names[generator], n) for generator, n in powers], build.ONE)
+def _monomial(powers: tuple[tuple[Indeterminate, int], ...], names: Names) -> Formula:
+    return reduce(times, [raised(names[indeterminate], n) for indeterminate, n in powers], build.ONE)
 
 
 def transpose(formula: Formula, declarations: Declarations) -> Formula:

@@ -15,7 +15,7 @@ from recipe_compiler.tensor.show import text
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredGenerator:
+class LoweredInfinitesimalGenerator:
     """The generator as loops. Its procedures return their outputs, and hold their work arrays themselves."""
 
     prepare: Procedure
@@ -27,17 +27,18 @@ class LoweredGenerator:
     """The block of the potential."""
 
 
-def lower_generator(program: Program) -> LoweredGenerator | None:
+def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGenerator | None:
     """Return the procedures of a program's generator, None where it has none."""
-    if program.generator is None:
+    stated = program.infinitesimal_generator
+    if stated is None:
         return None
-    contraction = started(replace(program, gradient=program.generator.gradient))
-    contraction.taken |= {moment.name for moment in program.generator.moments}
-    gradient = lower_gradient(program.generator.gradient, contraction, ())
+    contraction = started(replace(program, gradient=stated.gradient))
+    contraction.taken |= {moment.name for moment in stated.moments}
+    gradient = lower_gradient(stated.gradient, contraction, ())
     contraction.take_changing()
     body: tuple[Statement, ...] = ()
     emitted = 0
-    for moment in program.generator.moments:
+    for moment in stated.moments:
         loop = _moment(moment, contraction)
         body += (*(s for d in contraction.changing[emitted:] for s in d.body), *loop)
         emitted = len(contraction.changing)
@@ -51,17 +52,17 @@ def lower_generator(program: Program) -> LoweredGenerator | None:
     )
     given = _given(program, prepare.outputs)
     gradient = replace(gradient, name="full_gradient", inputs=_used(given, read_by(gradient.body, program)))
-    if any(gradient.outputs[0].name in names_of(moment.value) for moment in program.generator.moments):
+    if any(gradient.outputs[0].name in names_of(moment.value) for moment in stated.moments):
         names = tuple(array.name for array in gradient.inputs)
         body = (Invoke(gradient.name, names, (gradient.outputs[0].name,)), *body)
-    outputs = tuple(_array(moment) for moment in program.generator.moments)
+    outputs = tuple(_array(moment) for moment in stated.moments)
     says = (
-        f"L phi at one state, for phi = {', '.join(moment.says for moment in program.generator.moments)}.",
+        f"L phi at one state, for phi = {', '.join(moment.says for moment in stated.moments)}.",
         "L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).",
     )
     generator = Procedure("generator", says, outputs, given, work, body)
-    block = program.generator.gradient.block.name
-    return LoweredGenerator(prepare, shorten(gradient), shorten(generator), block)
+    block = stated.gradient.block.name
+    return LoweredInfinitesimalGenerator(prepare, shorten(gradient), shorten(generator), block)
 
 
 def _given(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -20,7 +20,7 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Moment
 from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.generator import GeneratorMeans, generator_means, summed_up
+from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans, infinitesimal_means, summed_up
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
@@ -60,9 +60,9 @@ def drawn(name: str, arrays: tuple[np.ndarray, ...]) -> Draws:
     )  # fmt: skip
 
 
-def means(name: str, draws: Draws) -> GeneratorMeans:
+def means(name: str, draws: Draws) -> InfinitesimalMeans:
     build, module, _ = compiled(name)
-    found = generator_means(module, prepare_inputs(module, build, build.run, NOTHING, 0), draws)
+    found = infinitesimal_means(module, prepare_inputs(module, build, build.run, NOTHING, 0), draws)
     assert found is not None
     return found
 
@@ -111,7 +111,7 @@ def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
     errors = found.reshape(4, 50, 100, 3, 3).mean(axis=2).reshape(200, 3, 3).std(axis=0, ddof=1) / np.sqrt(200)
     assert (np.abs(found.mean(axis=(0, 1)) - expected) < 4.5 * errors).all()
     assert np.abs(expected / errors).max() > 5.0
-    assert generator_means(module, inputs, draws) is None  # theta alone is judged by Stein's identity
+    assert infinitesimal_means(module, inputs, draws) is None  # theta alone is judged by Stein's identity
 
 
 def test_false_alarms_are_as_rare_as_stated() -> None:
@@ -138,7 +138,7 @@ def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
     assert not found.seen
     build, module, _ = compiled("sghmc_gaussian")
     inputs = prepare_inputs(module, build, build.run, NOTHING, 0)
-    assert generator_means(module, inputs, replace(right, kept=(30,) * 4)) is None
+    assert infinitesimal_means(module, inputs, replace(right, kept=(30,) * 4)) is None
 
 
 def test_long_blocks_are_summed_up() -> None:
@@ -148,7 +148,7 @@ def test_long_blocks_are_summed_up() -> None:
         return np.repeat(theta, 400), theta
 
     families = replace(module, generator=long, moments=("theta[i]", "r[i]"))
-    found = generator_means(families, prepare_inputs(module, build, build.run, NOTHING, 0), exact_sghmc(7))
+    found = infinitesimal_means(families, prepare_inputs(module, build, build.run, NOTHING, 0), exact_sghmc(7))
     assert found is not None
     assert found.count == 1 + 3 + 1  # 1200 entries as their sum alone
 
@@ -209,10 +209,10 @@ def test_a_fault_in_the_calculus_is_found_by_the_second_engine(name: str, fault:
     assert isinstance(build, Build)
     derivation = derive(bind(build))
     program = discretise(build, derivation, next(iter(small_sizes(build))))
-    assert program.generator is not None
-    wrong = tuple(replace(moment, value=fault(moment)) for moment in program.generator.moments)
-    assert wrong != program.generator.moments
-    planted = replace(program, generator=replace(program.generator, moments=wrong))
+    assert program.infinitesimal_generator is not None
+    wrong = tuple(replace(moment, value=fault(moment)) for moment in program.infinitesimal_generator.moments)
+    assert wrong != program.infinitesimal_generator.moments
+    planted = replace(program, generator=replace(program.infinitesimal_generator, moments=wrong))
     right = emit_module(build.name, program, lower(program), "A test.\n", "0" * 64)
     read_back(right, derivation, {}, pinned_sizes(build, program))
     module = emit_module(build.name, planted, lower(planted), "A test.\n", "0" * 64)

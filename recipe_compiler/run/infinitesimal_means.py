@@ -40,7 +40,7 @@ ENTRY_BY_ENTRY = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorMean:
+class InfinitesimalMean:
     """The mean of L phi over all draws, for one polynomial phi."""
 
     name: str
@@ -53,10 +53,10 @@ class GeneratorMean:
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorMeans:
+class InfinitesimalMeans:
     """What the generator says of the whole state of a run."""
 
-    largest: GeneratorMean
+    largest: InfinitesimalMean
     """That with the largest |z|."""
     count: int
     draws: int
@@ -82,7 +82,7 @@ class GeneratorMeans:
         return {"generator_z": self.largest.z, "generator_of": self.largest.name, "generator_limit": self.limit}
 
 
-def generator_means(module: Emitted, inputs: Inputs, draws: Draws) -> GeneratorMeans | None:
+def infinitesimal_means(module: Emitted, inputs: Inputs, draws: Draws) -> InfinitesimalMeans | None:
     """Return the means of L phi over the draws after warmup; None where the module or the run has none.
 
     None also where the state is the target's block alone, which `run/stein.py` judges.
@@ -119,7 +119,7 @@ def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
     return np.array(whole), np.arange(draws.warmup, draws.warmup + length, stride)
 
 
-def summed_up(names: list[str], values: Array) -> GeneratorMeans:
+def summed_up(names: list[str], values: Array) -> InfinitesimalMeans:
     """Return what values `[chain, draw, polynomial]` of L phi say."""
     from scipy.stats import norm
 
@@ -129,9 +129,9 @@ def summed_up(names: list[str], values: Array) -> GeneratorMeans:
         z = np.where(mean == 0.0, 0.0, mean / error)
     z = np.clip(np.nan_to_num(z, nan=MOST_Z), -MOST_Z, MOST_Z)
     worst = int(np.argmax(np.abs(z)))
-    largest = GeneratorMean(names[worst], float(mean[worst]), float(sd[worst]), float(z[worst]))
+    largest = InfinitesimalMean(names[worst], float(mean[worst]), float(sd[worst]), float(z[worst]))
     limit = float(norm.isf(FALSE_ALARM / (2 * len(names))))
-    return GeneratorMeans(largest, len(names), values.shape[0] * values.shape[1], limit)
+    return InfinitesimalMeans(largest, len(names), values.shape[0] * values.shape[1], limit)
 
 
 def errors_of(values: Array) -> Array:
