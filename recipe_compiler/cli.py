@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 import recipe_compiler
-from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import code_of, leaving
+from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.commands.streams import guard_streams
 from recipe_compiler.display import complain, say
 
@@ -77,8 +77,8 @@ def _step_size(value: float | None) -> float | None:
     return value
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         say(f"recipe {recipe_compiler.__version__}")
         raise typer.Exit()
 
@@ -184,9 +184,9 @@ def run(
     """
     from recipe_compiler.commands.run import run_build
 
-    asked = Asked(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
+    options = RunOptions(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
     return run_build(
-        build, folder, asked, cores,
+        build, folder, options, cores,
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
     )  # fmt: skip
 

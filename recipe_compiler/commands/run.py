@@ -10,11 +10,11 @@ from typing import NoReturn
 
 from recipe_compiler.cache.entries import Cache, open_cache
 from recipe_compiler.cache.reports import check_once
-from recipe_compiler.commands.asked import Asked
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
 from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_run, say_verdict
+from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.pipeline import prepare_run
 from recipe_compiler.run.checkpoint import Checkpoint
@@ -31,13 +31,13 @@ from recipe_compiler.verdict import Report
 
 
 def run_build(
-    file: str, folder: Path, asked: Asked, cores: int | None, *, resume: bool, as_json: bool, allow_undecided: bool,
-    allow_code: bool = False, use_cache: bool = True,
+    file: str, folder: Path, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
+    allow_undecided: bool, allow_code: bool = False, use_cache: bool = True,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws."""
     with refusals_said(file, as_json=as_json):
         build = load_build(file)
-        settings, cache = _settings(build, asked), open_cache(use=use_cache)
+        settings, cache = _settings(build, options), open_cache(use=use_cache)
         stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
         demand_file(stored, "-o", files_of(build), make_folders=True)
         demand_folder(checkpoint, "-o", files_of(build))
@@ -108,8 +108,8 @@ def _terminating() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _settings(build: Build, asked: Asked) -> RunSettings:
-    return settings_of(build, asdict(asked), lambda name: f"--{name.replace('_', '-')}")
+def _settings(build: Build, options: RunOptions) -> RunSettings:
+    return settings_of(build, asdict(options), lambda name: f"--{name.replace('_', '-')}")
 
 
 def _length(settings: RunSettings) -> str:

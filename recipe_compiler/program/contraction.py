@@ -29,7 +29,6 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
@@ -37,6 +36,7 @@ from recipe_compiler.tensor.terms import (
     Grid,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -204,7 +204,7 @@ class Contraction:
                 return self.is_constant_tensor(arg)
             case Inverse(of, _) | Determinant(of, _):
                 return self.is_constant_tensor(of.entry)
-            case SizeNumber() | Circle() | Delta():
+            case SizeNumber() | Pi() | Delta():
                 return True
 
     def is_constant_tensor(self, tensor: Tensor) -> bool:
@@ -250,7 +250,7 @@ class Contraction:
                 return Ref(name, tuple(own.position if own and place == ROW else place for place in at))
             case SizeNumber(name):
                 return Ref(name)
-            case Circle():
+            case Pi():
                 return Ref("math.pi")
             case Delta():
                 return Kronecker(at[0], at[1])

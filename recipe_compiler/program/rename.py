@@ -14,7 +14,6 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
@@ -22,6 +21,7 @@ from recipe_compiler.tensor.terms import (
     Grid,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -170,7 +170,7 @@ def _atom(atom: Atom, names: Names) -> Atom:
             return Component(_name(name, names), slots, tuple(_coordinate(c, names) for c in by))
         case SizeNumber(name):
             return SizeNumber(_name(name, names))
-        case Circle():
+        case Pi():
             return atom
         case Delta(left, right):
             return Delta(_slot(left, names), _slot(right, names))

@@ -103,18 +103,18 @@ def forecast(
         return Forecast(None, "the gradient of the target is code")
     if inputs.of_draw is not None:
         return Forecast(None, "the step size falls along the chain, which then has no stationary law")
-    asked = Question(module, build, inputs)
-    refused = asked.refused()
+    question = Question(module, build, inputs)
+    refused = question.refused()
     if refused:
         return Forecast(None, refused)
-    zero = dict(zip((name for name, _ in module.blocks), asked.starts(), strict=True))[module.potential_block]
+    zero = dict(zip((name for name, _ in module.blocks), question.starts(), strict=True))[module.potential_block]
     around = ""
     try:
         mode = find_mode(slope, starts or (Start("zero", zero),))
-        asked, around = replace(asked, theta=mode.theta), mode.says
-        width = asked.width()
+        question, around = replace(question, theta=mode.theta), mode.says
+        width = question.width()
     except (ValueError, np.linalg.LinAlgError, RunError) as error:
-        cures = tuple(cures_of(asked, math.inf)) if TOO_LARGE in str(error) else ()
+        cures = tuple(cures_of(question, math.inf)) if TOO_LARGE in str(error) else ()
         return Forecast(None, str(error), cures, around=around)
-    cures = tuple(cures_of(asked, width.widest)) if width.widest > WIDE else ()
+    cures = tuple(cures_of(question, width.widest)) if width.widest > WIDE else ()
     return Forecast(width, "", cures, module.potential_block, names, around, module.contiguous)

@@ -135,32 +135,32 @@ class Question:
         return replace(self, inputs=replace(self.inputs, parameters=(*old[:place], value, *old[place + 1 :])))
 
 
-def cures_of(asked: Question, widest: float) -> Iterator[Cure]:
+def cures_of(question: Question, widest: float) -> Iterator[Cure]:
     """Yield settings with which the posterior is narrow enough, and what the forecast says of other gradients.
 
     Args:
-        asked: the question whose answer is too wide.
+        question: the question whose answer is too wide.
         widest: that answer; infinite where there is none.
     """
-    eps, size = asked.inputs.eps, asked.inputs.batch_size or 1
-    found = _sought(lambda factor: asked.with_step(_rounded(eps / factor)), widest)
+    eps, size = question.inputs.eps, question.inputs.batch_size or 1
+    found = _sought(lambda factor: question.with_step(_rounded(eps / factor)), widest)
     if found is not None:
         value = found[0].inputs.eps
         yield Cure("step_size", value, found[1], f"{eps / value:.2g} times as many steps for the same time")
-    rows = asked.inputs.rows
-    most = math.inf if asked.module.replacement else rows / size
-    found = _sought(lambda factor: asked.with_batch(min(math.ceil(size * factor), rows)), widest, most)
+    rows = question.inputs.rows
+    most = math.inf if question.module.replacement else rows / size
+    found = _sought(lambda factor: question.with_batch(min(math.ceil(size * factor), rows)), widest, most)
     if found is not None:
         value = found[0].inputs.batch_size or 1
         yield Cure("batch_size", value, found[1], f"{value / size:.2g} times as many data in a step")
-    yield from _frictions(asked, widest)
-    plain = asked.build.estimated is None and asked.build.control is None and _is_zero(asked.build)
+    yield from _frictions(question, widest)
+    plain = question.build.estimated is None and question.build.control is None and _is_zero(question.build)
     kinds = (
         (SUBTRACTED, "gradient_noise", "{V: estimate}", "V is taken from the data at the mode, and subtracted"),
         (CONTROL_VARIATES, "minibatch", "{control_variates: mode}", "twice the work of a step"),
     )
     for kind, setting, value, cost in kinds if plain else ():
-        if (answer := _answer(replace(asked, noise=kind))) is not None and answer.widest < widest:
+        if (answer := _answer(replace(question, noise=kind))) is not None and answer.widest < widest:
             yield Cure(setting, value, answer, cost)
 
 
@@ -171,18 +171,18 @@ def _is_zero(build: Build) -> bool:
     return text(build.V) == "0"
 
 
-def _frictions(asked: Question, widest: float) -> Iterator[Cure]:
+def _frictions(question: Question, widest: float) -> Iterator[Cure]:
     """Yield larger values of the parameters of D that narrow the posterior."""
-    declared = {parameter.name for parameter in declared_parameters(asked.build)}
-    names = [users_name(name, declared) for name in asked.module.parameters]
-    for parameter in _of_D(asked.build):
+    declared = {parameter.name for parameter in declared_parameters(question.build)}
+    names = [users_name(name, declared) for name in question.module.parameters]
+    for parameter in _of_D(question.build):
         if parameter.name not in names:
             continue
         place = names.index(parameter.name)
-        old = float(cast("float", asked.inputs.parameters[place]))
+        old = float(cast("float", question.inputs.parameters[place]))
 
         def asks(factor: float, place: int = place, old: float = old) -> Question:
-            return asked.with_parameter(place, -_rounded(-old * factor))
+            return question.with_parameter(place, -_rounded(-old * factor))
 
         found = _sought(asks, widest, gentle=False) if old > 0.0 else None
         if found is not None:

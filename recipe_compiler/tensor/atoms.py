@@ -7,13 +7,13 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
     Determinant,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -41,7 +41,7 @@ def slots(atom: Atom) -> tuple[Slot, ...]:
             return tuple(index for arg in args for index in arg.free)
         case Base(arg):
             return arg.free
-        case SizeNumber() | Circle() | Determinant():
+        case SizeNumber() | Pi() | Determinant():
             return ()
 
 
@@ -97,7 +97,7 @@ def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
             return Applied(fn, tuple(moved_tensor(arg, moves) for arg in args))
         case Base(arg):
             return Base(moved_tensor(arg, moves))
-        case SizeNumber() | Circle() | Determinant():
+        case SizeNumber() | Pi() | Determinant():
             return atom
 
 

@@ -35,7 +35,8 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.inverses import grid_indices
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.signs import is_nonnegative
-from recipe_compiler.tensor.terms import Circle, Coordinate, Grid, Index, Slot, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Slot, Tensor
+from recipe_compiler.tensor.terms import Pi as PiAtom
 
 NOWHERE = Place("")
 
@@ -100,7 +101,7 @@ class _Conversion:
             case Number(value):
                 return c.constant(value)
             case Pi():
-                return c.atom(Circle())
+                return c.atom(PiAtom())
             case Symbol():
                 return self.symbol(formula, at)
             case FunctionAt(name, _, _):

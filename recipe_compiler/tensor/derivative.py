@@ -9,7 +9,6 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
@@ -17,6 +16,7 @@ from recipe_compiler.tensor.terms import (
     Grid,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -64,7 +64,7 @@ def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everyw
             return _inverse_derivative(c, of, at, by)
         case Determinant(of, log):
             return _determinant_derivative(c, of, by, log=log)
-        case SizeNumber() | Circle() | Delta():
+        case SizeNumber() | Pi() | Delta():
             return constant(0)
 
 

@@ -7,13 +7,13 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
     Determinant,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -34,7 +34,7 @@ def spell(atom: Atom) -> str:
             return f"4{name}[{_slots(at)}]{''.join(spell(coordinate) for coordinate in by)}"
         case SizeNumber(name):
             return f"1{name}"
-        case Circle():
+        case Pi():
             return "2"
         case Delta(left, right):
             return f"3[{_slots((left, right))}]"

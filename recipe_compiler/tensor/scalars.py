@@ -16,7 +16,6 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
@@ -24,6 +23,7 @@ from recipe_compiler.tensor.terms import (
     Grid,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -136,7 +136,7 @@ class _Evaluation:
         match atom:
             case SizeNumber(name):
                 return sympy.Integer(self.sizes[name])
-            case Circle():
+            case Pi():
                 return sympy.pi
             case Applied(fn, args):
                 return function(fn, *(self.tensor(arg, at) for arg in args))

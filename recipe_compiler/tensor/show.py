@@ -9,7 +9,6 @@ from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
@@ -17,6 +16,7 @@ from recipe_compiler.tensor.terms import (
     Grid,
     Index,
     Inverse,
+    Pi,
     SizeNumber,
     Slot,
     Tensor,
@@ -174,7 +174,7 @@ def _atom(style: Style, atom: Atom, letters: Letters, symmetric: Names) -> str:
             return partials + style.at(style.symbol(name), _places(at, letters))
         case SizeNumber(name):
             return style.symbol(name)
-        case Circle():
+        case Pi():
             return style.symbol("pi")
         case Delta(left, right):
             return style.delta(_places((left, right), letters))

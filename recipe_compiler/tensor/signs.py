@@ -9,11 +9,11 @@ from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.terms import (
     Applied,
     Base,
-    Circle,
     Component,
     Coordinate,
     Delta,
     Determinant,
+    Pi,
     SizeNumber,
     Tensor,
     Term,
@@ -78,7 +78,7 @@ def _factor_at_least(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
     if exponent.denominator != 1 and not strictly:  # a fractional power is defined for nonnegative bases only
         return True
     match atom:
-        case SizeNumber() | Circle():
+        case SizeNumber() | Pi():
             return True
         case Coordinate(name, _) | Component(name, _, ()):
             return name in (rules.positive if strictly else rules.nonnegative)

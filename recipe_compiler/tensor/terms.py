@@ -52,7 +52,7 @@ class SizeNumber:
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class Pi:
     """The constant pi."""
 
 
@@ -107,7 +107,7 @@ class Determinant:
     log: bool
 
 
-Atom = Coordinate | Component | SizeNumber | Circle | Delta | Applied | Base | Inverse | Determinant
+Atom = Coordinate | Component | SizeNumber | Pi | Delta | Applied | Base | Inverse | Determinant
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant
-from recipe_compiler.tensor.terms import Circle, Tensor, Term
+from recipe_compiler.tensor.terms import Pi, Tensor, Term
 
-PI = Tensor((), (Term(Fraction(1), ((Circle(), Fraction(1)),)),))
+PI = Tensor((), (Term(Fraction(1), ((Pi(), Fraction(1)),)),))
 
 
 def written(c: Arithmetic, rule: str, x: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.updates.claimed_step import asked_update, disagreement
+from recipe_compiler.verify.updates.claimed_step import claimed_step, disagreement
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
 from recipe_compiler.verify.updates.step_moments import step_moments
@@ -117,13 +117,13 @@ def test_moments_of_products_of_draws_and_of_updated_blocks(phase: Read) -> None
     ],
 )
 def test_the_engines_read_the_same_moments(phase: Read, update: tuple[str, str]) -> None:
-    asked = asked_update(phase(*update), Place(""))
+    asked = claimed_step(phase(*update), Place(""))
     for sizes in asked.sizes:
         assert all(is_zero(entry) for entry in disagreement(asked)(sizes))
 
 
 def test_the_engines_see_when_their_moments_differ(phase: Read) -> None:
-    asked = asked_update(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, 2*eps*C)"), Place(""))
+    asked = claimed_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, 2*eps*C)"), Place(""))
     other = stated_step(phase("theta + eps*inv(M) @ r", "r - eps*grad(U, theta) + N(0, eps*C)"))
     asked.moments[("d", 2),] = step_moments(other, {"d": 2})
     assert not all(is_zero(entry) for entry in disagreement(asked)({"d": 2}))

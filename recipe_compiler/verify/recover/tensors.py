@@ -11,7 +11,8 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula, Pi, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.tensor.atoms import Factor
-from recipe_compiler.tensor.terms import Base, Circle, Component, SizeNumber, Tensor, Term
+from recipe_compiler.tensor.terms import Base, Component, SizeNumber, Tensor, Term
+from recipe_compiler.tensor.terms import Pi as PiAtom
 from recipe_compiler.verify.core.sizes import formulas_of
 from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_drift, candidates
@@ -79,7 +80,7 @@ def _split(term: Term, declarations: Declarations, indeterminates: Indeterminate
 
 def _is_indeterminate(atom: object, declarations: Declarations, indeterminates: Indeterminates) -> bool:
     match atom:
-        case SizeNumber() | Circle():
+        case SizeNumber() | PiAtom():
             indeterminates.note(atom)
             return True
         case Component(name, (), ()) if isinstance(declarations.find(name), Parameter):

@@ -29,7 +29,7 @@ SECOND = Fraction(2)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClaimedStep:
     """An update with the energy it should keep."""
 
     dynamics: Dynamics
@@ -69,7 +69,7 @@ class Asked:
         return none if part is None else residual(moments.z, part, H)
 
 
-def asked_update(dynamics: Dynamics, where: Place) -> Asked:
+def claimed_step(dynamics: Dynamics, where: Place) -> ClaimedStep:
     """Return a claimed update, read.
 
     Raises:
@@ -81,7 +81,7 @@ def asked_update(dynamics: Dynamics, where: Place) -> Asked:
     bare = replace(dynamics, declarations=step.declarations)
     energy = derive(replace(bare, D=zero, Q=zero))
     stated = Claims(drift=tuple(("", formula) for formula in step.formulas))
-    return Asked(bare, read_update(step), energy, checked_sizes(replace(bare, claims=stated)), where)
+    return ClaimedStep(bare, read_update(step), energy, checked_sizes(replace(bare, claims=stated)), where)
 
 
 def guarded(entries: Callable[[Sizes], Sequence[Expr]]) -> Scalars:
@@ -96,19 +96,19 @@ def guarded(entries: Callable[[Sizes], Sequence[Expr]]) -> Scalars:
     return inner
 
 
-def disagreement(asked: Asked) -> Scalars:
+def disagreement(claimed: ClaimedStep) -> Scalars:
     """Return the moments that the index calculus found less those of the second engine, up to eps**2."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        parts = by_powers(asked.at(sizes), SECOND)
-        update = asked.update
+        parts = by_powers(claimed.at(sizes), SECOND)
+        update = claimed.update
         powers = sorted({*parts, *update.powers_below(SECOND + Fraction(1, 2))})
-        n = len(asked.at(sizes).z)
+        n = len(claimed.at(sizes).z)
         found: list[Expr] = []
         for power in (p for p in powers if p <= update.known):
-            mean = _vector(asked, update.mean_at(power), sizes)
-            spread = _matrix(asked, update.covariance_at(power), sizes)
-            none = 0 * asked.at(sizes).eps
+            mean = _vector(claimed, update.mean_at(power), sizes)
+            spread = _matrix(claimed, update.covariance_at(power), sizes)
+            none = 0 * claimed.at(sizes).eps
             own = parts[power].mean if power in parts else (none,) * n
             other = parts[power].covariance if power in parts else ((none,) * n,) * n
             found += [x - y for x, y in zip(mean, own, strict=True)]
@@ -118,14 +118,14 @@ def disagreement(asked: Asked) -> Scalars:
     return guarded(entries)
 
 
-def _vector(asked: Asked, vector: Vector, sizes: Sizes) -> list[Expr]:
-    leaf = leaf_of(asked.declarations, sizes)
+def _vector(claimed: ClaimedStep, vector: Vector, sizes: Sizes) -> list[Expr]:
+    leaf = leaf_of(claimed.declarations, sizes)
     return [x for part in vector for x in written_out(part, sizes, leaf)]
 
 
-def _matrix(asked: Asked, matrix: Matrix, sizes: Sizes) -> list[list[Expr]]:
+def _matrix(claimed: ClaimedStep, matrix: Matrix, sizes: Sizes) -> list[list[Expr]]:
     """Return a matrix over z at fixed sizes, row by row."""
-    leaf = leaf_of(asked.declarations, sizes)
+    leaf = leaf_of(claimed.declarations, sizes)
     found: list[list[Expr]] = []
     for row in matrix:
         height = next((_length(i, sizes) for part in row for i in part.free if i.label == "i"), 1)
@@ -144,9 +144,9 @@ def _length(index: Index, sizes: Sizes) -> int:
     return index.size if isinstance(index.size, int) else sizes[index.size]
 
 
-def halved(asked: Asked, matrix: Matrix) -> Matrix:
+def halved(claimed: ClaimedStep, matrix: Matrix) -> Matrix:
     """Return D of a covariance 2 D."""
-    c = calculus(asked.declarations)
+    c = calculus(claimed.declarations)
     return tuple(tuple(c.scale(entry, Fraction(1, 2)) for entry in row) for row in matrix)
 
 

@@ -33,8 +33,8 @@ from recipe_compiler.verify.infinity.at_infinity import steep
 from recipe_compiler.verify.infinity.open_current import OPEN
 from recipe_compiler.verify.updates.claimed_step import (
     SECOND,
-    Asked,
-    asked_update,
+    ClaimedStep,
+    claimed_step,
     disagreement,
     guarded,
     halved,
@@ -61,18 +61,18 @@ def claimed_update(subject: Subject) -> Finding:
     """Decide that exp(-H) is stationary for the limit of the claimed update, for every size."""
     where = subject.place("claims.update", "claims")
     try:
-        asked = asked_update(subject.dynamics, where)
-        answer = _answer(subject, asked)
+        claimed = claimed_step(subject.dynamics, where)
+        answer = _answer(subject, claimed)
     except (NotReadError, ModelError) as reason:
         answer = Answer(Undecided((f"the update is not read: {reason}",)))
     return Finding(*CLAIMED_UPDATE, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
 
 
-def _answer(subject: Subject, asked: Asked) -> Answer:
-    declared = asked.declarations.find("eps")
-    if not asked.update.step.uses_eps and declared is not None:
+def _answer(subject: Subject, claimed: ClaimedStep) -> Answer:
+    declared = claimed.declarations.find("eps")
+    if not claimed.update.step.uses_eps and declared is not None:
         return Answer(Undecided(("eps is declared here, so that the update does not hold the step size",)))
-    found = laws(asked.update.step, asked.sizes)
+    found = laws(claimed.update.step, claimed.sizes)
     if found.refuted is not None:
         what, point = found.refuted
         return Answer(Refuted(f"exact witness: {what}, is not positive semidefinite", point, what))
@@ -81,42 +81,42 @@ def _answer(subject: Subject, asked: Asked) -> Answer:
     left = [draw for draw in found.open if draw.leading is None or not _is_a_place_of_D(draw.leading, subject)]
     rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
     open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
-    premises = asked.premises | Obligations(found.given | rests, open_)
-    unit = asked.update.unit
+    premises = claimed.premises | Obligations(found.given | rests, open_)
+    unit = claimed.update.unit
     if unit != ONE and left:
         return Answer(Undecided(open_))  # what is no covariance sets no step size
-    low = next((power for power in asked.update.powers_below(TOP) if power <= SECOND), unit)
+    low = next((power for power in claimed.update.powers_below(TOP) if power <= SECOND), unit)
     if low == unit:
-        return _limit(subject, asked, premises)
+        return _limit(subject, claimed, premises)
     if low == ZERO:
-        return _of_fixed_size(subject, asked, premises)
-    return _of_another_order(subject, asked, premises, low)
+        return _of_fixed_size(subject, claimed, premises)
+    return _of_another_order(subject, claimed, premises, low)
 
 
-def _limit(subject: Subject, asked: Asked, premises: Obligations) -> Answer:
+def _limit(subject: Subject, claimed: ClaimedStep, premises: Obligations) -> Answer:
     """Decide the limiting equation, and add to a proof what is known of finite steps."""
-    unit = asked.update.unit
-    answer = _decided(subject, asked, premises, [_stationary(asked, unit, "the residual of the limiting equation")])
-    slow = _moved_later(asked)
+    unit = claimed.update.unit
+    answer = _decided(subject, claimed, premises, [_stationary(claimed, unit, "the residual of the limiting equation")])
+    slow = _moved_later(claimed)
     match answer.decision:
         case Proved(_, given) if slow:
             reason = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
             return Answer(Undecided((reason,), given=given))
-        case Proved(_, given) if passing := _through_infinity(asked, unit):
+        case Proved(_, given) if passing := _through_infinity(claimed, unit):
             return Answer(Undecided((OPEN, *passing), given=given))
         case Proved(by, given, data):
-            beside = remarks(asked, subject.derivation)
+            beside = remarks(claimed, subject.derivation)
             return replace(answer, decision=Proved(by, given, (*data, *beside.data), beside.said))
         case Refuted(by):
             by = f"wrong at every step size (eps^0): {by}{'' if unit == ONE else f'; {read_as(unit)}'}"
-            return _placed(subject, asked, replace(answer, decision=replace(answer.decision, by=by)))
+            return _placed(subject, claimed, replace(answer, decision=replace(answer.decision, by=by)))
         case Undecided():
             return answer
 
 
-def _placed(subject: Subject, asked: Asked, answer: Answer) -> Answer:
+def _placed(subject: Subject, claimed: ClaimedStep, answer: Answer) -> Answer:
     """Return a refutation at the update of the block that departs from the equation of D and Q, if these are given."""
-    found = departure(asked, subject.derivation)
+    found = departure(claimed, subject.derivation)
     if found is None or not isinstance(answer.decision, Refuted):
         return answer
     block, said = found
@@ -124,23 +124,23 @@ def _placed(subject: Subject, asked: Asked, answer: Answer) -> Answer:
     return replace(answer, decision=decision, where=subject.place(f"claims.update.{block}", "claims.update", "claims"))
 
 
-def _moved_later(asked: Asked) -> tuple[str, ...]:
+def _moved_later(claimed: ClaimedStep) -> tuple[str, ...]:
     """Return the blocks that a step moves, but not at order eps."""
-    unit = asked.update.unit
-    mean, spread = asked.update.mean_at(unit), asked.update.covariance_at(unit)
+    unit = claimed.update.unit
+    mean, spread = claimed.update.mean_at(unit), claimed.update.covariance_at(unit)
     return tuple(
         block.name
-        for block, dz, f, row in zip(asked.declarations.blocks, asked.update.change, mean, spread, strict=True)
+        for block, dz, f, row in zip(claimed.declarations.blocks, claimed.update.change, mean, spread, strict=True)
         if dz.parts and is_nothing((f, *row))
     )
 
 
-def _of_another_order(subject: Subject, asked: Asked, premises: Obligations, low: Fraction) -> Answer:
+def _of_another_order(subject: Subject, claimed: ClaimedStep, premises: Obligations, low: Fraction) -> Answer:
     """Refute a step whose leading part, of another order than eps, does not keep exp(-H)."""
     if low < 0:
         return Answer(Undecided((f"the step grows like eps^({low}) as eps becomes small",)))
     what = f"the residual of the part eps^({low}) of the step"
-    answer = _decided(subject, asked, premises, [_stationary(asked, low, what)])
+    answer = _decided(subject, claimed, premises, [_stationary(claimed, low, what)])
     match answer.decision:
         case Refuted(by):
             by = f"the step is of order eps^({low}), not eps, and that part is wrong: {by}"
@@ -152,13 +152,13 @@ def _of_another_order(subject: Subject, asked: Asked, premises: Obligations, low
             return Answer(Undecided((reason,), given=answer.decision.given))
 
 
-def _of_fixed_size(subject: Subject, asked: Asked, premises: Obligations) -> Answer:
+def _of_fixed_size(subject: Subject, claimed: ClaimedStep, premises: Obligations) -> Answer:
     """Decide a step that moves the state however small eps is."""
-    blocks = asked.declarations.blocks
-    if is_nothing(asked.update.mean_at(ZERO)):
+    blocks = claimed.declarations.blocks
+    if is_nothing(claimed.update.mean_at(ZERO)):
         words = "the part eps^0 of Cov[dz], noise that moves nothing back"
-        spread = next(x for row in asked.update.covariance_at(ZERO) for x in row if not x.is_zero)
-        answer = _decided(subject, asked, premises, [Identity(words, asked.where, spread, _spread_at(asked))])
+        spread = next(x for row in claimed.update.covariance_at(ZERO) for x in row if not x.is_zero)
+        answer = _decided(subject, claimed, premises, [Identity(words, claimed.where, spread, _spread_at(claimed))])
         match answer.decision:
             case Refuted(by):
                 by = f"Cov[dz] does not shrink with eps: {by}"
@@ -168,13 +168,13 @@ def _of_fixed_size(subject: Subject, asked: Asked, premises: Obligations) -> Ans
             case Undecided():
                 return answer
     try:
-        found, identity = refresh_identity(asked.update, asked.dynamics.H, asked.where)
+        found, identity = refresh_identity(claimed.update, claimed.dynamics.H, claimed.where)
     except NotAffineError as reason:
-        instance = _with_square_potential(asked)
+        instance = _with_square_potential(claimed)
         if instance is None:
             return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
         return _of_instance(subject, instance, str(reason))
-    answer = _decided(subject, asked, premises, [identity])
+    answer = _decided(subject, claimed, premises, [identity])
     names = ", ".join(block.name for block in (found.blocks or blocks))
     match answer.decision:
         case Refuted(by):
@@ -192,14 +192,14 @@ def _of_fixed_size(subject: Subject, asked: Asked, premises: Obligations) -> Ans
             return answer
 
 
-def _of_instance(subject: Subject, instance: tuple[Asked, str], reason: str) -> Answer:
+def _of_instance(subject: Subject, instance: tuple[ClaimedStep, str], reason: str) -> Answer:
     """Refute by one admissible potential; nothing else follows from one."""
-    asked, potential = instance
+    claimed, potential = instance
     try:
-        _, identity = refresh_identity(asked.update, asked.dynamics.H, asked.where)
+        _, identity = refresh_identity(claimed.update, claimed.dynamics.H, claimed.where)
     except NotAffineError as other:
         return Answer(Undecided((f"the step does not shrink with eps: {reason}; for {potential}: {other}",)))
-    answer = _decided(subject, asked, asked.premises, [identity])
+    answer = _decided(subject, claimed, claimed.premises, [identity])
     if not isinstance(answer.decision, Refuted):
         return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
     by = f"the step does not shrink with eps and changes the law for {potential}: {answer.decision.by}"
@@ -207,9 +207,9 @@ def _of_instance(subject: Subject, instance: tuple[Asked, str], reason: str) -> 
     return replace(answer, decision=replace(answer.decision, by=by, witness=point))
 
 
-def _with_square_potential(asked: Asked) -> tuple[Asked, str] | None:
+def _with_square_potential(claimed: ClaimedStep) -> tuple[ClaimedStep, str] | None:
     """Return the update for the potential |theta|**2/2, where it is abstract and of one block."""
-    dynamics = asked.dynamics
+    dynamics = claimed.dynamics
     item = dynamics.declarations.find(dynamics.potential or "")
     if not isinstance(item, Function) or len(item.of) != 1 or dynamics.claims.update is None:
         return None
@@ -227,7 +227,7 @@ def _with_square_potential(asked: Asked) -> tuple[Asked, str] | None:
             declarations=replace(dynamics.declarations, functions=functions),
             claims=replace(dynamics.claims, update=new, drift=None, diffusion=None),
         )
-        return asked_update(bound, asked.where), f"{item.name} = {formula_text(square)}"
+        return claimed_step(bound, claimed.where), f"{item.name} = {formula_text(square)}"
     except (ModelError, NotReadError):
         return None
 
@@ -242,34 +242,34 @@ def _half_square(block: Block) -> Formula:
     return Multiply(square, Number(Fraction(1, 2)), SCALAR)
 
 
-def _decided(subject: Subject, asked: Asked, premises: Obligations, identities: list[Identity]) -> Answer:
+def _decided(subject: Subject, claimed: ClaimedStep, premises: Obligations, identities: list[Identity]) -> Answer:
     """Decide identities together with the agreement of the engines on the moments of the step."""
     agree = Identity(
-        "the moments of the step less those of the second engine", asked.where, Tensor((), ()), disagreement(asked)
+        "the moments of the step less those of the second engine", claimed.where, Tensor((), ()), disagreement(claimed)
     )
-    return decide(Question((*identities, agree), asked.declarations, asked.sizes, premises, subject.contradiction))
+    return decide(Question((*identities, agree), claimed.declarations, claimed.sizes, premises, subject.contradiction))
 
 
-def _stationary(asked: Asked, power: Fraction, says: str) -> Identity:
+def _stationary(claimed: ClaimedStep, power: Fraction, says: str) -> Identity:
     """Return the residual of the coefficients of one power of eps."""
-    D = halved(asked, asked.update.covariance_at(power))
-    left = residual(asked.energy, asked.update.mean_at(power), D)
+    D = halved(claimed, claimed.update.covariance_at(power))
+    left = residual(claimed.energy, claimed.update.mean_at(power), D)
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        return [asked.residual_at(sizes, power)]
+        return [claimed.residual_at(sizes, power)]
 
-    return Identity(says, asked.where, left, guarded(entries))
+    return Identity(says, claimed.where, left, guarded(entries))
 
 
-def _through_infinity(asked: Asked, power: Fraction) -> tuple[str, ...]:
+def _through_infinity(claimed: ClaimedStep, power: Fraction) -> tuple[str, ...]:
     """Return terms of the limiting equation's current that may go through infinity, which its residual does not see."""
-    D = halved(asked, asked.update.covariance_at(power))
-    return steep(replace(asked.energy, drift=asked.update.mean_at(power), D=D))
+    D = halved(claimed, claimed.update.covariance_at(power))
+    return steep(replace(claimed.energy, drift=claimed.update.mean_at(power), D=D))
 
 
-def _spread_at(asked: Asked) -> Scalars:
+def _spread_at(claimed: ClaimedStep) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        return [x for row in at_zero(asked.at(sizes)).covariance for x in row]
+        return [x for row in at_zero(claimed.at(sizes)).covariance for x in row]
 
     return guarded(entries)
 

@@ -1,7 +1,7 @@
 """Scalar expressions by powers of the step size, and by the draws that stand in them.
 
 Sums, products and whole powers are taken apart as they are written; any other function is expanded by Taylor's formula
-about its value at eps = 0, exactly, as far as asked. Nothing is simplified, no coefficient is multiplied out.
+about its value at eps = 0, exactly, as far as claimed. Nothing is simplified, no coefficient is multiplied out.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.updates.claimed_step import SECOND, Asked, halved, is_nothing
+from recipe_compiler.verify.updates.claimed_step import SECOND, ClaimedStep, halved, is_nothing
 from recipe_compiler.verify.updates.expansion import NoExpansionError
 from recipe_compiler.verify.updates.step_residual import NotAStepError
 
@@ -37,18 +37,18 @@ class Remarks:
     data: tuple[tuple[str, str], ...]
 
 
-def remarks(asked: Asked, recipe: Derivation | None) -> Remarks:
+def remarks(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
     """Return what finite steps do, and where the limiting equation is another than the recipe's."""
-    finite = (_between(asked), _finite(asked)) if asked.update.unit == ONE else ()
-    parts = (_limit(asked), _noiseless(asked), *finite, _other_equation(asked, recipe))
+    finite = (_between(claimed), _finite(claimed)) if claimed.update.unit == ONE else ()
+    parts = (_limit(claimed), _noiseless(claimed), *finite, _other_equation(claimed, recipe))
     return Remarks(tuple(s for part in parts for s in part.said), tuple(d for part in parts for d in part.data))
 
 
-def _limit(asked: Asked) -> Remarks:
+def _limit(claimed: ClaimedStep) -> Remarks:
     """Return the limiting equation."""
-    blocks = asked.declarations.blocks
-    unit = asked.update.unit
-    f, two_D = asked.update.mean_at(unit), asked.update.covariance_at(unit)
+    blocks = claimed.declarations.blocks
+    unit = claimed.update.unit
+    f, two_D = claimed.update.mean_at(unit), claimed.update.covariance_at(unit)
     step = written(unit)
     drift = [(f"lim E[d{b.name}]/{step}", text(x)) for b, x in zip(blocks, f, strict=True)]
     noise = [
@@ -60,19 +60,19 @@ def _limit(asked: Asked) -> Remarks:
     return Remarks((), (*drift, *noise))
 
 
-def _noiseless(asked: Asked) -> Remarks:
-    if not is_nothing([x for row in asked.update.covariance_at(asked.update.unit) for x in row]):
+def _noiseless(claimed: ClaimedStep) -> Remarks:
+    if not is_nothing([x for row in claimed.update.covariance_at(claimed.update.unit) for x in row]):
         return Remarks((), ())
     return Remarks(("the limiting equation has no noise, so that by itself it mixes nothing",), ())
 
 
-def _between(asked: Asked) -> Remarks:
+def _between(claimed: ClaimedStep) -> Remarks:
     """Return what powers between eps and eps**2 leave: more than any step of the limiting equation may."""
     said: list[str] = []
     data: list[tuple[str, str]] = []
-    for power in (p for p in asked.update.powers_below(SECOND) if p > ONE):
-        D = halved(asked, asked.update.covariance_at(power))
-        left = residual(asked.energy, asked.update.mean_at(power), D)
+    for power in (p for p in claimed.update.powers_below(SECOND) if p > ONE):
+        D = halved(claimed, claimed.update.covariance_at(power))
+        left = residual(claimed.energy, claimed.update.mean_at(power), D)
         if not left.is_zero:
             what = f"the eps^({power - ONE}) part of the residual"
             said.append(f"biased at finite step: {what} does not vanish: {_brief(left)}")
@@ -80,21 +80,21 @@ def _between(asked: Asked) -> Remarks:
     return Remarks(tuple(said), tuple(data))
 
 
-def _finite(asked: Asked) -> Remarks:
+def _finite(claimed: ClaimedStep) -> Remarks:
     """Return what the eps^1 part of the residual of the moments is, and where it comes from."""
     try:
-        whole = _residual(asked, of_noise=False)
+        whole = _residual(claimed, of_noise=False)
     except NotReadError as reason:
         return Remarks((f"finite steps are not judged: {reason}",), ())
     if whole.is_zero:
         return Remarks((), (("eps^1 part of the residual of the moments", "0"),))
-    noise = _residual(asked, of_noise=True)
-    c = calculus(asked.declarations)
+    noise = _residual(claimed, of_noise=True)
+    c = calculus(claimed.declarations)
     rest = c.settled(c.subtract(whole, noise))
     said: list[str] = []
-    data = [("eps^1 part of the residual of the moments", text(whole)), *_seen(asked)]
-    if asked.update.slow and not noise.is_zero:
-        source = ", ".join(asked.update.slow)
+    data = [("eps^1 part of the residual of the moments", text(whole)), *_seen(claimed)]
+    if claimed.update.slow and not noise.is_zero:
+        source = ", ".join(claimed.update.slow)
         said.append(
             f"biased at finite step: noise of order eps**2 ({source}) leaves the residual eps*({_brief(noise)})"
         )
@@ -107,20 +107,20 @@ def _finite(asked: Asked) -> Remarks:
     return Remarks(tuple(said), tuple(data))
 
 
-def _residual(asked: Asked, *, of_noise: bool) -> Tensor:
-    update = asked.update
+def _residual(claimed: ClaimedStep, *, of_noise: bool) -> Tensor:
+    update = claimed.update
     if of_noise:
-        c = calculus(asked.declarations)
-        drift = tuple(c.zero(*row_slots(block)) for block in asked.declarations.blocks)
-        return residual(asked.energy, drift, halved(asked, update.noise))
-    return residual(asked.energy, update.mean_at(SECOND), halved(asked, update.covariance_at(SECOND)))
+        c = calculus(claimed.declarations)
+        drift = tuple(c.zero(*row_slots(block)) for block in claimed.declarations.blocks)
+        return residual(claimed.energy, drift, halved(claimed, update.noise))
+    return residual(claimed.energy, update.mean_at(SECOND), halved(claimed, update.covariance_at(SECOND)))
 
 
-def _seen(asked: Asked) -> list[tuple[str, str]]:
+def _seen(claimed: ClaimedStep) -> list[tuple[str, str]]:
     """Return an exact point where the second engine sees that the eps^1 part does not vanish."""
-    for sizes in asked.sizes[:2]:
+    for sizes in claimed.sizes[:2]:
         try:
-            found = witness(asked.residual_at(sizes, SECOND), asked.declarations, sizes)
+            found = witness(claimed.residual_at(sizes, SECOND), claimed.declarations, sizes)
         except (NoExpansionError, NotAStepError, NotScalarisableError, TooLargeError, NoInstanceError):
             return []
         if found is not None:
@@ -129,13 +129,13 @@ def _seen(asked: Asked) -> list[tuple[str, str]]:
     return []
 
 
-def _other_equation(asked: Asked, recipe: Derivation | None) -> Remarks:
+def _other_equation(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
     """Return how the limiting equation is not the recipe's for the D and Q given, and as what the step size is read."""
-    unit = asked.update.unit
-    if recipe is None or asked.dynamics.D is None or asked.dynamics.Q is None:
+    unit = claimed.update.unit
+    if recipe is None or claimed.dynamics.D is None or claimed.dynamics.Q is None:
         return Remarks((_unjudged(unit, ONE),) if unit != ONE else (), ())
-    c = calculus(asked.declarations)
-    pairs = list(_pairs(asked, recipe))
+    c = calculus(claimed.declarations)
+    pairs = list(_pairs(claimed, recipe))
     k = ONE if unit == ONE else _scale(c, [(own, given) for _, own, given in reversed(pairs)])
     differ = [(words, c.settled(c.subtract(own, c.scale(given, k)))) for words, own, given in pairs]
     found = [(words, text(left)) for words, left in differ if not left.is_zero]
@@ -145,35 +145,35 @@ def _other_equation(asked: Asked, recipe: Derivation | None) -> Remarks:
     return Remarks(tuple(said), tuple(found))
 
 
-def departure(asked: Asked, recipe: Derivation | None) -> tuple[str, str] | None:
+def departure(claimed: ClaimedStep, recipe: Derivation | None) -> tuple[str, str] | None:
     """Return the first part of a limiting equation that is not the recipe's: the block, and what stands for what.
 
     None where D and Q are not given, or the two are the same. Where it is another equation it need not be wrong: this
     says where to look in one that is.
     """
-    if recipe is None or asked.dynamics.D is None or asked.dynamics.Q is None:
+    if recipe is None or claimed.dynamics.D is None or claimed.dynamics.Q is None:
         return None
-    c = calculus(asked.declarations)
-    pairs = list(_pairs(asked, recipe))
-    noise = ONE if asked.update.unit == ONE else _scale(c, [(own, given) for _, own, given in reversed(pairs)])
+    c = calculus(claimed.declarations)
+    pairs = list(_pairs(claimed, recipe))
+    noise = ONE if claimed.update.unit == ONE else _scale(c, [(own, given) for _, own, given in reversed(pairs)])
     scales = sorted({noise, *(_scale(c, [(own, given)]) for _, own, given in pairs)}, key=lambda k: (k != noise, k))
     left = {k: [c.settled(c.subtract(own, c.scale(given, k))) for _, own, given in pairs] for k in scales}
     k = min(scales, key=lambda k: sum(not rest.is_zero for rest in left[k]))  # what fewest parts depart from is meant
-    blocks = [block.name for block in asked.declarations.blocks]
+    blocks = [block.name for block in claimed.declarations.blocks]
     for n, ((words, own, given), rest) in enumerate(zip(pairs, left[k], strict=True)):
         if not rest.is_zero:
             block = blocks[n] if n < len(blocks) else blocks[(n - len(blocks)) // len(blocks)]
-            step = "" if (asked.update.unit, k) == (ONE, ONE) else f" ({read_as(asked.update.unit, k)})"
+            step = "" if (claimed.update.unit, k) == (ONE, ONE) else f" ({read_as(claimed.update.unit, k)})"
             said = f"{words} is {_brief(rest)}: found {_brief(c.settled(own))}, expected {_brief(c.scale(given, k))}"
             return block, said + step
     return None
 
 
-def _pairs(asked: Asked, recipe: Derivation) -> Iterator[tuple[str, Tensor, Tensor]]:
+def _pairs(claimed: ClaimedStep, recipe: Derivation) -> Iterator[tuple[str, Tensor, Tensor]]:
     """Yield the parts of the limiting equation, each with the recipe's: the drift first."""
-    blocks, unit = asked.declarations.blocks, asked.update.unit
-    D = halved(asked, asked.update.covariance_at(unit))
-    for block, f, own in zip(blocks, asked.update.mean_at(unit), recipe.drift, strict=True):
+    blocks, unit = claimed.declarations.blocks, claimed.update.unit
+    D = halved(claimed, claimed.update.covariance_at(unit))
+    for block, f, own in zip(blocks, claimed.update.mean_at(unit), recipe.drift, strict=True):
         yield f"its drift of {block.name} less the recipe's", f, own
     for i, a in enumerate(blocks):
         for j, b in enumerate(blocks):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunOptions:
     """Settings of a run; None: as the build says."""
 
     draws: int | None = None
