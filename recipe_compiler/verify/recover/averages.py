@@ -21,7 +21,7 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
     terms: list[Expr] = []
     for powers, number in polynomial.items():
         rest: list[Expr] = [sympy.Rational(number.numerator, number.denominator)]
-        powers: dict[Expr, tuple[int, int]] = {}
+        waves: dict[Expr, tuple[int, int]] = {}
         for generator, n in powers:
             factor = scalars.get(generator)
             if factor is None:
@@ -30,11 +30,11 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
                 rest.append(factor**n)
             elif isinstance(factor, (sympy.sin, sympy.cos)) and factor.args[0] in z and n > 0:
                 angle = argument(factor)
-                sines, cosines = powers.get(angle, (0, 0))
-                powers[angle] = (sines + n, cosines) if isinstance(factor, sympy.sin) else (sines, cosines + n)
+                sines, cosines = waves.get(angle, (0, 0))
+                waves[angle] = (sines + n, cosines) if isinstance(factor, sympy.sin) else (sines, cosines + n)
             else:
                 return None
-        for sines, cosines in powers.values():
+        for sines, cosines in waves.values():
             share = _moment(sines, cosines)
             rest.append(sympy.Rational(share.numerator, share.denominator))
         terms.append(sympy.Mul(*rest))
