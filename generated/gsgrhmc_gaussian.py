@@ -122,7 +122,7 @@ def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
 def step(theta_0, theta_1, theta_2, r_0, r_1, r_2, A, mu, L_r, inv_Sigma, noise_r_0, noise_r_1, noise_r_2, eps):
     """Return one step (sequential euler): theta_new, r_new; draw nothing."""
     theta_theta = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
-    scale_r = math.sqrt(1.0 + theta_theta / 4.0)
+    scale_r = math.sqrt(4.0 + theta_theta)
     L_r_noise_r_0 = L_r[0, 0] * noise_r_0 + L_r[0, 1] * noise_r_1 + L_r[0, 2] * noise_r_2
     L_r_noise_r_1 = L_r[1, 0] * noise_r_0 + L_r[1, 1] * noise_r_1 + L_r[1, 2] * noise_r_2
     L_r_noise_r_2 = L_r[2, 0] * noise_r_0 + L_r[2, 1] * noise_r_1 + L_r[2, 2] * noise_r_2
@@ -140,17 +140,17 @@ def step(theta_0, theta_1, theta_2, r_0, r_1, r_2, A, mu, L_r, inv_Sigma, noise_
     A_theta_0 = A[0, 0] * theta_0 + A[0, 1] * theta_1 + A[0, 2] * theta_2
     A_theta_1 = A[1, 0] * theta_0 + A[1, 1] * theta_1 + A[1, 2] * theta_2
     A_theta_2 = A[2, 0] * theta_0 + A[2, 1] * theta_1 + A[2, 2] * theta_2
-    # r_new[i] = r[i] + eps*(-sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k
-    #   theta[k]**2 + 4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))) + noise
-    part = -1.0 - theta_theta_2 / 4.0
-    root = math.sqrt(4.0 + theta_theta_2)
+    # r_new[i] = r[i] + eps*(-sum_jk (sum_l theta[l]**2 + 4) A[j,i] A[j,k] r[k]/4 - sum_j sqrt(sum_k theta[k]**2 + 4)
+    #   A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))) + noise
+    part = 4.0 + theta_theta_2
+    root = math.sqrt(part)
     reciprocal = 1.0 / root
-    part_2 = A_A_r_0 * part - A_grad_U_0 * root / 2.0 + A_theta_0 * reciprocal / 2.0
-    r_new_0 = r_0 + L_r_noise_r_0 * scale_r + eps * part_2
-    part_3 = A_A_r_1 * part - A_grad_U_1 * root / 2.0 + A_theta_1 * reciprocal / 2.0
-    r_new_1 = r_1 + L_r_noise_r_1 * scale_r + eps * part_3
-    part_4 = A_A_r_2 * part - A_grad_U_2 * root / 2.0 + A_theta_2 * reciprocal / 2.0
-    r_new_2 = r_2 + L_r_noise_r_2 * scale_r + eps * part_4
+    part_2 = A_theta_0 * reciprocal / 2.0
+    r_new_0 = r_0 + L_r_noise_r_0 * scale_r + eps * (-part * A_A_r_0 / 4.0 - A_grad_U_0 * root / 2.0 + part_2)
+    part_3 = A_theta_1 * reciprocal / 2.0
+    r_new_1 = r_1 + L_r_noise_r_1 * scale_r + eps * (-part * A_A_r_1 / 4.0 - A_grad_U_1 * root / 2.0 + part_3)
+    part_4 = A_theta_2 * reciprocal / 2.0
+    r_new_2 = r_2 + L_r_noise_r_2 * scale_r + eps * (-part * A_A_r_2 / 4.0 - A_grad_U_2 * root / 2.0 + part_4)
     A_r_new_0 = A[0, 0] * r_new_0 + A[0, 1] * r_new_1 + A[0, 2] * r_new_2
     A_r_new_1 = A[1, 0] * r_new_0 + A[1, 1] * r_new_1 + A[1, 2] * r_new_2
     A_r_new_2 = A[2, 0] * r_new_0 + A[2, 1] * r_new_1 + A[2, 2] * r_new_2
@@ -197,7 +197,7 @@ def prepare(A, mu, Sigma, eps):
             A_A[i, j] = total
     for i in range(3):
         for j in range(3):
-            two_D_r[i, j] = 2.0 * A_A[i, j]
+            two_D_r[i, j] = A_A[i, j] / 2.0
     (L_r,) = _noise_factor([[two_D_r]], None, eps, ["r"])
     inv_Sigma = np.linalg.inv(Sigma)
     return (L_r, inv_Sigma)
@@ -405,13 +405,12 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, A_A):
         for j in range(3):
             total += A[i, j] * theta[j]
         A_theta[i] = total
-    # L(r[i]) = -sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k theta[k]**2 +
-    #   4) A[j,i] grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+    # L(r[i]) = -sum_jk (sum_l theta[l]**2 + 4) A[j,i] A[j,k] r[k]/4 - sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i]
+    #   grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
     for i in range(3):
         L_r[i] = (
             A_theta[i] / (2.0 * math.sqrt(4.0 + theta_theta))
-            - A_A_r[i]
-            - theta_theta * A_A_r[i] / 4.0
+            - (4.0 + theta_theta) * A_A_r[i] / 4.0
             - math.sqrt(4.0 + theta_theta) * A_grad_U[i] / 2.0
         )
     # L(theta[i]*theta[j]) = sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] theta[j]/2 + sum_k sqrt(sum_l theta[l]**2 +
@@ -422,32 +421,27 @@ def generator(theta, r, A, mu, Sigma, inv_Sigma, A_A):
                 theta[j] * math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
                 + theta[i] * math.sqrt(4.0 + theta_theta) * A_r[j] / 2.0
             )
-    # L(theta[i]*r[j]) = -sum_klm A[k,j] A[k,l] r[l] theta[m]**2 theta[i]/4 - sum_kl A[k,j] A[k,l] r[l] theta[i] + sum_k
-    #   sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 +
-    #   sum_k A[k,j] theta[k] theta[i]/(2 sqrt(sum_l theta[l]**2 + 4))
+    # L(theta[i]*r[j]) = -sum_kl (sum_m theta[m]**2 + 4) A[k,j] A[k,l] r[l] theta[i]/4 + sum_k sqrt(sum_l theta[l]**2 +
+    #   4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 + sum_k A[k,j] theta[k]
+    #   theta[i]/(2 sqrt(sum_l theta[l]**2 + 4))
     for i in range(3):
         for j in range(3):
             L_theta_r[i, j] = (
                 r[j] * math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
-                - theta[i] * theta_theta * A_A_r[j] / 4.0
-                - theta[i] * A_A_r[j]
+                - theta[i] * (4.0 + theta_theta) * A_A_r[j] / 4.0
                 - theta[i] * math.sqrt(4.0 + theta_theta) * A_grad_U[j] / 2.0
                 + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_theta))
             )
-    # L(r[i]*r[j]) = -sum_kl A[k,i] A[k,l] r[l] r[j] - sum_klm A[k,i] A[k,l] r[l] r[j] theta[m]**2/4 - sum_kl A[k,j]
-    #   A[k,l] r[l] r[i] - sum_klm A[k,j] A[k,l] r[l] r[i] theta[m]**2/4 + 2 sum_k A[k,i] A[k,j] + sum_kl A[k,i] A[k,j]
-    #   theta[l]**2/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] grad_U[k] r[j]/2 + sum_k A[k,i] theta[k] r[j]/(2
-    #   sqrt(sum_l theta[l]**2 + 4)) - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] r[i]/2 + sum_k A[k,j] theta[k]
-    #   r[i]/(2 sqrt(sum_l theta[l]**2 + 4))
+    # L(r[i]*r[j]) = -sum_kl (sum_m theta[m]**2 + 4) A[k,i] A[k,l] r[l] r[j]/4 - sum_kl (sum_m theta[m]**2 + 4) A[k,j]
+    #   A[k,l] r[l] r[i]/4 + sum_k (sum_l theta[l]**2 + 4) A[k,i] A[k,j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i]
+    #   grad_U[k] r[j]/2 + sum_k A[k,i] theta[k] r[j]/(2 sqrt(sum_l theta[l]**2 + 4)) - sum_k sqrt(sum_l theta[l]**2 +
+    #   4) A[k,j] grad_U[k] r[i]/2 + sum_k A[k,j] theta[k] r[i]/(2 sqrt(sum_l theta[l]**2 + 4))
     for i in range(3):
         for j in range(3):
             L_r_r[i, j] = (
-                2.0 * A_A[i, j]
-                - r[j] * A_A_r[i]
-                - r[j] * theta_theta * A_A_r[i] / 4.0
-                - r[i] * A_A_r[j]
-                - r[i] * theta_theta * A_A_r[j] / 4.0
-                + theta_theta * A_A[i, j] / 2.0
+                (4.0 + theta_theta) * A_A[i, j] / 2.0
+                - r[j] * (4.0 + theta_theta) * A_A_r[i] / 4.0
+                - r[i] * (4.0 + theta_theta) * A_A_r[j] / 4.0
                 - r[j] * math.sqrt(4.0 + theta_theta) * A_grad_U[i] / 2.0
                 + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + theta_theta))
                 - r[i] * math.sqrt(4.0 + theta_theta) * A_grad_U[j] / 2.0

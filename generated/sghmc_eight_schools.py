@@ -167,7 +167,7 @@ def gradient(grad_U, theta, mu_scale, tau_scale, y, w, z):
         grad_U_8 += z_6 * weight_3
         grad_U_9 += z_7 * weight_3
     grad_U_0 = grad_U_0 + theta[0] / (mu_scale * mu_scale)
-    grad_U_1 = grad_U_1 + -1.0 + exp_of_state / (tau_scale * tau_scale)
+    grad_U_1 = -1.0 + grad_U_1 + exp_of_state / (tau_scale * tau_scale)
     grad_U_2 = theta[2] + grad_U_2
     grad_U_3 = theta[3] + grad_U_3
     grad_U_4 = theta[4] + grad_U_4

@@ -71,7 +71,8 @@ References:
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 FORMAT = 1
 SPEC_DIGEST = "12301b6b6bae00fd49ea53df47c8b760480710ef448c54b74524c9e3ab0791f0"
@@ -80,10 +81,39 @@ REPLACEMENT = False
 BLOCKS = (("theta", 2),)
 SIZES = ()
 PARAMETERS = ("s", "b", "e_1", "e_2", "spread", "bend")
-CONSTANTS = ()
+CONSTANTS = ("scale_theta", "scale_theta_2")
 DATA = ()
-ARGUMENTS = ("theta", "s", "b", "e_1", "e_2", "spread", "bend", "eps", "thin", "noise_state", "clipped", "theta_draws")
-CLIPS = True
+ARGUMENTS = (
+    "theta",
+    "s",
+    "b",
+    "e_1",
+    "e_2",
+    "spread",
+    "bend",
+    "scale_theta",
+    "scale_theta_2",
+    "eps",
+    "thin",
+    "noise_state",
+    "theta_draws",
+)
+LANES_ARGUMENTS = (
+    "lanes",
+    "s",
+    "b",
+    "e_1",
+    "e_2",
+    "spread",
+    "bend",
+    "scale_theta",
+    "scale_theta_2",
+    "eps",
+    "thin",
+    "noise_state",
+    "kept",
+    "lanes_draws",
+)
 MOMENTS = ("theta[i]", "theta[i]*theta[j]")
 POTENTIAL_BLOCK = "theta"
 
@@ -104,43 +134,84 @@ def gradient(theta_0, theta_1, spread, bend):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_theta_1, eps, clipped):
+def step(
+    theta_0,
+    theta_1,
+    s,
+    b,
+    e_1,
+    e_2,
+    spread,
+    bend,
+    scale_theta,
+    scale_theta_2,
+    noise_theta_0,
+    noise_theta_1,
+    noise_theta_2_0,
+    eps,
+):
     """Return one step (euler): theta_new; draw nothing."""
-    part_4 = b * (e_2[0] * (theta_0 * (4.0 * e_1[0] + 2.0 * b * e_2[0] * theta_0)))
-    covariance_theta_00 = eps * (1.0 + s * (2.0 * e_1[0] * e_1[0] + part_4))
-    part = 2.0 * b * e_2[1] * theta_0
-    part_5 = theta_0 * (2.0 * e_1[0] * e_2[1] + e_2[0] * (2.0 * e_1[1] + part))
-    covariance_theta_10 = eps * (s * (2.0 * e_1[1] * e_1[0] + b * part_5))
-    part_6 = b * (e_2[1] * (theta_0 * (4.0 * e_1[1] + part)))
-    covariance_theta_11 = eps * (1.0 + s * (2.0 * e_1[1] * e_1[1] + part_6))
-    L_theta_00, L_theta_10, L_theta_11 = _noise_root_2(
-        covariance_theta_00, covariance_theta_10, covariance_theta_11, clipped
-    )
-    draw_theta_0 = noise_theta_0 * L_theta_00
-    draw_theta_1 = noise_theta_0 * L_theta_10 + noise_theta_1 * L_theta_11
     grad_U_0, grad_U_1 = gradient(theta_0, theta_1, spread, bend)
-    grad_U_e_1 = e_1[0] * grad_U_0 + e_1[1] * grad_U_1
-    grad_U_e_2 = e_2[0] * grad_U_0 + e_2[1] * grad_U_1
-    # theta_new[i] = theta[i] + eps*(-sum_j b s e_2[i] grad_U[j] e_1[j] theta[0] - sum_j b s e_1[i] grad_U[j] e_2[j]
-    #   theta[0] - sum_j b**2 s e_2[i] grad_U[j] e_2[j] theta[0]**2 - sum_j s e_1[i] grad_U[j] e_1[j] - grad_U[i]/2 + b
-    #   s e_2[i] e_1[0] + b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]) + noise
-    part_2 = -theta_0 * grad_U_e_2
-    part_3 = theta_0 * (-grad_U_e_1 + b * (2.0 * e_2[0] + part_2))
-    part_7 = -e_1[0] * theta_0 * grad_U_e_2 + e_2[0] * (2.0 * e_1[0] + part_3)
-    part_8 = -grad_U_0 / 2.0 + s * (-e_1[0] * grad_U_e_1 + b * part_7)
-    theta_new_0 = theta_0 + draw_theta_0 + eps * part_8
-    part_9 = b * (e_1[1] * (e_2[0] + part_2) + e_2[1] * (e_1[0] + part_3))
-    theta_new_1 = theta_1 + draw_theta_1 + eps * (-grad_U_1 / 2.0 + s * (-e_1[1] * grad_U_e_1 + part_9))
+    part = e_1[0] + b * e_2[0] * theta_0
+    part_2 = e_1[1] + b * e_2[1] * theta_0
+    grad_U_total = part * grad_U_0 + part_2 * grad_U_1
+    # theta_new[i] = theta[i] + eps*(-sum_j s (b e_2[i] theta[0] + e_1[i]) grad_U[j] (b e_2[j] theta[0] + e_1[j]) -
+    #   grad_U[i]/2 + b s (b e_2[i] theta[0] + e_1[i]) e_2[0] + b s (b e_2[0] theta[0] + e_1[0]) e_2[i]) + noise
+    part_3 = s * (part * (2.0 * b * e_2[0] - grad_U_total))
+    theta_new_0 = (
+        theta_0
+        + scale_theta * noise_theta_0
+        + scale_theta_2 * noise_theta_2_0 * part
+        + eps * (-grad_U_0 / 2.0 + part_3)
+    )
+    part_4 = b * (e_2[0] * part_2 + e_2[1] * part) - part_2 * grad_U_total
+    theta_new_1 = (
+        theta_1
+        + scale_theta * noise_theta_1
+        + scale_theta_2 * noise_theta_2_0 * part_2
+        + eps * (-grad_U_1 / 2.0 + s * part_4)
+    )
     return theta_new_0, theta_new_1
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step_lanes(lanes, s, b, e_1, e_2, spread, bend, scale_theta, scale_theta_2, lanes_noise, eps):
+    """Advance 64 chains by one step, in place; draw nothing."""
+    for lane in range(np.uint64(64)):
+        theta_0 = lanes[lane]
+        theta_1 = lanes[np.uint64(64) + lane]
+        noise_theta_0 = lanes_noise[lane]
+        noise_theta_1 = lanes_noise[np.uint64(64) + lane]
+        noise_theta_2_0 = lanes_noise[np.uint64(128) + lane]
+        theta_0, theta_1 = step(
+            theta_0,
+            theta_1,
+            s,
+            b,
+            e_1,
+            e_2,
+            spread,
+            bend,
+            scale_theta,
+            scale_theta_2,
+            noise_theta_0,
+            noise_theta_1,
+            noise_theta_2_0,
+            eps,
+        )
+        lanes[lane] = theta_0
+        lanes[np.uint64(64) + lane] = theta_1
 
 
 def prepare(s, b, e_1, e_2, spread, bend, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    return ()
+    scale_theta = math.sqrt(eps * 1.0)
+    scale_theta_2 = math.sqrt(eps * (2.0 * s))
+    return (scale_theta, scale_theta_2)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, theta_draws):
+def run(theta, s, b, e_1, e_2, spread, bend, scale_theta, scale_theta_2, eps, thin, noise_state, theta_draws):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
@@ -163,8 +234,22 @@ def run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, th
         for _ in range(thin):
             noise_theta_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_theta_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_theta_2_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             theta_0, theta_1 = step(
-                theta_0, theta_1, s, b, e_1, e_2, spread, bend, noise_theta_0, noise_theta_1, eps, clipped
+                theta_0,
+                theta_1,
+                s,
+                b,
+                e_1,
+                e_2,
+                spread,
+                bend,
+                scale_theta,
+                scale_theta_2,
+                noise_theta_0,
+                noise_theta_1,
+                noise_theta_2_0,
+                eps,
             )
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
@@ -183,7 +268,7 @@ def run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, th
     return done
 
 
-def checked_run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, theta_draws):
+def checked_run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, theta_draws):
     """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
 
     Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
@@ -202,12 +287,39 @@ def checked_run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, cli
     eps = _checked_number("eps", eps, above=0)
     thin = _checked_number("thin", thin, whole=True, least=1)
     _check_words("noise_state", noise_state, 4)
-    _check_array("clipped", clipped, (1,), sizes, written=True)
     _check_array("theta_draws", theta_draws, ("draws", 2), sizes, written=True)
-    _check_apart(
-        ["e_1", "e_2"], theta=theta, theta_draws=theta_draws, noise_state=noise_state, clipped=clipped, e_1=e_1, e_2=e_2
-    )
-    return run(theta, s, b, e_1, e_2, spread, bend, eps, thin, noise_state, clipped, theta_draws)
+    _check_apart(["e_1", "e_2"], theta=theta, theta_draws=theta_draws, noise_state=noise_state, e_1=e_1, e_2=e_2)
+    scale_theta, scale_theta_2 = prepare(s, b, e_1, e_2, spread, bend, eps)
+    return run(theta, s, b, e_1, e_2, spread, bend, scale_theta, scale_theta_2, eps, thin, noise_state, theta_draws)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run_lanes(
+    lanes, s, b, e_1, e_2, spread, bend, scale_theta, scale_theta_2, eps, thin, noise_state, kept, lanes_draws
+):
+    """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
+
+    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
+    random state is noise_state[64 * w + l]. Each kept[l] counts its draws before it left the finite
+    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes.
+    """
+    _wide_vectors()
+    lanes_noise = _empty_rows(6)
+    kept[:] = 0
+    for draw in range(lanes_draws.shape[0]):
+        for turn in range(thin):
+            if turn % 2 == 0:
+                _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
+            step_lanes(
+                lanes, s, b, e_1, e_2, spread, bend, scale_theta, scale_theta_2, lanes_noise[192 * (turn % 2) :], eps
+            )
+        for lane in range(np.uint64(64)):
+            finite = kept[lane] == draw
+            finite &= abs(lanes[lane]) <= 1.7976931348623157e308
+            finite &= abs(lanes[np.uint64(64) + lane]) <= 1.7976931348623157e308
+            kept[lane] += finite
+        for entry in range(128):
+            lanes_draws[draw, entry] = lanes[entry]
 
 
 def seed_streams(seed, chains):
@@ -240,63 +352,57 @@ def generator(theta, s, b, e_1, e_2, spread, bend):
     L_theta = np.empty(2)
     L_theta_theta = np.empty((2, 2))
     grad_U = full_gradient(theta, spread, bend)
-    grad_U_e_1 = 0.0
+    grad_U_total = 0.0
     for i in range(2):
-        grad_U_e_1 += grad_U[i] * e_1[i]
-    grad_U_e_2 = 0.0
-    for i in range(2):
-        grad_U_e_2 += grad_U[i] * e_2[i]
-    # L(theta[i]) = -sum_j b s e_2[i] grad_U[j] e_1[j] theta[0] - sum_j b s e_1[i] grad_U[j] e_2[j] theta[0] - sum_j
-    #   b**2 s e_2[i] grad_U[j] e_2[j] theta[0]**2 - sum_j s e_1[i] grad_U[j] e_1[j] - grad_U[i]/2 + b s e_2[i] e_1[0] +
-    #   b s e_1[i] e_2[0] + 2 b**2 s e_2[i] e_2[0] theta[0]
+        grad_U_total += grad_U[i] * (b * e_2[i] * theta[0] + e_1[i])
+    # L(theta[i]) = -sum_j s (b e_2[i] theta[0] + e_1[i]) grad_U[j] (b e_2[j] theta[0] + e_1[j]) - grad_U[i]/2 + b s (b
+    #   e_2[i] theta[0] + e_1[i]) e_2[0] + b s (b e_2[0] theta[0] + e_1[0]) e_2[i]
     for i in range(2):
         L_theta[i] = (
-            b * e_1[0] * e_2[i] * s
-            - b * e_2[i] * s * theta[0] * grad_U_e_1
-            - b * e_1[i] * s * theta[0] * grad_U_e_2
-            - b**2 * e_2[i] * s * theta[0] ** 2 * grad_U_e_2
-            - e_1[i] * s * grad_U_e_1
+            b * e_2[0] * s * (b * e_2[i] * theta[0] + e_1[i])
+            - s * (b * e_2[i] * theta[0] + e_1[i]) * grad_U_total
             - grad_U[i] / 2.0
-            + b * e_1[i] * e_2[0] * s
-            + 2.0 * b**2 * e_2[0] * e_2[i] * s * theta[0]
+            + b * e_2[i] * s * (b * e_2[0] * theta[0] + e_1[0])
         )
-    # L(theta[i]*theta[j]) = delta[i,j] - sum_k b s e_2[i] theta[j] grad_U[k] e_1[k] theta[0] - sum_k b s e_2[j]
-    #   theta[i] grad_U[k] e_1[k] theta[0] - sum_k b s e_1[i] theta[j] grad_U[k] e_2[k] theta[0] - sum_k b s e_1[j]
-    #   theta[i] grad_U[k] e_2[k] theta[0] - sum_k b**2 s e_2[i] theta[j] grad_U[k] e_2[k] theta[0]**2 - sum_k b**2 s
-    #   e_2[j] theta[i] grad_U[k] e_2[k] theta[0]**2 - sum_k s e_1[i] theta[j] grad_U[k] e_1[k] - sum_k s e_1[j]
-    #   theta[i] grad_U[k] e_1[k] - grad_U[i] theta[j]/2 - grad_U[j] theta[i]/2 + b s e_2[i] theta[j] e_1[0] + b s
-    #   e_2[j] theta[i] e_1[0] + b s e_1[i] theta[j] e_2[0] + 2 b s e_1[i] e_2[j] theta[0] + b s e_1[j] theta[i] e_2[0]
-    #   + 2 b s e_1[j] e_2[i] theta[0] + 2 b**2 s e_2[i] theta[j] e_2[0] theta[0] + 2 b**2 s e_2[j] theta[i] e_2[0]
-    #   theta[0] + 2 b**2 s e_2[i] e_2[j] theta[0]**2 + 2 s e_1[i] e_1[j]
+    # L(theta[i]*theta[j]) = delta[i,j] - sum_k s theta[i] (b e_2[j] theta[0] + e_1[j]) grad_U[k] (b e_2[k] theta[0] +
+    #   e_1[k]) - sum_k s theta[j] (b e_2[i] theta[0] + e_1[i]) grad_U[k] (b e_2[k] theta[0] + e_1[k]) - grad_U[i]
+    #   theta[j]/2 - grad_U[j] theta[i]/2 + b s theta[i] (b e_2[j] theta[0] + e_1[j]) e_2[0] + b s theta[j] (b e_2[i]
+    #   theta[0] + e_1[i]) e_2[0] + b s (b e_2[0] theta[0] + e_1[0]) e_2[i] theta[j] + b s (b e_2[0] theta[0] + e_1[0])
+    #   e_2[j] theta[i] + 2 s (b e_2[i] theta[0] + e_1[i]) (b e_2[j] theta[0] + e_1[j])
     for i in range(2):
         for j in range(2):
+            part = b * e_2[i] * theta[0] + e_1[i]
             L_theta_theta[i, j] = (
                 (1.0 if i == j else 0.0)
-                - b * e_2[i] * s * theta[0] * theta[j] * grad_U_e_1
-                - b * e_2[j] * s * theta[0] * theta[i] * grad_U_e_1
-                - b * e_1[i] * s * theta[0] * theta[j] * grad_U_e_2
-                - b * e_1[j] * s * theta[0] * theta[i] * grad_U_e_2
-                - b**2 * e_2[i] * s * theta[0] ** 2 * theta[j] * grad_U_e_2
-                - b**2 * e_2[j] * s * theta[0] ** 2 * theta[i] * grad_U_e_2
-                - e_1[i] * s * theta[j] * grad_U_e_1
-                - e_1[j] * s * theta[i] * grad_U_e_1
+                - s * theta[i] * (b * e_2[j] * theta[0] + e_1[j]) * grad_U_total
+                - s * theta[j] * (b * e_2[i] * theta[0] + e_1[i]) * grad_U_total
                 - grad_U[i] * theta[j] / 2.0
                 - grad_U[j] * theta[i] / 2.0
-                + b * e_1[0] * e_2[i] * s * theta[j]
-                + b * e_1[0] * e_2[j] * s * theta[i]
-                + b * e_1[i] * e_2[0] * s * theta[j]
-                + 2.0 * b * e_1[i] * e_2[j] * s * theta[0]
-                + b * e_1[j] * e_2[0] * s * theta[i]
-                + 2.0 * b * e_1[j] * e_2[i] * s * theta[0]
-                + 2.0 * b**2 * e_2[0] * e_2[i] * s * theta[0] * theta[j]
-                + 2.0 * b**2 * e_2[0] * e_2[j] * s * theta[0] * theta[i]
-                + 2.0 * b**2 * e_2[i] * e_2[j] * s * theta[0] ** 2
-                + 2.0 * e_1[i] * e_1[j] * s
+                + b * e_2[0] * s * theta[i] * (b * e_2[j] * theta[0] + e_1[j])
+                + b * e_2[0] * s * theta[j] * (b * e_2[i] * theta[0] + e_1[i])
+                + b * e_2[i] * s * theta[j] * (b * e_2[0] * theta[0] + e_1[0])
+                + b * e_2[j] * s * theta[i] * (b * e_2[0] * theta[0] + e_1[0])
+                + 2.0 * s * part * (b * e_2[j] * theta[0] + e_1[j])
             )
     return L_theta, L_theta_theta
 
 
 # Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -384,38 +490,113 @@ def _next_normal(s0, s1, s2, s3):
     return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def _clipped_root_2(s00, s10, s11, clipped):
-    """Return a factor of S with its negative eigenvalue set to 0: its largest eigenvalue and that one's eigenvector."""
-    half = 0.5 * (s00 - s11)
-    radius = math.hypot(half, s10)
-    high = 0.5 * (s00 + s11) + radius
-    low = high - 2.0 * radius
-    if low < -1e-12 * max(abs(high), abs(low)):
-        clipped[0] += 1
-    if high <= 0.0:
-        return 0.0, 0.0, 0.0
-    # the projector on the eigenvector is (S - low) / (2 radius); divided by the larger of its diagonal
-    larger = math.sqrt(high * 0.5 * (1.0 + abs(half) / radius))
-    other = high * (0.5 * s10 / radius) / larger
-    if half >= 0.0:
-        return larger, other, 0.0
-    return other, larger, 0.0
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _minus_two_log(x):
+    """Return -2 log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), t = 4 (1 - m)/(1 + m).
 
-
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
-def _noise_root_2(s00, s10, s11, clipped):
-    """Return l00, l10, l11 of a lower triangular L with L L^T = S, a symmetric matrix of 2 rows.
-
-    Where S has a negative eigenvalue it is set to 0, and counted if it is more than rounding.
+    Then -2 log(m) = 4 atanh(t/4) = t + t**3 p(t**2), with p of degree 6 in pairs: shorter chains of operations.
     """
-    if s00 > 0.0:
-        l00 = math.sqrt(s00)
-        l10 = s10 / l00
-        left = s11 - l10 * l10
-        if left >= 0.0:
-            return l00, l10, math.sqrt(left)
-    return _clipped_root_2(s00, s10, s11, clipped)
+    bits = np.float64(x).view(np.uint64)
+    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
+    t = (1.0 - m) / (0.25 + 0.25 * m)
+    z = t * t
+    low = 0.020833333333333547 + z * 0.0007812499999884652
+    middle = 3.4877232353103505e-05 + z * 1.6954191919059589e-06
+    high = 8.670602875527406e-08 + z * 4.5638792810468e-09 + z * z * 2.7563792849176723e-10
+    p = low + z * z * (middle + z * z * high)
+    k = np.float64(k)
+    return k * -1.3862943607382476 + (t + (t * z * p + k * -3.8164298585411754e-10))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _circle_point(bits):
+    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which.
+
+    The quarter lies about 0: x is the angle over pi/2, in [-1/2, 1/2).
+    """
+    x = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5
+    z = x * x
+    s = 5.6344631588402386e-08
+    s = s * z - 3.5986477759195397e-06
+    s = s * z + 0.00016044115216851901
+    s = s * z - 0.0046817541325625996
+    s = s * z + 0.0796926262460598
+    s = s * z - 0.6459640975062448
+    s = s * z + 1.5707963267948966
+    s = x * s
+    c = -6.324128083636905e-09
+    c = c * z + 4.7106364577487296e-07
+    c = c * z - 2.5202037759532392e-05
+    c = c * z + 0.0009192602743673871
+    c = c * z - 0.020863480763329178
+    c = c * z + 0.2536695079010476
+    c = c * z - 1.2337005501361697
+    c = c * z + 1.0
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
+    turned = (bits & np.uint64(2)) != np.uint64(0)
+    return (s if turned else c), (c if turned else s)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_pair(a, b):
+    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
+
+    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
+    which a pair of normals falls with probability 2**-53.
+    """
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    radius = math.sqrt(_minus_two_log(u))
+    c, s = _circle_point(b)
+    return radius * c, radius * s
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _empty_rows(rows):
+    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
+    room = np.empty(64 * rows + 64)
+    start = (512 - room.ctypes.data % 512) // 8
+    return room[start : start + 64 * rows]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits_of(state, lane):
+    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
+    s0, s1 = state[lane], state[np.uint64(64) + lane]
+    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    state[lane], state[np.uint64(64) + lane] = s0, s1
+    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
+    return bits
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_pairs(state, words):
+    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
+
+    Words, because arrays of one type are known not to overlap by fewer comparisons than arrays of two.
+    """
+    _wide_vectors()
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            one, other = _normal_pair(_next_bits_of(state, lane), _next_bits_of(state, lane))
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_lanes(state, out):
+    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
+
+    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
+    last pairs is not used again.
+    """
+    whole = out.size // 128 * 128
+    _fill_pairs(state, out[:whole].view(np.uint64))
+    if whole < out.size:
+        rows = _empty_rows(2)
+        _fill_pairs(state, rows.view(np.uint64))
+        out[whole:] = rows[: out.size - whole]
 
 
 def _seed_words(seed, chains, stream, words):

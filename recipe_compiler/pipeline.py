@@ -87,14 +87,15 @@ def compile_build(
 
 
 def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_undecided: bool, cache: Cache) -> Module:
-    """Return the module of a build whose verdicts allow it."""
-    program = discretise(build, derivation)
+    """Return the module of a build whose verdicts allow it: computed as its formulas are stated, read as proved."""
+    stated = derive(derivation.dynamics, stated=True)
+    program = discretise(build, stated)
     names = renames(program)
     identity = compiled_digest(build)
     texts: list[str] = []
     to_read: list[Reading] = []
     for small in small_sizes(build):
-        general = rename(discretise(build, derivation, small), names)
+        general = rename(discretise(build, stated, small), names)
         plain = lower(general)
         pinned = pinned_sizes(build, general)
         for kernel in dict.fromkeys((plain, schedule(general, plain))):

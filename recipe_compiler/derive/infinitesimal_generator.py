@@ -5,7 +5,6 @@ does not grow too fast: what a chain with a finite step size or with noisy gradi
 """
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
-from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 
 
@@ -17,13 +16,13 @@ def generator(derivation: Derivation, phi: Tensor) -> Tensor:
         phi: a function of the state. Its free indices are those of the result; none has the label `i` or `j`, which
             those of f and D have.
     """
-    c = calculus(derivation.dynamics.declarations)
+    c = derivation.calculus
     blocks = derivation.dynamics.declarations.blocks
     parts = [c.zero(*phi.free)]
     for a, block in enumerate(blocks):
         slope = c.diff(phi, Coordinate(block.name, row_slots(block)))
-        parts.append(c.total(c.multiply(derivation.drift[a], slope), *row_slots(block)))
+        parts.append(c.total(c.distribute(derivation.drift[a], slope), *row_slots(block)))
         for b, other in enumerate(blocks):
             curvature = c.diff(slope, Coordinate(other.name, col_slots(other)))
-            parts.append(c.total(c.multiply(derivation.D[a][b], curvature), *row_slots(block), *col_slots(other)))
+            parts.append(c.total(c.distribute(derivation.D[a][b], curvature), *row_slots(block), *col_slots(other)))
     return c.add(*parts)

@@ -2,7 +2,7 @@
 
 from recipe_compiler.derive.recipe import Derivation, Matrix, add_matrices, col_slots, row_slots
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
 
 
@@ -13,7 +13,7 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
     (those that exist); entry (a, b) of the result has those of blocks a and b.
     """
     declarations = derivation.dynamics.declarations
-    c = calculus(declarations)
+    c = derivation.calculus
     blocks = declarations.blocks
     at = next((n for n, block in enumerate(blocks) if block.name == potential_block), None)
     if at is None:

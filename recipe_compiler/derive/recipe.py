@@ -9,6 +9,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.opened import opened
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 Vector = tuple[Tensor, ...]
@@ -36,6 +37,13 @@ class Derivation:
     """Gamma_i = sum_j d(D+Q)_ij / dz_j (Ma, Chen, Fox 2015, Eq. 3)."""
     drift: tuple[Tensor, ...]
     """f = -(D+Q) grad H + Gamma (Eq. 3)."""
+    stated: bool = False
+    """Whether all of it is as the document states it, to be computed; else multiplied out, to be proved with."""
+
+    @property
+    def calculus(self) -> Calculus:
+        """The calculus that the derivation was made by."""
+        return calculus(self.dynamics.declarations, stated=self.stated)
 
 
 def row_index(size: int | str) -> Index:
@@ -48,24 +56,29 @@ def col_index(size: int | str) -> Index:
     return Index(size, "j")
 
 
-def derive(dynamics: Dynamics) -> Derivation:
+def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
     """Return grad H, Gamma and the drift of `dynamics`, for every size at once.
+
+    With `stated`, sums that are factors of D, Q and H are not multiplied out (`Rules.stated`): what is computed then
+    loses no more digits than the formulas themselves.
 
     Errors: ModelError where D or Q is not given, or where a formula has no entrywise meaning.
     """
     declarations = dynamics.declarations
-    c = calculus(declarations)
+    c = calculus(declarations, stated=stated)
     blocks = declarations.blocks
-    H = convert(dynamics.H, declarations, entry="H", where=dynamics.source.place("H"))
-    D = _matrix(dynamics, "D", dynamics.D)
-    Q = _matrix(dynamics, "Q", dynamics.Q)
+    H = convert(dynamics.H, declarations, entry="H", where=dynamics.source.place("H"), stated=stated)
+    D = _matrix(dynamics, c, "D", dynamics.D)
+    Q = _matrix(dynamics, c, "Q", dynamics.Q)
     both = add_matrices(c, D, Q)
     with placed(dynamics.source, "H"):
         grad_H = gradient(c, blocks, H)
     Gamma = _divergence(dynamics, c, D, Q)
     pushed = apply_matrix(c, blocks, both, grad_H)
     drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
-    return Derivation(dynamics, H, D, Q, grad_H, Gamma, drift)
+    if stated:
+        drift = tuple(c.settled(opened(c, entry)) for entry in drift)
+    return Derivation(dynamics, H, D, Q, grad_H, Gamma, drift, stated)
 
 
 def row_slots(block: Block) -> tuple[Index, ...]:
@@ -132,7 +145,7 @@ def _divergence(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix) -> Vector
         raise
 
 
-def _matrix(dynamics: Dynamics, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:
+def _matrix(dynamics: Dynamics, c: Calculus, name: str, given: tuple[tuple[Formula, ...], ...] | None) -> Matrix:
     if given is None:
         where = dynamics.source.place(name)
         raise ModelError([Fault(where, name, f"found no {name}, expected it: the drift follows from D, Q and H")])
@@ -144,6 +157,8 @@ def _matrix(dynamics: Dynamics, name: str, given: tuple[tuple[Formula, ...], ...
             entry = f"{name}[{block.name},{other.name}]"
             slots = (*row_slots(block), *col_slots(other))
             where = dynamics.source.place(entry)
-            entries.append(convert(formula, dynamics.declarations, *slots, entry=entry, where=where))
+            stated = c.rules.stated
+            found = convert(formula, dynamics.declarations, *slots, entry=entry, where=where, stated=stated)
+            entries.append(c.settled(found) if stated else found)
         rows.append(tuple(entries))
     return tuple(rows)

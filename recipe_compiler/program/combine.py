@@ -18,7 +18,8 @@ def times(coefficient: Fraction, parts: tuple[Scalar, ...]) -> Scalar:
 
 
 def plus(terms: tuple[Scalar, ...]) -> Scalar:
-    """Return a sum without the empty one; one that can start without a minus does."""
+    """Return a sum without sums as terms, nor the empty one; one that can start without a minus does."""
+    terms = tuple(part for term in terms for part in (term.terms if isinstance(term, Plus) else (term,)))
     if not terms:
         return Constant(Fraction(0))
     first = next((place for place, term in enumerate(terms) if not is_negative(term)), 0)

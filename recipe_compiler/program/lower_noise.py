@@ -25,18 +25,31 @@ from recipe_compiler.program.lowered_noise import (
 )
 from recipe_compiler.program.program import Noise
 from recipe_compiler.tensor.atoms import everywhere, moved
-from recipe_compiler.tensor.rules import rules_of
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.rules import Rules, rules_of
 from recipe_compiler.tensor.terms import Delta, Index, Slot, Tensor, Term
 
 
 def lower_noise(noise: Noise, contraction: Contraction, parameters: tuple[Parameter, ...]) -> LoweredNoise:
     """Return the noise of one group of blocks; its constants become definitions of `contraction`.
 
+    What has no factor by its form as it is stated may have one multiplied out: `s*(u @ u.T + v @ v.T)`.
+
     Args:
         noise: 2D and B_hat of the group.
         contraction: the definitions so far.
         parameters: constants of the chain, for what their kinds say of signs.
     """
+    rules = rules_of(Declarations(noise.blocks, parameters))
+    multiplied_out = noise.mapped(lambda tensor: Calculus(rules).collect(tensor.terms, tensor.free))
+    found = (_by_form(form, contraction, rules, parameters) for form in (noise, multiplied_out))
+    return next((lowered for lowered in found if lowered is not None), None) or lower_root(noise, contraction)
+
+
+def _by_form(
+    noise: Noise, contraction: Contraction, rules: Rules, parameters: tuple[Parameter, ...]
+) -> LoweredNoise | None:
+    """Return the noise by a factor that its covariance has by its form, None where it has none."""
     if len(noise.blocks) == 1:
         block = noise.blocks[0]
         two_D = _diagonal(noise.two_D[0][0], block)
@@ -49,14 +62,14 @@ def lower_noise(noise: Noise, contraction: Contraction, parameters: tuple[Parame
     if len(noise.blocks) == 1:
         gram = Gram(
             length(noise.blocks[0]),
-            rules_of(Declarations(noise.blocks, parameters)),
+            rules,
             frozenset(p.name for p in parameters if {Kind.PSD, Kind.PD} & set(p.kinds)),
             contraction.is_constant,
         )
         found = gram.parts(noise.two_D[0][0], None if noise.B_hat is None else noise.B_hat[0][0])
         if found is not None:
             return lower_gram(noise.blocks[0], found, contraction)
-    return lower_root(noise, contraction)
+    return None
 
 
 def _diagonal(matrix: Tensor, block: Block) -> Tensor | None:

@@ -82,6 +82,13 @@ class Noise:
     two_D: tuple[tuple[Tensor, ...], ...]
     B_hat: tuple[tuple[Tensor, ...], ...] | None
 
+    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Noise":
+        """Return the noise with `rule` applied to every tensor of it."""
+        two_D, B_hat = (
+            tuple(tuple(rule(entry) for entry in row) for row in matrix) for matrix in (self.two_D, self.B_hat or ())
+        )
+        return replace(self, two_D=two_D, B_hat=None if self.B_hat is None else B_hat)
+
 
 @dataclass(frozen=True, slots=True)
 class Update:

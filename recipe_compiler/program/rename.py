@@ -111,13 +111,8 @@ def _written(says: str, names: Names) -> str:
 
 
 def _noise(noise: Noise, names: Names) -> Noise:
-    return Noise(
-        tuple(_block(block, names) for block in noise.blocks),
-        tuple(tuple(rename_tensor(entry, names) for entry in row) for row in noise.two_D),
-        None
-        if noise.B_hat is None
-        else tuple(tuple(rename_tensor(entry, names) for entry in row) for row in noise.B_hat),
-    )
+    blocks = tuple(_block(block, names) for block in noise.blocks)
+    return replace(noise, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
 
 
 def _index(index: Index, names: Names) -> Index:

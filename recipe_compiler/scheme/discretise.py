@@ -27,7 +27,7 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
 
     Args:
         build: what to discretise.
-        derivation: of its bound dynamics.
+        derivation: of its bound dynamics, in the form that is to be computed: as they are stated.
         sizes: of a stacked target, in place of those of the build.
 
     Raises:

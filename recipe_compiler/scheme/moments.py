@@ -9,7 +9,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment
 from recipe_compiler.scheme.update import fresh, with_gradient
-from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
 
 SMALL = 8
@@ -27,7 +27,7 @@ def moments(
         declared: every name of the user's, for the compiler's own to stay clear of.
         sizes: numbers of symbolic sizes, as far as they are known.
     """
-    c = calculus(derivation.dynamics.declarations)
+    c = derivation.calculus
     blocks = _inside(derivation)
     counts = [sizes.get(str(size), size) for block in blocks for size in (block.shape.sizes or (1,))]
     small = sum(count for count in counts if isinstance(count, int)) <= SMALL and all(

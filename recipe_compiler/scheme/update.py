@@ -7,7 +7,6 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Noise, Update
-from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 Matrix = tuple[tuple[Tensor, ...], ...]
@@ -102,7 +101,7 @@ def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
 
 
 def _noise(derivation: Derivation, B_hat: Matrix | None, blocks: tuple[Block, ...], group: list[int]) -> Noise:
-    rules = calculus(derivation.dynamics.declarations)
+    rules = derivation.calculus
     two_D = tuple(tuple(rules.scale(derivation.D[a][b], 2) for b in group) for a in group)
     part = None if B_hat is None else tuple(tuple(B_hat[a][b] for b in group) for a in group)
     if part is not None and all(entry.is_zero for row in part for entry in row):

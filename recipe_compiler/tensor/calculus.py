@@ -159,7 +159,10 @@ class Calculus:
 
     def is_zero(self, tensor: Tensor) -> bool:
         """Whether a tensor is shown to be zero: its terms cancel, at once or over common denominators."""
-        return vanishes(self, tensor)
+        if not self.rules.stated:
+            return vanishes(self, tensor)
+        plain = Calculus(replace(self.rules, stated=False))
+        return vanishes(plain, plain.collect(tensor.terms, tensor.free))
 
     def settled(self, tensor: Tensor) -> Tensor:
         """Return zero where the tensor is shown to be zero, else the tensor as it is."""

@@ -2,7 +2,7 @@
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.arithmetic import Arithmetic, constant
-from recipe_compiler.tensor.atoms import ONE, indices, moved
+from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.slopes import branches, jump, slope
 from recipe_compiler.tensor.terms import (
@@ -28,10 +28,7 @@ def term_derivative(
     c: Arithmetic, term: Term, free: tuple[Index, ...], by: Coordinate, *, almost_everywhere: bool
 ) -> Tensor:
     """Return the derivative of one term, factor by factor, summed over what the term is summed over."""
-    bound = sorted_indices(indices(term.factors) - set(free))
-    opened: dict[Index, Slot] = {index: Index(index.size, f"{index.label[:3]}.{index.label[4:]}") for index in bound}
-    factors = tuple((moved(atom, opened), exponent) for atom, exponent in term.factors) if opened else term.factors
-    over = tuple(index for index in opened.values() if isinstance(index, Index))
+    factors, over = unbound(term, free)
     parts: list[Tensor] = []
     for n, (atom, exponent) in enumerate(factors):
         inner = _atom_derivative(c, atom, by, almost_everywhere=almost_everywhere)
@@ -42,6 +39,14 @@ def term_derivative(
         outer = c.collect([Term(term.coefficient * exponent, rest)], (*free, *over))
         parts.append(c.distribute(outer, inner))
     return c.total(c.add(*parts), *over) if parts else Tensor((), ())
+
+
+def unbound(term: Term, free: tuple[Index, ...]) -> tuple[tuple[Factor, ...], tuple[Index, ...]]:
+    """Return the factors of a term with the indices it is summed over under labels of their own, and these."""
+    bound = sorted_indices(indices(term.factors) - set(free))
+    opened: dict[Index, Slot] = {index: Index(index.size, f"{index.label[:3]}.{index.label[4:]}") for index in bound}
+    factors = tuple((moved(atom, opened), exponent) for atom, exponent in term.factors) if opened else term.factors
+    return factors, tuple(index for index in opened.values() if isinstance(index, Index))
 
 
 def _atom_derivative(c: Arithmetic, atom: Atom, by: Coordinate, *, almost_everywhere: bool) -> Tensor:

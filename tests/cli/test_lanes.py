@@ -58,7 +58,7 @@ def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_
     ("build", "why"),
     [
         ("sgld_logistic", "every step reads data"),
-        ("sgrld_banana", "a step works in arrays, such as a factor of the noise"),
+        ("wright_fisher_dirichlet", "a step works in arrays, such as a factor of the noise"),
     ],
 )
 def test_lanes_are_refused_by_name_where_they_cannot_be(recipe, tmp_path: Path, build: str, why: str) -> None:

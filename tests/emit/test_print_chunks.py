@@ -59,7 +59,7 @@ def module_of(folder: Path, dynamics: str, target: str, bind_: str, parameters: 
     file.write_text(text)
     build = load(file)
     assert isinstance(build, Build)
-    program = discretise(build, derive(bind(build)))
+    program = discretise(build, derive(bind(build), stated=True))
     if d is not None:
         program = rename(program, {"d": d})
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)

@@ -59,7 +59,7 @@ class Emitted:
 
 def emitted(build: Build) -> Emitted:
     """Return the emitted module of a build; verdicts are not asked for."""
-    program = discretise(build, derive(bind(build)))
+    program = discretise(build, derive(bind(build), stated=True))
     shipped = rename(program, dict(build.sizes))
     kernel = schedule(shipped, lower(shipped))
     module = emit_module(build.name, shipped, kernel, "A test.", "0" * 64)

@@ -21,6 +21,7 @@ from recipe_compiler.formula.expression import (
     Entry,
     Filled,
     Formula,
+    FunctionAt,
     Identity,
     MatMul,
     Multiply,
@@ -59,6 +60,8 @@ class Stated:
     changed: int = -1
     """The number of the entry that is changed, in the order of evaluation; none where negative."""
     count: int = field(default=0)
+    functions: Mapping[str, Formula] = field(default_factory=dict)
+    """What functions of the state stand for."""
 
     def value(self, formula: Formula) -> np.ndarray:
         """Return the entries of a formula, the one that is to be changed times 1 + delta."""
@@ -89,6 +92,8 @@ class Stated:
                 return _array([[mpmath.mpf(self.sizes[name])]])
             case Symbol(name, shape, _):
                 return self.known[name].reshape(self._extent(shape))
+            case FunctionAt(name, _, _):
+                return self.value(self.functions[name])
             case Identity(size):
                 n = int(self.sizes.get(size, size))
                 return _array([[mpmath.mpf(i == j) for j in range(n)] for i in range(n)])

@@ -15,6 +15,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from emitted_step import plain_module
 
 GENERATED = Path(__file__).parents[2] / "generated"
 ENDINGS = ("_gaussian", "_logistic")
@@ -82,11 +83,7 @@ def through(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[Wide], Wi
 
 def wide_module(text: str) -> dict[str, object]:
     """Return the text's functions, run by plain Python, its scalar functions replaced by 50-digit ones."""
-    space: dict[str, object] = {"__name__": "wide"}
-    plain = re.sub(
-        "(?m)^from numba import njit.*$", "def njit(*_, **__):\n    return lambda function: function\n", text
-    )
-    exec(compile(plain, "wide", "exec"), space)
+    space = plain_module(text)
     space["math"] = types.SimpleNamespace(sqrt=through(mpmath.sqrt), exp=through(mpmath.exp), log=through(mpmath.log))
     space["_exp"] = through(mpmath.exp)
     space["_sigmoid"] = through(lambda x: 1 / (1 + mpmath.exp(-x)))

@@ -74,7 +74,7 @@ def build_of(folder: Path, dynamics: str) -> Build:
 def made(folder: Path, dynamics: str) -> tuple[Module, Derivation]:
     build = build_of(folder, dynamics)
     derivation = derive(bind(build))
-    program = discretise(build, derivation)
+    program = discretise(build, derive(bind(build), stated=True))
     kernel = schedule(program, lower(program))
     assert kernel.chunked
     return emit_module(build.name, program, kernel, "A test.\n", "0" * 64), derivation

@@ -29,7 +29,7 @@ def calls(tmp_path: Path, groups: int) -> int:
     build = load(path)
     assert isinstance(build, Build)
     sizes = dict(build.sizes)
-    shipped = rename(discretise(build, derive(bind(build))), sizes)
+    shipped = rename(discretise(build, derive(bind(build), stated=True)), sizes)
     module = emit_module(build.name, shipped, schedule(shipped, lower(shipped)), "A test.", "0" * 64)
     profile = cProfile.Profile()
     profile.runcall(check_shipped, module, sizes)

@@ -22,9 +22,11 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
-DENSE = "A/2 + (e + theta[0]*b) @ (e + theta[0]*b).T"
-"""Its products are multiplied out, to `theta_0 e_i b_j` among others, so that it has no factor by its form."""
+DENSE = "2*(1 + norm2(theta))*A - theta @ theta.T"
+"""Positive definite where 2 A - I is, which its form does not show."""
 FORMS = {
+    "a column that is a sum": ("A/2 + (e + theta[0]*b) @ (e + theta[0]*b).T", "L_theta"),
+    "columns under one number": ("exp(theta[0])*(theta @ theta.T + b @ b.T)", "scale_theta"),
     "a diagonal and a column": ("s*I + theta @ theta.T", "scale_theta_2"),
     "a matrix and a column": ("A + theta @ theta.T/(1 + norm2(theta))", "L_theta"),
     "a number times a matrix": ("(1 + norm2(theta))*(A + s*I)", "L_theta"),
@@ -62,7 +64,7 @@ def loaded(metric: str, target: str) -> tuple[Build, Derivation]:
 
 def program_of(metric: str, target: str) -> Program:
     build, derivation = loaded(metric, target)
-    return discretise(build, derivation, {})
+    return discretise(build, derive(derivation.dynamics, stated=True), {})
 
 
 @cache
@@ -222,7 +224,7 @@ Q: [[0, 0], [0, 0]]
         (Path(folder) / "metric.yaml").write_text(text)
         build = load(Path(folder) / "metric.yaml")
     assert isinstance(build, Build)
-    program = discretise(build, derive(bind(build)), {})
+    program = discretise(build, derive(bind(build), stated=True), {})
     with pytest.raises(ModelError, match="correlates the blocks theta, r"):
         lower(program)
 
@@ -262,7 +264,7 @@ def test_noise_of_minibatches_is_subtracted_before_the_factor_is_taken(dynamics:
         build = load(path)
     assert isinstance(build, Build)
     derivation = derive(bind(build))
-    program = discretise(build, derivation, {})
+    program = discretise(build, derive(bind(build), stated=True), {})
     module = emit_module("subtracted", program, lower(program), "A test.\n", "0" * 64)
     assert ("_noise_root(" in module.text) is in_every_step
     read_back(module, derivation, {}, pinned_sizes(build, program))

@@ -32,7 +32,7 @@ def shipped(name: str) -> tuple[Module, dict[str, int]]:
     build = load(BUILDS / f"{name}.yaml")
     assert isinstance(build, Build)
     sizes = dict(build.sizes)
-    program = rename(discretise(build, derive(bind(build))), sizes)
+    program = rename(discretise(build, derive(bind(build), stated=True)), sizes)
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64), sizes
 
 

@@ -26,7 +26,7 @@ NAMES = ("sghmc_gaussian", "sgld_gaussian", "sgnht_gaussian")
 def made(name: str) -> Module:
     build = load(BUILDS / f"{name}.yaml")
     assert isinstance(build, Build)
-    program = rename(discretise(build, derive(bind(build))), dict(build.sizes))
+    program = rename(discretise(build, derive(bind(build), stated=True)), dict(build.sizes))
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)
 
 

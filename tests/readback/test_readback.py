@@ -42,7 +42,8 @@ def emitted(
     name: str, derivation: Derivation | None = None, change: Callable[[Kernel], Kernel] | None = None
 ) -> Module:
     build, right = derived(name)
-    program = discretise(build, derivation or right, list(small_sizes(build))[-1])
+    shipped = derive(right.dynamics, stated=True)
+    program = discretise(build, derivation or shipped, list(small_sizes(build))[-1])
     kernel = lower(program)
     return emit_module(build.name, program, change(kernel) if change else kernel, "A test.\n", "0" * 64)
 

@@ -56,7 +56,7 @@ def built(tmp_path: Path) -> Callable[..., tuple[Build, Derivation, Program]]:
         build = load(tmp_path / "build.yaml")
         assert isinstance(build, Build)
         derivation = derive(bind(build))
-        return build, derivation, discretise(build, derivation)
+        return build, derivation, discretise(build, derive(bind(build), stated=True))
 
     return made
 

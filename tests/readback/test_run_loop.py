@@ -36,7 +36,7 @@ def made(shape: str, generator: str) -> Module:
     build = load(ROOT / f"{name}.yaml")
     assert isinstance(build, Build)
     build = replace(build, bit_generator=generator, replacement=shape == "two arrays")
-    program = rename(discretise(build, derive(bind(build))), {"d": d})
+    program = rename(discretise(build, derive(bind(build), stated=True)), {"d": d})
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)
 
 
@@ -116,7 +116,7 @@ def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
     """Blocks with noise of their own, in arrays: the second begins after the first."""
     build = load(ROOT / "specs/builds/sghmc_logistic.yaml")
     assert isinstance(build, Build)
-    program = replace(discretise(build, derive(bind(build))), bit_generator="philox")
+    program = replace(discretise(build, derive(bind(build), stated=True)), bit_generator="philox")
     (noise,) = program.noises
     other = replace(noise, blocks=(program.blocks[0],))
     twice = rename(replace(program, noises=(other, noise)), {"d": 3})

@@ -26,7 +26,7 @@ def shipped(name: str, d: int | None) -> Module:
     """Return the module of a build as it is shipped, its size d a number or left open."""
     build = load(BUILDS / f"{name}.yaml")
     assert isinstance(build, Build)
-    program = discretise(build, derive(bind(build)))
+    program = discretise(build, derive(bind(build), stated=True))
     program = program if d is None else rename(program, {"d": d})
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)
 

@@ -208,11 +208,11 @@ def test_a_fault_in_the_calculus_is_found_by_the_second_engine(name: str, fault:
     build = load(SPECS / "builds" / f"{name}.yaml")
     assert isinstance(build, Build)
     derivation = derive(bind(build))
-    program = discretise(build, derivation, next(iter(small_sizes(build))))
+    program = discretise(build, derive(bind(build), stated=True), next(iter(small_sizes(build))))
     assert program.infinitesimal_generator is not None
     wrong = tuple(replace(moment, value=fault(moment)) for moment in program.infinitesimal_generator.moments)
     assert wrong != program.infinitesimal_generator.moments
-    planted = replace(program, generator=replace(program.infinitesimal_generator, moments=wrong))
+    planted = replace(program, infinitesimal_generator=replace(program.infinitesimal_generator, moments=wrong))
     right = emit_module(build.name, program, lower(program), "A test.\n", "0" * 64)
     read_back(right, derivation, {}, pinned_sizes(build, program))
     module = emit_module(build.name, planted, lower(planted), "A test.\n", "0" * 64)

@@ -62,7 +62,7 @@ def emitted(folder: Path, d: int) -> Emitted:
     file.write_text(BUILD.format(specs=SPECS, d=d))
     build = load(file)
     assert isinstance(build, Build)
-    program = rename(discretise(build, derive(bind(build))), {"d": d})
+    program = rename(discretise(build, derive(bind(build), stated=True)), {"d": d})
     text = emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64).text
     return load_text(build.name, text)
 

@@ -80,7 +80,7 @@ def emitted(folder: Path, shape: str, generator: str) -> tuple[Emitted, Build]:
     file.write_text(BUILD.format(specs=SPECS, name=f"{shape}_{generator}", generator=generator, **SHAPES[shape]))
     build = load(file)
     assert isinstance(build, Build)
-    program = rename(discretise(build, derive(bind(build))), {"d": dict(build.sizes)["d"]})
+    program = rename(discretise(build, derive(bind(build), stated=True)), {"d": dict(build.sizes)["d"]})
     kernel = schedule(program, lower(program))
     wanted = {"registers": "Registers", "chunks": "Chunks", "rows": "Small rows"}[shape]
     assert kernel.shape.startswith(wanted)

@@ -24,7 +24,7 @@ def read(name: str, sizes: dict[str, int], change=lambda view: view) -> None:
     build = load(BUILDS / f"{name}.yaml")
     assert isinstance(build, Build)
     derivation = derive(bind(build))
-    program = discretise(build, derivation, sizes)
+    program = discretise(build, derive(bind(build), stated=True), sizes)
     kernel = _changed(lower(program), change)
     module = emit_module(build.name, program, kernel, "A test.", "0" * 64)
     read_back(module, derivation, {}, pinned_sizes(build, program))
