@@ -8,12 +8,15 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from recipe_compiler import pipeline
+from recipe_compiler.program.canonical import check_canonical
+from recipe_compiler.program.program import Program
 from recipe_compiler.report import check as report
 
 Golden = Callable[[Path, str], None]
@@ -53,6 +56,24 @@ def _unfrozen() -> Iterator[None]:
     """Let the process of the tests look for cycles again: a command that ends gives up doing so."""
     yield
     gc.unfreeze()
+
+
+def _canonical(make: Callable[..., Program]) -> Callable[..., Program]:
+    @wraps(make)
+    def checked(*args: object, **named: object) -> Program:
+        program = make(*args, **named)
+        broken = [f"{one.number}: {one.says}" for one in check_canonical(program)]
+        assert not broken, f"{make.__name__} leaves no canonical form: {'; '.join(broken)}"
+        return program
+
+    return checked
+
+
+@pytest.fixture(autouse=True)
+def _canonical_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for the canonical form of a Program after every pass of a compilation (docs/program.md)."""
+    for name in ("discretise", "rename"):
+        monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name)))
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ class InfinitesimalGenerator:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One step: batch, gradient, noise, then the updates in order. Invariants are in `program/invariants.py`."""
+    """One step: batch, gradient, noise, then the updates in order. Its canonical form is in docs/program.md."""
 
     scheme: str
     variant: str

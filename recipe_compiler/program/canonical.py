@@ -1,0 +1,272 @@
+"""The canonical form of a Program: what every pass that makes one may rely on, and must leave so (docs/program.md).
+
+A Program is data, and a pass could write anything into it. What follows is what the lowering takes for granted, number
+by number; `check_canonical` finds what is not so. Tests ask after every pass.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program.places import Axes, gradients, places
+from recipe_compiler.program.program import Program
+from recipe_compiler.tensor.atoms import everywhere, nested
+from recipe_compiler.tensor.terms import (
+    Atom,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Index,
+    Inverse,
+    SizeNumber,
+    Slot,
+    Tensor,
+    Term,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An invariant that a Program breaks, and where."""
+
+    number: int
+    """Of the list in docs/program.md."""
+    says: str
+    """What was found, and what was expected."""
+
+
+def check_canonical(program: Program) -> tuple[Broken, ...]:
+    """Return every invariant that a Program breaks, by its number; none of one in canonical form."""
+    return tuple(Broken(number, says) for number, rule in enumerate(_RULES, 1) for says in dict.fromkeys(rule(program)))
+
+
+def _names_are_apart(program: Program) -> Iterator[str]:
+    """1. Everything has a name of its own."""
+    named = [*(b.name for b in program.blocks), *(p.name for p in program.parameters), *(d.name for d in program.data)]
+    named += [update.new for update in program.updates]
+    named += dict.fromkeys(g.name for g in gradients(program))
+    named += dict.fromkeys(p.block.name for g in gradients(program) for p in g.parts if p.block.name != g.block.name)
+    named += [moment.name for moment in (program.generator.moments if program.generator else ())]
+    named += _sizes(program)
+    yield from (f"{name} is the name of {named.count(name)} things" for name in named if named.count(name) > 1)
+
+
+def _one_update_each(program: Program) -> Iterator[str]:
+    """2. Every block of the state is updated once."""
+    found = [update.block for update in program.updates]
+    for block in dict.fromkeys((*program.blocks, *found)):
+        expected = int(block in program.blocks)
+        if found.count(block) != expected:
+            yield f"{block.name} has {found.count(block)} updates, expected {expected}"
+
+
+def _names_stand_before(program: Program) -> Iterator[str]:
+    """3. A tensor names what stands before it, and nothing else."""
+    for place in places(program):
+        unknown = sorted(names_of(place.tensor) - place.known.keys())
+        yield from (f"{place.where} names {name}, which is not known there" for name in unknown)
+
+
+def _no_derivatives(program: Program) -> Iterator[str]:
+    """4. No derivative of a function is left."""
+    for place in places(program):
+        for atom in everywhere(place.tensor):
+            if isinstance(atom, Component) and atom.by:
+                yield f"{place.where} holds a derivative of {atom.name}"
+
+
+def _slots_fit(program: Program) -> Iterator[str]:
+    """5. What has axes has a slot for each, of its size; the slots of a delta are of one size."""
+    for place in places(program):
+        for atom in everywhere(place.tensor):
+            axes = _axes(atom, place.known)
+            at = atom.at if isinstance(atom, Coordinate | Component) else _pair(atom)
+            if axes is not None and not _fits(at, axes):
+                yield f"{place.where} has {atom}, expected slots for {axes}"
+
+
+def _free_indices(program: Program) -> Iterator[str]:
+    """6. The free indices of a tensor are those of its place."""
+    for place in places(program):
+        if sorted(place.tensor.free, key=repr) != sorted(place.free, key=repr):
+            yield f"{place.where} has the free indices {place.tensor.free}, expected {place.free}"
+
+
+def _sizes_are_read(program: Program) -> Iterator[str]:
+    """7. A symbolic size is that of an axis of the state, of a parameter or of the data."""
+    known = set(_sizes(program))
+    for place in places(program):
+        for atom in everywhere(place.tensor):
+            found = [atom.name] if isinstance(atom, SizeNumber) else [i.size for i in _indices(atom)]
+            yield from (f"{place.where} has the size {s}" for s in found if isinstance(s, str) and s not in known)
+
+
+def _no_zeros(program: Program) -> Iterator[str]:
+    """8. No coefficient and no exponent is zero, so that a tensor without terms is the only zero."""
+    for place in places(program):
+        for term in _terms(place.tensor):
+            if not term.coefficient or any(not exponent for _, exponent in term.factors):
+                yield f"{place.where} has a term with a zero: {term}"
+
+
+def _noise_in_groups(program: Program) -> Iterator[str]:
+    """9. Groups of noise are apart, their matrices square and not zero; only a minibatch has a B_hat."""
+    grouped = [block for noise in program.noises for block in noise.blocks]
+    yield from (f"{b.name} is in {grouped.count(b)} groups of noise" for b in grouped if grouped.count(b) > 1)
+    yield from (f"noise of {block.name}, which is no block" for block in grouped if block not in program.blocks)
+    for noise in program.noises:
+        where = "noise of " + ", ".join(block.name for block in noise.blocks)
+        for word, matrix in (("2D", noise.two_D), ("B_hat", noise.B_hat or noise.two_D)):
+            if [len(row) for row in matrix] != [len(noise.blocks)] * len(noise.blocks):
+                yield f"{where}: {word} is not square"
+        if all(entry.is_zero for matrix in (noise.two_D, noise.B_hat or ()) for row in matrix for entry in row):
+            yield f"{where}: it is zero"
+        if noise.B_hat is not None and program.variant != "minibatch":
+            yield f"{where}: B_hat of an exact gradient"
+
+
+def _gradient_at_one_value(program: Program) -> Iterator[str]:
+    """10. The gradient is taken at the old value of its block, or at the new one once that is there."""
+    gradient = program.gradient
+    if gradient is None:
+        return
+    if gradient.block not in program.blocks:
+        yield f"the gradient is by {gradient.block.name}, which is no block"
+    done = {gradient.block.name}
+    for update in program.updates:
+        if gradient.name in names_of(update.drift) and gradient.at not in done:
+            yield f"{gradient.name} is taken at {gradient.at} before that is there"
+        done |= {update.new} if update.block == gradient.block else set()
+    if gradient.at not in done:
+        yield f"{gradient.name} is taken at {gradient.at}, which is no value of {gradient.block.name}"
+
+
+def _parts_cover(program: Program) -> Iterator[str]:
+    """11. The parts of a gradient stand in the potential's block end to end, and fill it."""
+    for gradient in gradients(program):
+        if gradient.code or not gradient.stacked:
+            expected = 0 if gradient.code else 1
+            if len(gradient.parts) != expected or any(part.start for part in gradient.parts):
+                yield f"{gradient.name} has {len(gradient.parts)} parts, expected {expected}"
+            continue
+        end = 0
+        for part in gradient.parts:
+            if part.start != end:
+                yield f"{part.block.name} starts at {part.start}, expected {end}"
+            end = part.start + (_length(part.block) or 0)
+        if _length(gradient.block) not in (end, None) or None in map(_length, (p.block for p in gradient.parts)):
+            yield f"parts of {gradient.name} are {end} long, {gradient.block.name} is {gradient.block.shape}"
+
+
+def _data_are_counted(program: Program) -> Iterator[str]:
+    """12. A gradient with a sum over data has their number, and none without; a minibatch is one of data."""
+    for gradient in gradients(program):
+        sums = any(part.datum is not None for part in gradient.parts)
+        if not gradient.code and sums != (gradient.count is not None):
+            yield f"{gradient.name} has the number of data {gradient.count}"
+        if gradient.count is not None and {gradient.count} != {datum.size for datum in program.data}:
+            yield f"{gradient.name} counts {gradient.count} data, which no field has"
+    if program.gradient is not None and program.gradient.minibatch != (program.variant == "minibatch"):
+        yield f"{program.gradient.name} is no gradient of the variant {program.variant}"
+
+
+def _generator_is_exact(program: Program) -> Iterator[str]:
+    """13. The generator takes the gradient of all data, at the old state, and each L phi has the indices of its phi."""
+    if program.generator is None:
+        return
+    gradient = program.generator.gradient
+    if gradient.minibatch or gradient.at != gradient.block.name:
+        yield f"the generator takes {gradient.name} at {gradient.at}, expected that of all data at the old state"
+    if program.gradient is not None and gradient.block != program.gradient.block:
+        yield f"the generator's gradient is by {gradient.block.name}, the step's by {program.gradient.block.name}"
+    for moment in program.generator.moments:
+        if moment.value.free != moment.phi.free:
+            yield f"{moment.name} has the free indices {moment.value.free}, its phi {moment.phi.free}"
+
+
+_RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
+    _names_are_apart,
+    _one_update_each,
+    _names_stand_before,
+    _no_derivatives,
+    _slots_fit,
+    _free_indices,
+    _sizes_are_read,
+    _no_zeros,
+    _noise_in_groups,
+    _gradient_at_one_value,
+    _parts_cover,
+    _data_are_counted,
+    _generator_is_exact,
+)
+
+INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)
+"""What is checked, as docs/program.md has it."""
+
+
+def _sizes(program: Program) -> list[str]:
+    """Return the symbolic sizes of all axes, each once."""
+    shapes = [item.shape for group in (program.blocks, program.parameters, program.data) for item in group]
+    sizes = [*(size for shape in shapes for size in shape.sizes), *(datum.size for datum in program.data)]
+    return list(dict.fromkeys(size for size in sizes if isinstance(size, str)))
+
+
+def _length(block: Block) -> int | None:
+    """Return the number of coordinates of a block, None of one that has a symbolic size."""
+    sizes = [size for size in block.shape.sizes if isinstance(size, int)]
+    return prod(sizes) if len(sizes) == len(block.shape.sizes) else None
+
+
+def _axes(atom: Atom, known: Mapping[str, Axes]) -> Axes | None:
+    """Return the axes that an atom's slots run over, None where it has none of its own or is not known."""
+    match atom:
+        case Coordinate(name, _) | Component(name, _, _):
+            return known.get(name)
+        case Inverse(of, _):
+            return (of.row.size, of.col.size)
+        case Delta(left, right):
+            size = next((slot.size for slot in (left, right) if isinstance(slot, Index)), None)
+            return None if size is None else (size, size)
+        case _:
+            return None
+
+
+def _pair(atom: Atom) -> tuple[Slot, ...]:
+    match atom:
+        case Inverse(_, at):
+            return at
+        case Delta(left, right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def _fits(at: tuple[Slot, ...], axes: Axes) -> bool:
+    return len(at) == len(axes) and all(
+        slot.size == size if isinstance(slot, Index) else slot >= 0 and (isinstance(size, str) or slot < size)
+        for slot, size in zip(at, axes, strict=True)
+    )
+
+
+def _indices(atom: Atom) -> Iterable[Index]:
+    match atom:
+        case Coordinate(_, at) | Component(_, at, _):
+            slots: tuple[Slot, ...] = at
+        case Inverse(of, at):
+            slots = (*at, of.row, of.col)
+        case Determinant(of, _):
+            slots = (of.row, of.col)
+        case _:
+            slots = _pair(atom)
+    return (slot for slot in slots if isinstance(slot, Index))
+
+
+def _terms(tensor: Tensor) -> Iterator[Term]:
+    """Yield the terms of a tensor, those inside its atoms included."""
+    yield from tensor.terms
+    for atom in everywhere(tensor):
+        inner = (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)
+        yield from (term for argument in inner for term in argument.terms)

@@ -1,0 +1,71 @@
+"""Every tensor of a Program, with what must hold where it stands: its free indices, and the names before it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.tensor.terms import Index, Tensor
+
+Axes = tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tensor of a Program, the free indices that it must have, and what stands before it: names and their axes."""
+
+    where: str
+    tensor: Tensor
+    free: tuple[Index, ...]
+    known: Mapping[str, Axes]
+
+
+def places(program: Program) -> Iterator[Place]:
+    """Yield every tensor of a Program with what must hold where it stands."""
+    constants = {p.name: p.shape.sizes for p in program.parameters}
+    state = {block.name: block.shape.sizes for block in program.blocks} | constants
+    known = dict(state)
+    if program.gradient is not None:
+        known[program.gradient.name] = program.gradient.block.shape.sizes
+    for update in program.updates:
+        yield Place(f"the drift of {update.block.name}", update.drift, _free(update.block, "i"), known)
+        known = known | {update.new: update.block.shape.sizes}
+    for noise in program.noises:
+        for word, matrix in (("2D", noise.two_D), ("B_hat", noise.B_hat or ())):
+            for row, entries in zip(noise.blocks, matrix, strict=False):
+                for col, entry in zip(noise.blocks, entries, strict=False):
+                    free = (*_free(row, "i"), *_free(col, "j"))
+                    yield Place(f"{word}[{row.name},{col.name}]", entry, free, state)
+    for gradient in gradients(program):
+        yield from _of_gradient(gradient, program, constants)
+    if program.generator is not None:
+        gradient = program.generator.gradient
+        known = state | {gradient.name: gradient.block.shape.sizes}
+        for moment in program.generator.moments:
+            yield Place(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
+            yield Place(moment.name, moment.value, moment.value.free, known)
+
+
+def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, Axes]) -> Iterator[Place]:
+    known = {**constants, **{part.block.name: part.block.shape.sizes for part in gradient.parts}}
+    fields = {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
+    for part in gradient.parts:
+        free = _free(part.block, "i", "j")
+        where = f"{gradient.name} by {part.block.name}"
+        for word, prior in (("prior", part.prior), ("stated prior", part.stated_prior)):
+            yield Place(f"{where}: {word}", prior, free, known)
+        count = () if gradient.count is None else (Index(gradient.count, "n"),)
+        for word, datum in (("datum", part.datum), ("stated datum", part.stated_datum)):
+            if datum is not None:
+                yield Place(f"{where}: {word}", datum, (*free, *count), {**known, **fields})
+
+
+def gradients(program: Program) -> tuple[Gradient, ...]:
+    """Return the gradient that a step takes, and that of the generator."""
+    own = (program.gradient, None if program.generator is None else program.generator.gradient)
+    return tuple(gradient for gradient in own if gradient is not None)
+
+
+def _free(block: Block, *labels: str) -> tuple[Index, ...]:
+    return tuple(Index(size, label) for size, label in zip(block.shape.sizes, labels, strict=False))

@@ -1,0 +1,220 @@
+"""Programs keep their canonical form through every pass; each invariant is found broken where it is."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler import pipeline
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.names import renames
+from recipe_compiler.formula.declaration import Block, Parameter
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.canonical import INVARIANTS, check_canonical
+from recipe_compiler.program.program import Program
+from recipe_compiler.program.rename import rename
+from recipe_compiler.scheme.discretise import discretise, small_sizes
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.tensor.terms import Component, Coordinate, Delta, Index, SizeNumber, Tensor, Term
+
+ROOT = Path(__file__).parents[2]
+BUILDS = {
+    path.stem: path
+    for folder in ("specs/builds", "tests/targets/builds", "benchmarks/builds")
+    for path in sorted((ROOT / folder).glob("*.yaml"))
+}
+ONE = Fraction(1)
+
+
+@cache
+def program_of(name: str) -> Program:
+    build = load(BUILDS[name])
+    assert isinstance(build, Build)
+    return discretise(build, derive(bind(build), stated=True))
+
+
+@pytest.mark.parametrize("stated", [False, True], ids=["multiplied out", "as stated"])
+@pytest.mark.parametrize("name", BUILDS)
+def test_every_pass_keeps_the_canonical_form(name: str, *, stated: bool) -> None:
+    build = load(BUILDS[name])
+    assert isinstance(build, Build)
+    derivation = derive(bind(build), stated=stated)
+    for sizes in (None, *small_sizes(build)):
+        program = discretise(build, derivation, sizes)
+        names = renames(program)
+        named = rename(program, names)
+        fixed = rename(named, {names.get(size, size): number for size, number in build.sizes})
+        for made in (program, named, fixed, rename(named, {"d": 1, "k": 1, "N": 7})):
+            assert check_canonical(made) == ()
+
+
+def test_the_document_numbers_what_is_checked() -> None:
+    text = (ROOT / "docs" / "program.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^(\d+)\. \*\*(.*?)\*\*(.*?)(?=^\d+\.|\Z)", text, re.M | re.S)
+    assert [f"{number}. {' '.join(says.split())}" for number, says, _ in listed] == list(INVARIANTS)
+    assert all(" Without: " in " ".join(rest.split()) for _, _, rest in listed)
+
+
+def factor(atom: Component | Coordinate | SizeNumber | Delta) -> Term:
+    return Term(ONE, ((atom, ONE),))
+
+
+def with_drift(program: Program, change: Callable[[Tensor], Tensor], place: int = 0) -> Program:
+    updates = list(program.updates)
+    updates[place] = replace(updates[place], drift=change(updates[place].drift))
+    return replace(program, updates=tuple(updates))
+
+
+def plus(term: Term) -> Callable[[Tensor], Tensor]:
+    return lambda tensor: replace(tensor, terms=(*tensor.terms, term))
+
+
+def renamed_update(program: Program) -> Program:
+    first, *rest = program.updates
+    return replace(program, updates=(replace(first, new="C"), *rest))
+
+
+def at_new(program: Program) -> Program:
+    assert program.gradient is not None
+    return replace(program, gradient=replace(program.gradient, at="theta_new"))
+
+
+def shifted(program: Program) -> Program:
+    assert program.gradient is not None
+    first, second, *rest = program.gradient.parts
+    return replace(program, gradient=replace(program.gradient, parts=(first, replace(second, start=2), *rest)))
+
+
+def short(program: Program) -> Program:
+    assert program.gradient is not None
+    return replace(program, gradient=replace(program.gradient, parts=program.gradient.parts[:-1]))
+
+
+def uncounted(program: Program) -> Program:
+    assert program.gradient is not None
+    return replace(program, gradient=replace(program.gradient, count=None))
+
+
+def with_generator(program: Program, **changes: object) -> Program:
+    assert program.generator is not None
+    return replace(program, generator=replace(program.generator, **changes))
+
+
+def estimated(program: Program) -> Program:
+    """The generator takes the estimate of a minibatch."""
+    assert program.generator is not None
+    return with_generator(program, gradient=replace(program.generator.gradient, minibatch=True))
+
+
+def summed_moment(program: Program) -> Program:
+    assert program.generator is not None
+    first, *rest = program.generator.moments
+    return with_generator(program, moments=(replace(first, value=Tensor((), first.value.terms)), *rest))
+
+
+def noise_of(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
+    first, *rest = program.noises
+    return replace(program, noises=(first.mapped(change), *rest))
+
+
+ROW, COL = Index("d", "i"), Index("d", "j")
+GAUSSIAN, LOGISTIC, SCHOOLS = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools"
+MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
+    "a new value under a parameter's name": (1, GAUSSIAN, renamed_update),
+    "a parameter named as a size": (
+        1, GAUSSIAN, lambda p: replace(p, parameters=(*p.parameters, Parameter("d"))),
+    ),
+    "a block without an update": (2, GAUSSIAN, lambda p: replace(p, updates=p.updates[:1])),
+    "a block updated twice": (2, GAUSSIAN, lambda p: replace(p, updates=(*p.updates, p.updates[0]))),
+    "an update of what is no block": (
+        2, GAUSSIAN,
+        lambda p: replace(p, updates=(*p.updates, replace(p.updates[0], block=Block("xi", Shape("d")), new="xi_new"))),
+    ),
+    "a new value before it is there": (
+        3, GAUSSIAN, lambda p: with_drift(p, plus(factor(Coordinate("theta_new", (ROW,))))),
+    ),
+    "a function that is not bound": (3, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("U"))))),
+    "noise at a new value": (
+        3, GAUSSIAN, lambda p: noise_of(p, plus(Term(ONE, ((Coordinate("r_new", (ROW,)), ONE), (Delta(ROW, COL), ONE))))),
+    ),
+    "data in the prior": (
+        3, LOGISTIC,
+        lambda p: replace(p, gradient=replace(p.gradient, parts=tuple(
+            replace(part, stated_prior=plus(factor(Component("y", (0,))))(part.stated_prior))
+            for part in p.gradient.parts))),
+    ),
+    "the gradient of the potential as it stands": (
+        4, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("C", (ROW, ROW), (Coordinate("theta", (ROW,)),))))),
+    ),
+    "one slot of a matrix": (5, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("C", (ROW,)))))),
+    "a slot of another size": (
+        5, GAUSSIAN, lambda p: with_drift(p, plus(factor(Coordinate("theta", (Index("N", "i"),))))),
+    ),
+    "a position beyond the end": (
+        5, GAUSSIAN, lambda p: with_drift(rename(p, {"d": 3}), plus(factor(Coordinate("theta", (3,))))),
+    ),
+    "a delta of two sizes": (
+        5, GAUSSIAN, lambda p: with_drift(p, plus(factor(Delta(ROW, Index(2, "j"))))),
+    ),
+    "a drift that is summed": (6, GAUSSIAN, lambda p: with_drift(p, lambda t: Tensor((), t.terms))),
+    "noise with its row alone": (6, GAUSSIAN, lambda p: noise_of(p, lambda t: Tensor((ROW,), t.terms))),
+    "a size that nothing has": (7, GAUSSIAN, lambda p: with_drift(p, plus(factor(SizeNumber("m"))))),
+    "a coefficient of zero": (
+        8, GAUSSIAN, lambda p: with_drift(p, plus(Term(Fraction(0), ((Coordinate("theta", (ROW,)), ONE),)))),
+    ),
+    "an exponent of zero": (
+        8, GAUSSIAN, lambda p: with_drift(p, plus(Term(ONE, ((Coordinate("theta", (ROW,)), Fraction(0)),)))),
+    ),
+    "noise that is zero": (9, GAUSSIAN, lambda p: noise_of(p, lambda t: Tensor(t.free, ()))),
+    "noise of a block in two groups": (9, GAUSSIAN, lambda p: replace(p, noises=(*p.noises, *p.noises))),
+    "noise with a row too many": (
+        9, GAUSSIAN, lambda p: replace(p, noises=(replace(p.noises[0], two_D=p.noises[0].two_D * 2),)),
+    ),
+    "B_hat of an exact gradient": (
+        9, GAUSSIAN, lambda p: replace(p, noises=(replace(p.noises[0], B_hat=p.noises[0].two_D),)),
+    ),
+    "a gradient before its place": (10, GAUSSIAN, at_new),
+    "a gradient at another block": (
+        10, GAUSSIAN, lambda p: replace(p, gradient=replace(p.gradient, at="r")),
+    ),
+    "a gap between two parts": (11, SCHOOLS, shifted),
+    "parts that end early": (11, SCHOOLS, short),
+    "two parts of one block": (
+        11, GAUSSIAN, lambda p: replace(p, gradient=replace(p.gradient, parts=p.gradient.parts * 2)),
+    ),
+    "data without their number": (12, LOGISTIC, uncounted),
+    "a number that no field has": (12, LOGISTIC, lambda p: replace(p, gradient=replace(p.gradient, count="d"))),
+    "a minibatch in a full step": (12, LOGISTIC, lambda p: replace(p, variant="full")),
+    "the generator of an estimate": (13, LOGISTIC, estimated),
+    "a moment without its index": (13, GAUSSIAN, summed_moment),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_planted_fault_is_found_by_its_number(mutant: str) -> None:
+    number, name, change = MUTANTS[mutant]
+    assert check_canonical(program_of(name)) == ()
+    found = check_canonical(change(program_of(name)))
+    assert number in {broken.number for broken in found}, found
+
+
+def test_every_invariant_has_a_mutant() -> None:
+    assert {number for number, _, _ in MUTANTS.values()} == set(range(1, len(INVARIANTS) + 1))
+
+
+def test_tests_ask_after_every_pass_of_the_pipeline() -> None:
+    """The fixture of all tests stands between the passes: what a pass breaks stops the compilation there."""
+    build = load(BUILDS[GAUSSIAN])
+    assert isinstance(build, Build)
+    with pytest.raises(AssertionError, match="3: the drift of r names U"):
+        pipeline.rename(with_drift(program_of(GAUSSIAN), plus(factor(Component("U")))), {})
+    derivation = derive(bind(build))
+    wrong = plus(factor(Component("C", (ROW, ROW), (Coordinate("theta", (ROW,)),))))
+    with pytest.raises(AssertionError, match="4: the drift of r holds a derivative of C"):
+        pipeline.discretise(build, replace(derivation, drift=tuple(map(wrong, derivation.drift))))
