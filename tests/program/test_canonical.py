@@ -141,7 +141,8 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     ),
     "a function that is not bound": (3, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("U"))))),
     "noise at a new value": (
-        3, GAUSSIAN, lambda p: noise_of(p, plus(Term(ONE, ((Coordinate("r_new", (ROW,)), ONE), (Delta(ROW, COL), ONE))))),
+        3, GAUSSIAN,
+        lambda p: noise_of(p, plus(Term(ONE, ((Coordinate("r_new", (ROW,)), ONE), (Delta(ROW, COL), ONE))))),
     ),
     "data in the prior": (
         3, LOGISTIC,
