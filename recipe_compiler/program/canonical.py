@@ -49,7 +49,9 @@ def _names_are_apart(program: Program) -> Iterator[str]:
     named += [update.new for update in program.updates]
     named += dict.fromkeys(g.name for g in gradients(program))
     named += dict.fromkeys(p.block.name for g in gradients(program) for p in g.parts if p.block.name != g.block.name)
-    named += [moment.name for moment in (program.generator.moments if program.generator else ())]
+    named += [
+        moment.name for moment in (program.infinitesimal_generator.moments if program.infinitesimal_generator else ())
+    ]
     named += _sizes(program)
     yield from (f"{name} is the name of {named.count(name)} things" for name in named if named.count(name) > 1)
 
@@ -175,14 +177,14 @@ def _data_are_counted(program: Program) -> Iterator[str]:
 
 def _generator_is_exact(program: Program) -> Iterator[str]:
     """13. The generator takes the gradient of all data, at the old state, and each L phi has the indices of its phi."""
-    if program.generator is None:
+    if program.infinitesimal_generator is None:
         return
-    gradient = program.generator.gradient
+    gradient = program.infinitesimal_generator.gradient
     if gradient.minibatch or gradient.at != gradient.block.name:
         yield f"the generator takes {gradient.name} at {gradient.at}, expected that of all data at the old state"
     if program.gradient is not None and gradient.block != program.gradient.block:
         yield f"the generator's gradient is by {gradient.block.name}, the step's by {program.gradient.block.name}"
-    for moment in program.generator.moments:
+    for moment in program.infinitesimal_generator.moments:
         if moment.value.free != moment.phi.free:
             yield f"{moment.name} has the free indices {moment.value.free}, its phi {moment.phi.free}"
 

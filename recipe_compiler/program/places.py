@@ -39,10 +39,10 @@ def places(program: Program) -> Iterator[Place]:
                     yield Place(f"{word}[{row.name},{col.name}]", entry, free, state)
     for gradient in gradients(program):
         yield from _of_gradient(gradient, program, constants)
-    if program.generator is not None:
-        gradient = program.generator.gradient
+    if program.infinitesimal_generator is not None:
+        gradient = program.infinitesimal_generator.gradient
         known = state | {gradient.name: gradient.block.shape.sizes}
-        for moment in program.generator.moments:
+        for moment in program.infinitesimal_generator.moments:
             yield Place(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
             yield Place(moment.name, moment.value, moment.value.free, known)
 
@@ -63,7 +63,10 @@ def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, A
 
 def gradients(program: Program) -> tuple[Gradient, ...]:
     """Return the gradient that a step takes, and that of the generator."""
-    own = (program.gradient, None if program.generator is None else program.generator.gradient)
+    own = (
+        program.gradient,
+        None if program.infinitesimal_generator is None else program.infinitesimal_generator.gradient,
+    )
     return tuple(gradient for gradient in own if gradient is not None)
 
 

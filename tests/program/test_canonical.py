@@ -102,19 +102,19 @@ def uncounted(program: Program) -> Program:
 
 
 def with_generator(program: Program, **changes: object) -> Program:
-    assert program.generator is not None
-    return replace(program, generator=replace(program.generator, **changes))
+    assert program.infinitesimal_generator is not None
+    return replace(program, infinitesimal_generator=replace(program.infinitesimal_generator, **changes))
 
 
 def estimated(program: Program) -> Program:
     """The generator takes the estimate of a minibatch."""
-    assert program.generator is not None
-    return with_generator(program, gradient=replace(program.generator.gradient, minibatch=True))
+    assert program.infinitesimal_generator is not None
+    return with_generator(program, gradient=replace(program.infinitesimal_generator.gradient, minibatch=True))
 
 
 def summed_moment(program: Program) -> Program:
-    assert program.generator is not None
-    first, *rest = program.generator.moments
+    assert program.infinitesimal_generator is not None
+    first, *rest = program.infinitesimal_generator.moments
     return with_generator(program, moments=(replace(first, value=Tensor((), first.value.terms)), *rest))
 
 
