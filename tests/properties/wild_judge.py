@@ -17,6 +17,8 @@ POINTS = 60
 """Points that are looked at for each document, special and generic ones in turn."""
 
 SPECIAL = tuple(map(Fraction, ("0", "0", "1", "-1", "2", "-2", "1/2", "-1/2", "3")))
+MIRRORED = {"d_symmetric": -1, "q_skew": 1}
+"""s of claims that say M + s M.T = 0."""
 FAR = range(40, 120, 8)
 """Powers of two at which energies are looked at."""
 
@@ -53,35 +55,37 @@ def failing(document: Wild, at: Point, *, generic: bool) -> Iterator[str]:
             yield "periodic"
 
 
-def fails(claim: str, matrix: Sequence[Sequence[Term]], at: Point, direction: Sequence[Value] = ()) -> bool:
+def fails(claim: str, matrix: Matrix, at: Point) -> bool:
     """Return whether a claim about a matrix certainly fails at a point."""
     try:
-        M = [[value(e, at) for e in row] for row in matrix]
+        M = _values(matrix, at)
     except UndefinedError:
         return True
     except UnknownError:
         return False
-    n = range(len(M))
-    match claim:
-        case "d_symmetric":
-            return any(_nonzero(M[i][j], M[j][i], -1) for i in n for j in range(i))
-        case "q_skew":
-            return any(_nonzero(M[i][j], M[j][i], 1) for i in n for j in range(i + 1))
-        case _:
-            return _negative(M, direction)
+    if claim == "d_psd":
+        return _negative(M)
+    return any(_nonzero(x, y, MIRRORED[claim]) for x, y in _mirrored(M))
 
 
-def holds_there(claim: str, matrix: Sequence[Sequence[Term]], at: Point, direction: Sequence[Value]) -> bool:
+def holds_there(claim: str, matrix: Matrix, at: Point, direction: Sequence[Value]) -> bool:
     """Return whether a claim about a matrix certainly holds at a point, or in a direction there."""
     try:
-        M = [[value(e, at) for e in row] for row in matrix]
-        n = range(len(M))
+        M = _values(matrix, at)
         if claim == "d_psd":
             return bool(direction) and sign(_quadratic(M, direction)) >= 0
-        s = -1 if claim == "d_symmetric" else 1
-        return all(sign(_ball(M[i][j]) + s * _ball(M[j][i])) == 0 for i in n for j in range(i + 1))
+        return all(sign(_ball(x) + MIRRORED[claim] * _ball(y)) == 0 for x, y in _mirrored(M))
     except (UndefinedError, UnknownError):
         return False
+
+
+def _values(matrix: Matrix, at: Point) -> list[list[Value]]:
+    return [[value(e, at) for e in row] for row in matrix]
+
+
+def _mirrored(M: list[list[Value]]) -> Iterator[tuple[Value, Value]]:
+    """Yield the entries on and below the diagonal, each with the one across it."""
+    return ((M[i][j], M[j][i]) for i in range(len(M)) for j in range(i + 1))
 
 
 def admissible(document: Wild, at: Point) -> bool:
@@ -257,8 +261,8 @@ def _not_periodic(document: Wild, at: Point) -> bool:
     return False
 
 
-def _negative(M: list[list[Value]], direction: Sequence[Value]) -> bool:
-    """Return whether vᵀMv < 0 certainly, in the direction or in one of a few."""
+def _negative(M: list[list[Value]]) -> bool:
+    """Return whether vᵀMv < 0 certainly, in one of a few directions."""
     n = len(M)
     unit = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
     pairs = [
@@ -267,7 +271,7 @@ def _negative(M: list[list[Value]], direction: Sequence[Value]) -> bool:
         for j in range(i)
         for s in (1, -1, 2, -2, Fraction(1, 2), Fraction(-1, 2))
     ]
-    for v in (direction,) if direction else (*unit, *pairs):
+    for v in (*unit, *pairs):
         try:
             if sign(_quadratic(M, v)) < 0:
                 return True
