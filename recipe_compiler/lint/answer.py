@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from recipe_compiler.lint.nodes import FUNCTIONS, LONGEST_NUMBER
+from recipe_compiler.lint.nodes import FOLLOWED, LONGEST_NUMBER
 
 OPERATIONS = {"add": 2, "mul": 2, "pow": 2}
 MOST_LINES = 200_000
@@ -147,7 +147,7 @@ def _operation(line: Any, k: int, draws: int) -> Operation:
             return Operation("field", _places(rest[2:], k), _text(rest[0]), _whole(rest[1], MOST_LINES))
         case "call":
             name, part = rest
-            if name not in FUNCTIONS and name != "sign":
+            if name not in FOLLOWED:
                 raise ValueError
             return Operation("call", _places([part], k), name)
         case _:

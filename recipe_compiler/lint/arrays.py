@@ -7,13 +7,9 @@ import numpy as np
 
 from recipe_compiler.lint import linear, nodes
 from recipe_compiler.lint.nodes import UntraceableError
-from recipe_compiler.lint.values import Arithmetic, apply, made, node_of
+from recipe_compiler.lint.values import METHODS, Arithmetic, apply, made, node_of
 
-ELEMENTWISE = {
-    "sqrt": "sqrt", "exp": "exp", "log": "log", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos",
-    "tan": "tan", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "arctan": "atan", "absolute": "abs", "fabs": "abs",
-    "sign": "sign",
-}  # fmt: skip
+ELEMENTWISE = {**METHODS, "fabs": "abs"}
 """NumPy's functions of one argument, and what they are called here."""
 
 TAKEN = {"isfinite": True, "isnan": False, "isinf": False}

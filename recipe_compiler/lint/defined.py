@@ -7,6 +7,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.prove import Shown, deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Region
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner, Function
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -14,8 +15,8 @@ from recipe_compiler.lint.answer import Partial, Trace
 from recipe_compiler.lint.series import NONE, Reading, Series
 from recipe_compiler.verify.updates.expansion import NoExpansionError
 
-NEEDS = {"division": "!=", "root": ">", "power": ">", "logarithm": ">", "kink": "!="}
-"""What the argument of an operation has to be."""
+NEEDS = {"division": "!=", "root": ">", "power": ">"}
+"""What the base of a power has to be."""
 
 
 def needed(trace: Trace, reading: Reading, region: Region) -> Obligations:
@@ -43,17 +44,37 @@ def _shown(partial: Partial, reading: Reading, region: Region) -> frozenset[str]
         x = reading.leading(reading.of(partial.argument))
     except NoExpansionError:
         return None
+    if partial.what in FUNCTIONS:
+        return _function_shown(FUNCTIONS[partial.what], x, region)
     if not x.terms:
-        return frozenset() if partial.what in {"root", "logarithm of 1 +"} else None
-    if partial.what == "logarithm of 1 +":
-        return _sign(1 + x.first, ">", region) if _is_plain(x, Fraction(0)) or x.low > 0 else None
-    if not _is_plain(x, x.low) or (partial.what == "kink" and x.low != 0):
-        return None
-    c = next(value for (power, _), value in x.terms.items() if power == x.low)
-    if partial.what == "tangent":
-        return _sign(sympy.cos(c), "!=", region)
+        return frozenset() if partial.what == "root" else None
     op = ">=" if partial.what == "root" and len(x.terms) == 1 else NEEDS[partial.what]
-    return _sign(c, op, region)
+    return _leading_sign(x, op, region)
+
+
+def _function_shown(function: Function, x: Series, region: Region) -> frozenset[str] | None:
+    """Return what shows that an elementwise function is defined and smooth at its argument."""
+    given: set[str] = set()
+    for need in function.needs:
+        if need.offset or need.cosine:  # the argument at eps = 0 decides, where it does not grow
+            known = x.low > 0 or _is_plain(x, Fraction(0))
+            found = _sign(need.of(x.first), need.op, region) if x.low >= 0 and known else None
+        else:
+            found = _leading_sign(x, need.op, region)
+        if found is None:
+            return None
+        given |= found
+    if function.corner is Corner.NONE:
+        return frozenset(given)
+    off = _leading_sign(x, "!=", region) if x.low == 0 else None
+    return None if off is None else off | given
+
+
+def _leading_sign(x: Series, op: str, region: Region) -> frozenset[str] | None:
+    """Return what shows the sign of the lowest power of an expansion that no draw occurs in."""
+    if not x.terms or not _is_plain(x, x.low):
+        return None
+    return _sign(next(value for (power, _), value in x.terms.items() if power == x.low), op, region)
 
 
 def _is_plain(x: Series, power: Fraction) -> bool:

@@ -1,15 +1,20 @@
 """What a traced step computed: operations on exact numbers, names and draws, in order. Nothing is simplified.
 
-This runs in the child process that runs a user's file, and imports nothing of the compiler.
+This runs in the child process that runs a user's file, and imports nothing of the compiler but the table
+of functions.
 """
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
 from types import CodeType
+
+import numpy as np
+
+from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 
 MOST_OPERATIONS = 100_000
 LONGEST_NUMBER = 4096
@@ -194,13 +199,15 @@ def _power(base: Node, exponent: Node) -> Node:
     return Node("pow", (base, exponent), None, known)
 
 
-FUNCTIONS = {
-    "exp": math.exp, "log": math.log, "log1p": math.log1p, "expm1": math.expm1, "sin": math.sin, "cos": math.cos,
-    "tan": math.tan, "tanh": math.tanh, "atan": math.atan, "sinh": math.sinh, "cosh": math.cosh, "abs": math.fabs,
-}  # fmt: skip
-"""What can be followed, and what it is of a number."""
+def _of_number(row: Elementwise) -> Callable[[float], float]:
+    """Return a function of a number: that of `math` where it has the name, else NumPy's."""
+    return getattr(math, row.name, None) or getattr(np, row.ufunc)
 
-PARTIAL = {"log": "logarithm", "log1p": "logarithm of 1 +", "tan": "tangent", "abs": "kink", "sign": "kink"}
+
+FOLLOWED = {row.name: _of_number(row) for row in FUNCTIONS.values() if row.ufunc and row.name != "sqrt"}
+"""What can be followed, and what it is of a number; a root is a power."""
+
+PARTIAL = frozenset(name for name in FOLLOWED if not FUNCTIONS[name].smooth)
 
 
 def call(function: str, x: Node) -> Node:
@@ -210,9 +217,9 @@ def call(function: str, x: Node) -> Node:
             return number(Fraction((x.value > 0) - (x.value < 0)))
         if function == "abs":
             return x if x.value >= 0 else multiply(number(Fraction(-1)), x)
-        return Node("call", (function, x), None, FUNCTIONS[function](x.value))
+        return Node("call", (function, x), None, float(FOLLOWED[function](x.value)))
     if function in PARTIAL:
-        tape.partial.append((PARTIAL[function], x, tape.line()))
+        tape.partial.append((function, x, tape.line()))
     return Node("call", (function, x))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.lint import draws, nodes
 from recipe_compiler.lint.arrays import ELEMENTWISE, LINEAR, TAKEN, Traced, is_real, plain, traced, wrapped
 from recipe_compiler.lint.nodes import UntraceableError
@@ -153,8 +154,12 @@ def _linear(name: str, found: Any) -> Any:
     return call
 
 
+MATHEMATICS = {row.emitted.removeprefix("math."): row.name for row in FUNCTIONS.values() if row.ufunc}
+"""Names in Python's `math` of what can be followed."""
+
+
 def _mathematics(name: str, found: Any) -> Any:
-    own = {"fabs": "abs", **ELEMENTWISE, "atan": "atan"}
+    own = {**ELEMENTWISE, **MATHEMATICS}
     if name in own:
         return partial(apply, own[name])
     return partial(_taken, name, found) if name in TAKEN else found

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from itertools import permutations
 
-from recipe_compiler.lint.nodes import FUNCTIONS, Node
+from recipe_compiler.lint.nodes import FOLLOWED, Node
 
 SMALL = 1e-9
 """The step size at which values are looked at."""
@@ -76,7 +76,7 @@ def _one(node: Node, parts: list[float], step_size: str) -> float:
         case "pow":
             return math.pow(parts[0], parts[1])
         case "call":
-            return FUNCTIONS[str(node.args[0])](parts[0])
+            return float(FOLLOWED[str(node.args[0])](parts[0]))
         case _:
             return math.nan
 

@@ -14,7 +14,7 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -200,7 +200,7 @@ class Reading:
         return Series(terms, series.known)
 
     def _call(self, function: str, x: Series) -> Series:
-        if function in {"abs", "sign"}:
+        if FUNCTIONS[function].corner is not Corner.NONE:
             return self._side(function, x)
         if x.low < 0:
             raise NoExpansionError(f"{function} of what grows as eps becomes small")

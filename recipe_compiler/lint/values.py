@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.nodes import Node, UntraceableError
 
@@ -241,10 +242,7 @@ def _joined(join: Callable[[Node, Node], Node], a: object, b: object) -> Any:
     return NotImplemented if left is None or right is None else made(join(left, right))
 
 
-METHODS = {
-    **{name: name for name in ("sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tan", "tanh", "sinh", "cosh")},
-    "arctan": "atan",
-}
+METHODS = {row.ufunc: row.name for row in FUNCTIONS.values() if row.ufunc}
 """What NumPy's functions look for in the entries of arrays of objects, and what it is called here."""
 
 
