@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
 LAYERS = (
     {"errors", "verdict", "version"},
     {"formula"},
-    {"tensor", "algebra/scalars", "algebra/rewrite"},
+    {"tensor", "algebra/scalars"},
+    {"algebra/rewrite"},
     {"algebra/zero", "algebra/positivity", "algebra/polynomial_integrability"},
     {"algebra/structure"},
     {"algebra/asymptotics", "algebra/points"},

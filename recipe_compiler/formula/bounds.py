@@ -4,7 +4,7 @@ Magnitudes are bounded on whole constant subtrees, not operator by operator: `((
 and a huge value. Nothing is computed before its size is known to be within bounds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log2
 
@@ -50,6 +50,8 @@ class Measure:
 class _Bounds:
     entry: str
     where: Place
+    known: dict[int, Measure] = field(default_factory=dict[int, Measure])
+    """By the identity of a part: what a spelling repeats is one object, however often it stands there."""
 
     def error(self, part: tree.Tree, problem: str, hint: str = "") -> SpecError:
         return SpecError([fault_at(self.where, part.at, self.entry, problem, hint)])
@@ -73,7 +75,7 @@ def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
     bounds = _Bounds(entry, where)
     level: tuple[tree.Tree, ...] = (formula,)
     for _ in range(MAX_LEVELS):  # trees made in Python may be deeper than Python's own stack
-        level = tuple(child for part in level for child in tree.children(part))
+        level = tuple({id(child): child for part in level for child in tree.children(part)}.values())
         if not level:
             break
     else:
@@ -82,16 +84,23 @@ def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
 
 
 def _measure(part: tree.Tree, bounds: _Bounds) -> Measure:
+    found = bounds.known.get(id(part))
+    if found is None:
+        found = bounds.known[id(part)] = _measured(part, bounds)
+    return found
+
+
+def _measured(part: tree.Tree, bounds: _Bounds) -> Measure:
     if isinstance(part, tree.Literal):
         return bounds.exact(part, part.value)
-    if isinstance(part, tree.Name | tree.Constant):
+    if isinstance(part, tree.Name | tree.Constant | tree.Sized):
         return Measure(reach=(1.652, 0.0) if part.name == "pi" else None)
     measures = [_measure(child, bounds) for child in tree.children(part)]
     own = _combine(part, measures, bounds)
     repeats = 2 if isinstance(part, tree.Call) and part.name == "norm2" else 1
     parts = 1 + repeats * sum(m.parts for m in measures)
     if parts > MAX_PARTS:
-        raise bounds.error(part, f"more than {MAX_PARTS} parts once norm2 is written out", "shorten the formula")
+        raise bounds.error(part, f"more than {MAX_PARTS} parts once it is written out", "shorten the formula")
     stack = max(m.stack for m in measures)
     if isinstance(part, tree.Power):
         stack = max(measures[0].stack, measures[1].stack + 1)

@@ -1,12 +1,14 @@
 """Typed nodes put together from typed parts; shapes follow from the parts.
 
 Only numbers are folded, and what is the same by the meaning of a scalar: `c.T` is `c`, the inverse of a scalar is its
-power -1, a product with a scalar side is not a matrix product.
+power -1, the inverse of a small matrix of numbers is one, a product with a scalar side is not a matrix product.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
 
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.expression import Formula
@@ -16,6 +18,8 @@ ONE = ex.Number(Fraction(1))
 MINUS_ONE = ex.Number(Fraction(-1))
 MAX_FOLDED_POWER = 4096
 """Larger powers of numbers are left as they are written."""
+MOST_INVERTED = 8
+"""Rows up to which a matrix of numbers is inverted at once."""
 
 
 def parts(formula: Formula) -> tuple[Formula, ...]:
@@ -31,6 +35,8 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
             return (arg,)
         case ex.Apply(_, args):
             return args
+        case ex.Explicit(rows):
+            return tuple(entry for row in rows for entry in row)
         case _:
             return ()
 
@@ -61,6 +67,9 @@ def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape]
             return transpose(new[0])
         case ex.Entry(_, at):
             return ex.Entry(new[0], at)
+        case ex.Explicit(rows, shape):
+            width = len(rows[0])
+            return ex.Explicit(tuple(tuple(new[k : k + width]) for k in range(0, len(new), width)), shape)
         case ex.Compare(op, _, _, shape):
             return ex.Compare(op, new[0], new[1], shape_of(shape))
         case ex.Apply(fn, _, shape):
@@ -120,4 +129,19 @@ def apply(fn: str, args: Sequence[Formula], shape: Shape) -> Formula:
     """Return a function of the language at its arguments; the inverse of a scalar is its power -1."""
     if fn == "inv" and args[0].shape == SCALAR:
         return power(args[0], MINUS_ONE, SCALAR)
-    return ex.Apply(fn, tuple(args), shape)
+    folded = _inverse(args[0]) if fn == "inv" and isinstance(args[0], ex.Explicit) else None
+    return ex.Apply(fn, tuple(args), shape) if folded is None else folded
+
+
+def _inverse(matrix: ex.Explicit) -> ex.Explicit | None:
+    """Return the inverse of a small regular matrix of numbers, exactly; None of any other."""
+    numbers = [entry.value for row in matrix.rows for entry in row if isinstance(entry, ex.Number)]
+    n = len(matrix.rows)
+    if len(numbers) < n * n or n > MOST_INVERTED:
+        return None
+    exact = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in numbers])
+    if exact.det() == 0:
+        return None
+    found = exact.inv()
+    rows = [[Fraction(int(found[i, j].p), int(found[i, j].q)) for j in range(n)] for i in range(n)]
+    return ex.Explicit(tuple(tuple(map(ex.Number, row)) for row in rows), matrix.shape)

@@ -26,6 +26,10 @@ class Declared:
     of: tuple[str, ...] | None = None
     """The blocks a function is of; None for what is no function."""
     role: str = ""
+    stated: bool = True
+    """False of a symbol of SymPy's: what it does not say, another declaration of that name may."""
+    lost: str = ""
+    """An assumption of a symbol of SymPy's that declarations have no word for; of a size it does not matter."""
 
 
 def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:
@@ -55,8 +59,31 @@ def merged(*groups: tuple[Declared, ...]) -> tuple[Declared, ...]:
     found: dict[str, Declared] = {}
     for group in groups:
         for item in group:
-            known = found.setdefault(item.name, item)
-            if known != item:
-                problem = f"found {item.name} as a {known.shape} and as a {item.shape}, or of two kinds"
-                raise refusal(problem, "declare a name once and use that object")
+            found[item.name] = _agreed(found.setdefault(item.name, item), item)
     return tuple(found.values())
+
+
+_SAYS = {Kind.POSITIVE: (Kind.NONNEGATIVE, Kind.NONZERO, Kind.REAL)}
+"""What a kind that SymPy knows of includes."""
+
+
+def _agreed(known: Declared, item: Declared) -> Declared:
+    """Return what two declarations of a name say; a symbol of SymPy's may say less than the other, and not more."""
+    if known == item:
+        return known
+    if (known.shape, known.of) == (item.shape, item.of) and known.stated != item.stated:
+        whole, part = (known, item) if known.stated else (item, known)
+        if set(part.kinds) <= _said(whole) and not part.lost:
+            return whole
+        says = part.lost or ", ".join(part.kinds)
+        raise refusal(f"found {item.name} as a symbol of SymPy's that is {says}", "its declaration does not say so")
+    problem = f"found {item.name} as a {known.shape} and as a {item.shape}, or of two kinds"
+    raise refusal(problem, "declare a name once and use that object")
+
+
+def _said(item: Declared) -> set[Kind]:
+    """Return the kinds that a declaration includes; a domain is one where it has the name of one."""
+    domain = item.domain.name if isinstance(item.domain, tree.Name) else ""
+    kinds = [*item.kinds, *(kind for kind in _SAYS if kind.value == domain), Kind.REAL]
+    kinds += [Kind.NONNEGATIVE] if domain == Kind.NONNEGATIVE.value else []
+    return {*kinds, *(other for kind in kinds for other in _SAYS.get(kind, ()))}

@@ -1,8 +1,11 @@
 """Untyped tree to typed formula: names are looked up, shapes checked, and the sizes of `0`, `I` and `ones` found."""
 
-from recipe_compiler.errors import ModelError, Place
+from fractions import Fraction
+
+from recipe_compiler.errors import ModelError, Place, SpecError
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.calls import ARITY, apply_calculus, apply_function
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_scalar
 from recipe_compiler.formula.declaration import Function
@@ -10,6 +13,8 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.names import LANGUAGE, block_named, language_constant, no_function, resolve_name
 from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.spelled_cases import JOINTS
+from recipe_compiler.formula.spellings import spelled_out
 from recipe_compiler.formula.unknowns import is_open
 from recipe_compiler.formula.updates import gradient_estimate, normal_draw, updated_block
 
@@ -38,12 +43,13 @@ def elaborate(formula: tree.Tree, scope: Scope, expected: Shape | None, entry: s
         ModelError: Undeclared names, shapes that do not fit, sizes that nothing determines: all that were found.
     """
     context = Context(scope, entry, where)
-    if isinstance(formula, tree.Comparison):
-        typed = _comparison(formula, context)
+    plain = _plain(formula, context)
+    if isinstance(plain, tree.Comparison):
+        typed = _comparison(plain, context)
         if expected is not None:
             context.fault(formula, f"found a comparison, expected a {expected}")
     else:
-        typed = _infer(formula, context, expected)
+        typed = _infer(plain, context, expected)
     _settle(context)
     if typed is None or context.faults:
         raise ModelError(context.faults)
@@ -62,6 +68,19 @@ def elaborate_condition(formula: tree.Tree, scope: Scope, entry: str, where: Pla
     context = Context(scope, entry, where)
     context.fault(formula, "found a value, expected a comparison", "write for example a*c - b**2 >= 0")
     raise ModelError(context.faults)
+
+
+def _plain(formula: tree.Tree, context: Context) -> tree.Tree:
+    """Return a tree without SymPy's spellings, within the bounds of every formula. Raises ModelError."""
+    plain = spelled_out(formula, context)
+    if plain is None:
+        raise ModelError(context.faults)
+    if plain is not formula:
+        try:
+            check_bounds(plain, context.entry, context.where)
+        except SpecError as error:
+            raise ModelError(error.faults) from None
+    return plain
 
 
 def _infer(part: tree.Tree, context: Context, expected: Shape | None = None) -> Formula | None:
@@ -87,7 +106,10 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
         case tree.Name():
             return resolve_name(part, context)
         case tree.Constant():
-            return language_constant(part, context)
+            found = language_constant(part, context)
+            if found is None:
+                context.fault(part, f"found {part.name}, which is no number")
+            return found
         case tree.Call():
             return _call(part, context)
         case tree.Product():
@@ -97,6 +119,13 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
             return None if typed[0] is None or typed[1] is None else raise_power(part, typed[0], typed[1], context)
         case tree.Subscript():
             return _subscript(part, context)
+        case tree.Explicit():
+            return _explicit(part, context)
+        case tree.Sized():
+            return _sized(part)
+        case tree.Group():
+            context.fault(part, "found a list, expected a formula", "lists stand in Piecewise, Derivative and Matrix")
+            return None
         case _:
             context.fault(part, "a comparison can only be an assumption or the first argument of where()")
             return None
@@ -152,16 +181,51 @@ def _subscript(part: tree.Subscript, context: Context) -> Formula | None:
     if arg is None:
         return None
     shape = context.shape(arg)
-    if len(shape.sizes) != len(part.positions):
+    positions = _along_axes(part.positions, shape)
+    if len(shape.sizes) != len(positions):
         wanted = ("none: a scalar has no entries", "one position", "two positions")[len(shape.sizes)]
         context.fault(part, f"found {len(part.positions)} positions in a {context.shown(arg)}, expected {wanted}")
         return None
-    for size, position in zip(shape.sizes, part.positions, strict=True):
+    for size, position in zip(shape.sizes, positions, strict=True):
         if isinstance(size, int) and position >= size:
             context.fault(part, f"found position {position}, expected 0 to {size - 1} in a {shape}", "count from 0")
             return None
         context.unknowns.require(size)
-    return ex.Entry(arg, part.positions)
+    return ex.Entry(arg, positions)
+
+
+def _along_axes(positions: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+    """Return positions without the 0 along an axis that a vector does not have: SymPy's columns are [d, 1]."""
+    match positions, shape:
+        case (position, 0), Shape(cols=None) if shape.rows is not None and not is_open(shape.rows):
+            return (position,)
+        case (0, position), Shape(rows=None) if shape.cols is not None and not is_open(shape.cols):
+            return (position,)
+        case _:
+            return positions
+
+
+def _explicit(part: tree.Explicit, context: Context) -> Formula | None:
+    rows: list[tuple[Formula, ...]] = []
+    for row in part.rows:
+        typed = [(_infer(entry, context), entry) for entry in row]
+        fits = [one is not None and context.fit(one, SCALAR, entry) is not None for one, entry in typed]
+        rows.append(tuple(one for one, _ in typed if one is not None))
+        if not all(fits):
+            return None
+    height, width = len(rows), len(rows[0])
+    shape = Shape(None if height == 1 else height, None if width == 1 else width)
+    return rows[0][0] if shape == SCALAR else ex.Explicit(tuple(rows), shape)
+
+
+def _sized(part: tree.Sized) -> Formula:
+    shape = Shape(part.rows, part.cols)
+    if shape == SCALAR:
+        return ex.Number(Fraction(part.name != "0"))
+    if part.name == "I" and part.rows is not None:
+        return ex.Identity(part.rows)
+    filled = ex.Filled(int(part.name == "1"), Shape(part.cols) if part.rows is None else shape)
+    return ex.Transpose(filled, shape) if part.rows is None else filled
 
 
 def _comparison(part: tree.Comparison, context: Context) -> Formula | None:
@@ -181,6 +245,9 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
     declared = None if part.language else scope.declarations.find(name)
     if isinstance(declared, Function):
         return _declared_function(part, declared, context)
+    if name in JOINTS and declared is None:
+        context.fault(part, f"found a condition, {name}(...), where it has no value", "write where(condition, 1, 0)")
+        return None
     known = name in LANGUAGE or (scope.update and name in ex.UPDATE_FUNCTIONS)
     shadowed = not part.language and any(block.name == name for block in scope.noise)
     if declared is not None or shadowed or not known:

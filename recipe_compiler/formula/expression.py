@@ -146,6 +146,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Explicit:
+    """A matrix of fixed size, entry by entry, each a scalar; with one column a column, with one row a row."""
+
+    rows: tuple[tuple["Formula", ...], ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
 class Compare:
     """`left op right` between scalars or equal vectors, `op` one of `> >= < <= ==`: conditions and assumptions."""
 
@@ -207,6 +215,7 @@ Formula = (
     | MatMul
     | Transpose
     | Entry
+    | Explicit
     | Compare
     | Apply
     | Normal

@@ -73,6 +73,9 @@ def _written(formula: Formula) -> tuple[str, int]:
             return f"{{{_write(arg, _ATOM)}}}^\\top", _POWER
         case ex.Entry(arg, at):
             return f"{{{_write(arg, _ATOM)}}}_{{{','.join(str(k) for k in at)}}}", _POWER
+        case ex.Explicit(rows):
+            written = r" \\ ".join(" & ".join(map(latex, row)) for row in rows)
+            return rf"\begin{{pmatrix}} {written} \end{{pmatrix}}", _ATOM
         case ex.Compare(op, left, right):
             return f"{latex(left)} {_RELATIONS[op]} {latex(right)}", _SUM
         case ex.Normal(cov):

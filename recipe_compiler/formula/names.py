@@ -12,6 +12,20 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 CONSTANTS = ("I", "ones", "pi")
 LANGUAGE = ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where"}
 """Functions of the language that every formula may use."""
+WRITE_INSTEAD = {
+    "real_root": "write sign(x)*abs(x)**(1/3); cbrt(x) and root(x, n) are of x >= 0",
+    "DiracDelta": "a density has no point mass",
+    "Sum": "write sum(v), u.T @ v or trace(A); in Python a Sum over a whole axis is read",
+    "Integral": "formulas are in closed form",
+    "floor": "it jumps at every integer",
+    "ceiling": "it jumps at every integer",
+    "Mod": "it jumps; sin and cos are periodic",
+    "sinc": "write where(x == 0, 1, sin(x)/x)",
+    "erfc": "write 1 - erf(x)",
+    "atan2": "it jumps; write atan(y/x) where x is positive",
+    "Symbol": "write the name alone; names are declared in the document",
+}
+"""What SymPy has and formulas do not, with what to write."""
 _NOT_NUMBERS = frozenset({"oo", "inf", "infinity", "nan", "zoo"})
 
 
@@ -62,7 +76,7 @@ def no_function(part: tree.Call, context: Context) -> None:
     elif name in declared or name in CONSTANTS:
         context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
     else:
-        hint = nearest(name, (*sorted(LANGUAGE), *declared))
+        hint = WRITE_INSTEAD.get(name) or nearest(name, (*sorted(LANGUAGE), *declared))
         context.fault(part, f"'{name}' is neither declared nor a function of the language", hint)
 
 

@@ -85,6 +85,9 @@ def _atom(formula: Formula) -> str:
             return f"{fn}({name}, {text(block)})"
         case ex.Apply(fn, args):
             return f"{fn}({', '.join(text(arg) for arg in args)})"
+        case ex.Explicit(rows):
+            written = ", ".join(f"[{', '.join(map(text, row))}]" for row in rows)
+            return f"Matrix([{written}])"
         case ex.Normal(cov):
             return f"N(0, {text(cov)})"
         case ex.Next(block):

@@ -20,18 +20,21 @@ def sympy_names(obj: Object) -> tuple[Declared, ...]:
     """
     found: list[Declared] = []
     sizes: set[str] = set()
+    counted = {limit[0] for sum_ in obj.atoms(sympy.Sum) for limit in sum_.limits}
     for node in sympy.preorder_traversal(obj):
         if isinstance(node, sympy.MatrixSymbol):
             shape = matrix_shape(node)
             sizes.update(size for size in shape.sizes if isinstance(size, str))
-            found.append(Declared(checked_name(str(node.name)), shape))
+            found.append(Declared(checked_name(str(node.name)), shape, stated=False))
         elif isinstance(node, sympy.Identity | sympy.ZeroMatrix | sympy.OneMatrix):
             sizes.update(str(size) for size in node.shape)
         elif isinstance(node, AppliedUndef):
             blocks = tuple(block_name(arg) for arg in node.args)
-            found.append(Declared(checked_name(type(node).__name__), of=blocks))
-        elif isinstance(node, sympy.Symbol):
-            found.append(Declared(checked_name(node.name), SCALAR, symbol_kinds(node)))
+            name = checked_name(type(node).__name__)
+            found.append(Declared(name, SCALAR, symbol_kinds(node), of=blocks, stated=False))
+        elif isinstance(node, sympy.Symbol) and node not in counted:
+            kinds = symbol_kinds(node)
+            found.append(Declared(checked_name(node.name), SCALAR, kinds, stated=False, lost=_lost(node)))
     functions = tuple(item for item in found if item.of is not None)
     others = tuple(item for item in found if item.of is None)
     matrices = {item.name for item in others if item.shape != SCALAR}
@@ -53,6 +56,16 @@ def symbol_kinds(symbol: Object) -> tuple[Kind, ...]:
     if symbol.is_nonnegative:
         return (Kind.NONNEGATIVE,)
     return (Kind.NONZERO,) if symbol.is_nonzero else (Kind.REAL,)
+
+
+_UNSAID = ("negative", "nonpositive", "zero", "integer", "rational", "irrational", "imaginary", "infinite")
+"""Assumptions that declarations have no words for."""
+
+
+def _lost(symbol: Object) -> str:
+    """Return an assumption of a symbol that a declaration could not keep, empty if there is none."""
+    lost = [word for word in _UNSAID if getattr(symbol, f"is_{word}")]
+    return lost[0] if lost else "" if symbol.is_commutative else "noncommutative"
 
 
 def block_name(arg: Object) -> str:

@@ -1,28 +1,30 @@
-"""SymPy objects to syntax trees. What has no counterpart in the language is refused, its class named."""
+"""SymPy objects to syntax trees, as SymPy prints them: an object and its text are one formula.
+
+What has no counterpart in the language is refused, its class named.
+"""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
 
 import sympy
 from sympy.core.function import AppliedUndef
+from sympy.core.mul import _keep_coeff  # pyright: ignore[reportPrivateUsage]
 from sympy.core.relational import Relational
 from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import MAX_DEPTH
 from recipe_compiler.formula.declared import checked_name, refusal
-from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.exact import literal
+from recipe_compiler.formula.names import LANGUAGE, WRITE_INSTEAD
+from recipe_compiler.formula.spellings import SPELLED
 from recipe_compiler.formula.sympy_names import Object, block_name, entry_positions, is_one_by_one
+from recipe_compiler.formula.sympy_sums import contracted
 from recipe_compiler.formula.tree import Tree
 
-_FUNCTIONS: dict[type[sympy.Basic], str] = {
-    **{getattr(sympy, row.sympy): row.name for row in FUNCTIONS.values() if row.sympy},
-    sympy.Trace: "trace", sympy.Determinant: "det", sympy.DiagMatrix: "diag",
-}  # fmt: skip
-_NARY: dict[type[sympy.Basic], str] = {sympy.Min: "minimum", sympy.Max: "maximum", sympy.KroneckerProduct: "kron"}
 _RELATIONS = frozenset({">", ">=", "<", "<=", "=="})
+_JOINTS: dict[type[sympy.Basic], str] = {sympy.And: "And", sympy.Or: "Or", sympy.Not: "Not"}
+_ONE = tree.Literal(Fraction(1))
 
 Read = Callable[[Object], Tree]
 
@@ -38,7 +40,7 @@ def sympy_tree(obj: Object, depth: int = 0) -> Tree:
     found = _number(obj) or _name(obj) or _arithmetic(obj, read) or _matrix(obj, read) or _function(obj, read)
     if found is None:
         kind = type(obj)
-        hint = "a product of row and column that is a scalar is written Trace(...)" if kind is sympy.Sum else ""
+        hint = WRITE_INSTEAD.get(kind.__name__, "")
         raise refusal(f"found a SymPy object of class {kind.__name__}, which formulas do not have", hint)
     return found
 
@@ -60,7 +62,9 @@ def _number(obj: Object) -> Tree | None:
         case sympy.pi:
             return tree.Constant("pi")
         case sympy.E:
-            return _call("exp", tree.Literal(Fraction(1)))
+            return _call("exp", _ONE)
+        case sympy.EulerGamma | sympy.GoldenRatio:
+            return tree.Constant(str(obj))
         case _:
             return None
 
@@ -90,13 +94,22 @@ def _arithmetic(obj: Object, read: Read) -> Tree | None:
         case sympy.MatAdd():
             return tree.Sum(tuple(read(arg) for arg in obj.args))
         case sympy.Add():
-            return tree.Sum(tuple(read(term) for term in obj.as_ordered_terms()))
+            first, *others = obj.as_ordered_terms()
+            return tree.Sum((read(first), *(_term(term, read) for term in others)))
         case sympy.Mul():
             return _product(obj, read)
-        case sympy.Pow() | sympy.HadamardPower():
+        case sympy.Pow():
+            return _power(obj, read)
+        case sympy.HadamardPower():
             return tree.Power(read(obj.args[0]), read(obj.args[1]))
+        case sympy.Ne():
+            return _call("Ne", read(obj.lhs), read(obj.rhs))
         case Relational():
             return _relation(obj, read)
+        case sympy.true:
+            return tree.Constant("True")
+        case sympy.And() | sympy.Or() | sympy.Not():
+            return _call(_JOINTS[obj.func], *map(read, obj.args))
         case _:
             return None
 
@@ -110,21 +123,54 @@ def _times(factors: Sequence[Tree], operator: str) -> Tree:
     return tree.Product(tuple(factors), (operator,) * (len(factors) - 1)) if len(factors) > 1 else factors[0]
 
 
+def _term(term: Object, read: Read) -> Tree:
+    """Write a term behind the first: `- x` where its number is negative."""
+    if not term.as_coeff_Mul()[0].is_negative:
+        return read(term)
+    return tree.Negate(_quotient(term, read) if term.is_Mul else read(-term))
+
+
 def _product(obj: Object, read: Read) -> Tree:
-    """Write `x * y**(-2)` as `x / y**2`, a negative coefficient as a negation."""
-    if obj.as_coeff_Mul()[0].is_negative:
-        return tree.Negate(read(-obj))
-    factors: list[Tree] = []
-    divisors: list[Tree] = []
+    """Write `-2*x/3` and not `(-2/3)*x`."""
+    found = _quotient(obj, read)
+    if not obj.as_coeff_Mul()[0].is_negative:
+        return found
+    if not isinstance(found, tree.Product):
+        return tree.Negate(found)
+    first, *others = found.factors
+    return tree.Product((tree.Negate(first), *others), found.operators)
+
+
+def _quotient(obj: Object, read: Read) -> Tree:
+    """Return a product without the sign of its number, one fraction: `x*y/(z*w)`."""
+    coefficient, rest = obj.as_coeff_Mul()
+    if coefficient.is_negative:
+        obj = _keep_coeff(-coefficient, rest)
+    above: list[Tree] = []
+    below: list[Tree] = []
     for factor in obj.as_ordered_factors():
-        exponent = factor.exp if isinstance(factor, sympy.Pow) else None
-        if isinstance(exponent, sympy.Rational) and exponent < 0 and not factor.is_number:
-            divisors.append(read(1 / factor))
-        else:
-            factors.append(read(factor))
-    parts = factors or [tree.Literal(Fraction(1))]
-    operators = ("*",) * (len(parts) - 1) + ("/",) * len(divisors)
-    return tree.Product((*parts, *divisors), operators) if operators else parts[0]
+        exponent = factor.exp if factor.is_Pow else None
+        if exponent is not None and exponent.as_coeff_Mul()[0].is_negative:
+            below.append(read(factor.base if exponent == -1 else sympy.Pow(factor.base, -exponent, evaluate=False)))
+        elif factor.is_Rational and not factor.is_Integer:
+            above += [read(sympy.Integer(factor.p))] if factor.p != 1 else []
+            below.append(read(sympy.Integer(factor.q)))
+        elif factor != 1:
+            above.append(read(factor))
+    parts = above or [_ONE]
+    if not below:
+        return _times(parts, "*")
+    return tree.Product((*parts, _times(below, "*")), ("*",) * (len(parts) - 1) + ("/",))
+
+
+def _power(obj: Object, read: Read) -> Tree:
+    base, exponent = obj.args
+    if exponent in (sympy.S.Half, -sympy.S.Half):
+        root = _call("sqrt", read(base))
+        return root if exponent.is_positive else tree.Product((_ONE, root), ("/",))
+    if exponent == -1:
+        return tree.Product((_ONE, read(base)), ("/",))
+    return tree.Power(read(base), read(exponent))
 
 
 def _matrix_product(obj: Object, read: Read) -> Tree:
@@ -151,8 +197,10 @@ def _matrix(obj: Object, read: Read) -> Tree | None:
             return _matrix_power(obj, read)
         case sympy.MatrixBase() if obj.shape == (1, 1):
             return read(obj[0, 0])
-        case sympy.MatrixBase() | sympy.BlockMatrix():
-            raise refusal("found an explicit matrix within a formula", "blocks of D and Q go row by row; name the rest")
+        case sympy.MatrixBase() if 0 not in obj.shape:
+            return tree.Explicit(tuple(tuple(read(entry) for entry in row) for row in obj.tolist()))
+        case sympy.BlockMatrix():
+            raise refusal("found a BlockMatrix within a formula", "blocks of D and Q go row by row; name the rest")
         case _:
             return None
 
@@ -167,41 +215,31 @@ def _matrix_power(obj: Object, read: Read) -> Tree:
 
 def _function(obj: Object, read: Read) -> Tree | None:
     kind = type(obj)
-    if kind in _FUNCTIONS and len(obj.args) == 1:
-        return _call(_FUNCTIONS[kind], read(obj.args[0]))
-    if kind in _NARY:
-        return reduce(lambda left, right: _call(_NARY[kind], left, right), [read(arg) for arg in obj.args])
     match obj:
         case AppliedUndef():
             blocks = tuple(tree.Name(block_name(arg)) for arg in obj.args)
             return tree.Call(checked_name(kind.__name__), blocks)
         case sympy.Derivative():
-            return _derivative(obj, read)
-        case sympy.polygamma() if obj.args[0] in (0, 1):
-            return _call("digamma" if obj.args[0] == 0 else "trigamma", read(obj.args[1]))
+            variables = [_variable(pair.args[0], pair.args[1], read) for pair in obj.args[1:]]
+            return _call("Derivative", read(obj.expr), *variables)
         case sympy.Piecewise():
-            return _piecewise(obj, read)
+            return _call("Piecewise", *(tree.Group(tuple(map(read, case.args))) for case in obj.args))
+        case sympy.Sum():
+            return contracted(obj, read)
+        case sympy.Heaviside():
+            return _call("Heaviside", *map(read, obj.pargs))
+        case sympy.Max() | sympy.Min():
+            return _call(kind.__name__, *map(read, sorted(obj.args, key=sympy.default_sort_key)))
+        case sympy.Function() | sympy.MatrixExpr() | sympy.Trace() | sympy.Determinant() if _is_known(kind.__name__):
+            return _call(kind.__name__, *map(read, obj.args))
         case _:
             return None
 
 
-def _derivative(obj: Object, read: Read) -> Tree:
-    derived = read(obj.expr)
-    for variable, count in obj.variable_count:
-        if not isinstance(count, sympy.Integer) or count > 4:
-            raise refusal(f"found a derivative of order {count}, expected at most 4")
-        for _ in range(int(count)):
-            derived = _call("grad", derived, read(variable))
-    return derived
+def _is_known(name: str) -> bool:
+    """Whether a class of SymPy's has the name of a function that formulas have, or read."""
+    return name in LANGUAGE or name in SPELLED
 
 
-def _piecewise(obj: Object, read: Read) -> Tree:
-    *cases, last = obj.args
-    if last.cond != sympy.true:
-        raise refusal("found a Piecewise without a last case for all the rest", "add (value, True)")
-    written = read(last.expr)
-    for case in reversed(cases):
-        if not isinstance(case.cond, Relational):
-            raise refusal(f"found the condition {case.cond}, expected one comparison")
-        written = _call("where", read(case.cond), read(case.expr), written)
-    return written
+def _variable(variable: Object, count: Object, read: Read) -> Tree:
+    return read(variable) if count == 1 else tree.Group((read(variable), read(count)))

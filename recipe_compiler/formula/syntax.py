@@ -1,6 +1,7 @@
 """Text to syntax tree: the only door from text. A whitelist grammar read by recursive descent; nothing is evaluated.
 
 Precedence as in Python, loosest first: comparison, `+ -`, `* / @`, unary `-`, `**` (from the right), `.T [k] (...)`.
+Conditions, of `where` and of what SymPy prints, are comparisons joined by `|`, `&` and `~` as SymPy prints them.
 """
 
 import keyword
@@ -24,6 +25,9 @@ MAX_POSITION_DIGITS = 9
 
 _COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
 _FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
+_OF_CONDITIONS = frozenset({"And", "Or", "Not"})
+_OF_GROUPS = frozenset({"Piecewise", "Derivative", "diff", "Matrix", "ImmutableMatrix"})
+"""Functions whose arguments may be groups: `(value, condition)`, `(x, 2)`, `[[a, b], [c, d]]`."""
 
 
 def parse(text: str, entry: str, where: Place) -> tree.Tree:
@@ -35,8 +39,8 @@ def parse(text: str, entry: str, where: Place) -> tree.Tree:
         where: The place of the first character of `text`.
 
     Returns:
-        The untyped tree; decimals are exact ratios (`0.1` is 1/10). A `Comparison` can only be its root or the first
-        argument of `where(...)`.
+        The untyped tree; decimals are exact ratios (`0.1` is 1/10). A `Comparison` can only be its root or a condition,
+        a `Group` only an argument of the functions that SymPy prints with one.
 
     Raises:
         SpecError: The text is not in the grammar, or out of bounds; the fault points to the first guilty character.
@@ -95,6 +99,47 @@ class _Reader:
         if self.sees(*_COMPARISONS):
             raise self.error(self.token, "a chain of comparisons", "state each comparison by itself")
         return tree.Comparison(op, left, right, self.at(start))
+
+    def condition(self, depth: int) -> tree.Tree:
+        """`a | b`, looser than `a & b`, looser than `~a`; each side a comparison, usually in parentheses."""
+        return self.joined("|", "Or", depth)
+
+    def joined(self, operator: str, name: str, depth: int) -> tree.Tree:
+        start = self.token
+        parts = [self.side(operator, depth)]
+        while self.sees(operator):
+            self.take()
+            parts.append(self.side(operator, depth))
+        return parts[0] if len(parts) == 1 else tree.Call(name, tuple(parts), self.at(start), language=True)
+
+    def side(self, operator: str, depth: int) -> tree.Tree:
+        if operator == "|":
+            return self.joined("&", "And", depth)
+        start = self.token
+        if self.sees("~"):
+            self.take()
+            return tree.Call("Not", (self.side("&", self.deeper(depth)),), self.at(start), language=True)
+        if start.mark is Mark.NAME and start.text == "True":
+            return tree.Constant(self.take().text, self.at(start))
+        if self.sees("(") and self.inside() & {*_COMPARISONS, "&", "|", "~"}:
+            self.take()
+            condition = self.condition(self.deeper(depth))
+            self.close(")")
+            return condition
+        return self.comparison(depth)
+
+    def inside(self) -> set[str]:
+        """Return the operators directly inside the bracket that opens here."""
+        depth, found = 0, set[str]()
+        for position in range(self.position, len(self.tokens)):
+            token = self.tokens[position]
+            if token.mark is Mark.OPERATOR:
+                depth += (token.text in "([") - (token.text in ")]")
+                if depth == 1:
+                    found.add(token.text)
+            if depth == 0:
+                break
+        return found
 
     def sum(self, depth: int) -> tree.Tree:
         start = self.token
@@ -194,12 +239,31 @@ class _Reader:
         self.take()
         if self.sees(")"):
             raise self.error(self.token, f"'{token.text}()' has no argument", f"write {token.text} or {token.text}(x)")
-        args = [self.comparison(depth) if token.text == "where" else self.sum(depth)]
+        args = [self.condition(depth) if token.text == "where" else self.argument(token.text, depth)]
         while self.sees(","):
             self.take()
-            args.append(self.sum(depth))
+            args.append(self.argument(token.text, depth))
         self.close(")")
         return tree.Call(token.text, tuple(args), self.at(token))
+
+    def argument(self, function: str, depth: int) -> tree.Tree:
+        if function in _OF_GROUPS:
+            return self.group(depth)
+        return self.condition(depth) if function in _OF_CONDITIONS else self.sum(depth)
+
+    def group(self, depth: int) -> tree.Tree:
+        """`[a, b]`, `(a, b)`, or what is no group: a condition or a value."""
+        start = self.token
+        if not (self.sees("[") or (self.sees("(") and "," in self.inside())):
+            return self.condition(depth)
+        depth = self.deeper(depth)
+        bracket = ")" if self.take().text == "(" else "]"
+        items = [self.group(depth)]
+        while self.sees(","):
+            self.take()
+            items.append(self.group(depth))
+        self.close(bracket)
+        return tree.Group(tuple(items), self.at(start))
 
     def close(self, bracket: str) -> None:
         if not self.sees(bracket):
@@ -228,8 +292,8 @@ class _Reader:
             hint = f"write {before}({after})" if before in _FUNCTIONS else f"write {before}*{after}"
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
         hint = ""
-        if token.text in _COMPARISONS:
-            hint = "comparisons stand in assumptions and as the first argument of where()"
+        if token.text in _COMPARISONS or token.text in "&|~":
+            hint = "comparisons stand in assumptions and as the first argument of where(), there joined by & and |"
         return self.error(token, f"found {_shown(token)}, expected {expected}", hint)
 
 

@@ -4,8 +4,11 @@ Sums and products are n-ary, so that a sum of thousands of terms is not thousand
 a sum with a negated term; a product keeps the operator before each factor but the first.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from recipe_compiler.formula.shapes import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """`I`, `ones` or `pi` from Python, where it is known to be the language's, whatever names are declared."""
+    """`I`, `ones`, `pi` or `True`, known to be the language's, whatever names are declared."""
 
     name: str
     at: At = None
@@ -116,13 +119,54 @@ class Comparison:
     at: At = None
 
 
-Tree = Literal | Name | Constant | Call | Negate | Sum | Product | Power | Transposed | Subscript | Comparison
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`(a, b)` or `[a, b]`, an argument of what SymPy prints so: a case of Piecewise, the rows of a Matrix."""
+
+    items: tuple["Tree", ...]
+    at: At = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explicit:
+    """A matrix, entry by entry."""
+
+    rows: tuple[tuple["Tree", ...], ...]
+    at: At = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """The identity (`I`), zeros (`0`) or ones (`1`) of a stated size, None along an axis of length 1."""
+
+    name: str
+    rows: Size | None
+    cols: Size | None
+    at: At = None
+
+
+Tree = (
+    Literal
+    | Name
+    | Constant
+    | Call
+    | Negate
+    | Sum
+    | Product
+    | Power
+    | Transposed
+    | Subscript
+    | Comparison
+    | Group
+    | Explicit
+    | Sized
+)
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
     """Return the parts of a tree, from left to right."""
     match tree:
-        case Literal() | Name() | Constant():
+        case Literal() | Name() | Constant() | Sized():
             return ()
         case Call(_, args):
             return args
@@ -136,3 +180,38 @@ def children(tree: Tree) -> tuple[Tree, ...]:
             return (base, exponent)
         case Comparison(_, left, right):
             return (left, right)
+        case Group(items):
+            return items
+        case Explicit(rows):
+            return tuple(entry for row in rows for entry in row)
+
+
+def with_children(tree: Tree, new: Sequence[Tree]) -> Tree:
+    """Return a tree with other parts, as many as it has; the tree itself where they are the same objects."""
+    if all(old is part for old, part in zip(children(tree), new, strict=True)):
+        return tree
+    match tree:
+        case Call():
+            return replace(tree, args=tuple(new))
+        case Negate() | Transposed() | Subscript():
+            return replace(tree, arg=new[0])
+        case Sum():
+            return replace(tree, terms=tuple(new))
+        case Product():
+            return replace(tree, factors=tuple(new))
+        case Power():
+            return replace(tree, base=new[0], exponent=new[1])
+        case Comparison():
+            return replace(tree, left=new[0], right=new[1])
+        case Group():
+            return replace(tree, items=tuple(new))
+        case Explicit(rows):
+            width = len(rows[0])
+            return replace(tree, rows=tuple(tuple(new[k : k + width]) for k in range(0, len(new), width)))
+        case Literal() | Name() | Constant() | Sized():
+            return tree
+
+
+def placed(tree: Tree, at: At) -> Tree:
+    """Return a tree that is said to start elsewhere; its parts stay where they are."""
+    return replace(tree, at=at)

@@ -15,6 +15,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
@@ -172,6 +173,8 @@ class Measure:
                 return self.of(cov) ** Fraction(1, 2)
             case Add(terms):
                 return self._one(terms)
+            case Explicit(rows):
+                return self._one(entry for row in rows for entry in row)
             case Compare(_, left, right):
                 return self._one((left, right))
             case Multiply(left, right) | MatMul(left, right):

@@ -15,6 +15,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
@@ -79,6 +80,8 @@ def evaluate(formula: Formula, at: Point) -> Array:
             return product.reshape(()) if shape == SCALAR else product
         case Transpose(arg):
             return evaluate(arg, at).T
+        case Explicit(rows):
+            return np.array([[float(evaluate(entry, at)) for entry in row] for row in rows])
         case Entry(arg, place):
             value = evaluate(arg, at)
             return np.asarray(value[place] if len(place) == 2 else value.reshape(-1)[place[0]])

@@ -45,6 +45,8 @@ def declarations_of(
     names = {block.name for block in blocks}
     numbers = {item.name for item in used if item.name in sizes and item.shape == SCALAR and item.of is None}
     rest = [item for item in used if item.name not in names | numbers]
+    for item in (*blocks, *rest):
+        _check_kept(page, item)
     parameters = tuple(Parameter(item.name, item.shape, item.kinds) for item in rest if item.of is None)
     functions = tuple(
         Function(item.name, item.of, item.shape, item.kinds, "potential" if item.name == potential else item.role)
@@ -54,6 +56,14 @@ def declarations_of(
     declarations = Declarations(tuple(Block(block.name, block.shape) for block in blocks), parameters, functions)
     _check(page, declarations, potential)
     return replace(declarations, blocks=tuple(_block(page, declared, declarations) for declared in blocks))
+
+
+def _check_kept(page: Page, item: Declared) -> None:
+    """Add a fault for an assumption of a SymPy symbol that would be dropped: verdicts are about what is declared."""
+    if item.lost:
+        problem = f"found a symbol that is {item.lost}, expected real, positive, nonnegative or nonzero"
+        hint = "say it in assume" if item.lost in ("negative", "nonpositive") else "formulas are of real numbers"
+        page.fault((), item.name, problem, hint)
 
 
 def _block(page: Page, declared: Declared, declarations: Declarations) -> Block:

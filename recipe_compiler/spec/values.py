@@ -4,7 +4,7 @@ from collections.abc import Mapping as Table
 from fractions import Fraction
 from pathlib import Path
 
-from recipe_compiler.algebra.points.exact_kinds import violates_exactly
+from recipe_compiler.algebra.scalars.exact_kinds import violates_exactly
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.faults import Faults

@@ -13,6 +13,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
@@ -120,6 +121,8 @@ class _Conversion:
                 return self.product(left, right, at)
             case Transpose(arg, _):
                 return self.tensor(arg, at[::-1])
+            case Explicit(rows, shape):
+                return self.explicit(rows, shape, at)
             case Entry(arg, places):
                 return self.tensor(arg, places)
             case Apply(fn, args, shape):
@@ -175,6 +178,16 @@ class _Conversion:
     def summed(self, tensor: Tensor, *over: Index) -> Tensor:
         """Sum over indices whether or not they are free in the tensor."""
         return self.c.total(Tensor(sorted_indices((*tensor.free, *over)), tensor.terms), *over)
+
+    def explicit(self, rows: tuple[tuple[Formula, ...], ...], shape: Shape, at: tuple[Slot, ...]) -> Tensor:
+        """Return sum_kl a_kl delta_ik delta_jl of a matrix written entry by entry; of a vector one delta."""
+        terms: list[Tensor] = []
+        for k, row in enumerate(rows):
+            for n, entry in enumerate(row):
+                places = tuple(p for p, size in zip((k, n), (shape.rows, shape.cols), strict=True) if size is not None)
+                chosen = [self.c.delta(slot, place) for slot, place in zip(at, places, strict=True)]
+                terms.append(self.c.multiply(*chosen, self.tensor(entry, ())))
+        return self.c.add(*terms)
 
     def apply(self, fn: str, args: tuple[Formula, ...], shape: Shape, at: tuple[Slot, ...]) -> Tensor:
         """Return a function of the language."""

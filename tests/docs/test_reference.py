@@ -17,6 +17,7 @@ from recipe_compiler.cli import app
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.formula.calls import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.pipeline import check, load
 from recipe_compiler.report.as_json import report_schema
 from recipe_compiler.report.certificate import certificate
@@ -28,6 +29,10 @@ ROOT = Path(__file__).parents[2]
 DOCS = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 REFERENCE = (ROOT / "docs/spec_reference.md").read_text(encoding="utf-8")
 THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+
+
+OVERLOADED = {"log", "diag", "logsumexp"}
+"""Functions of the language that SymPy's spelling gives another number of arguments."""
 
 
 def coded(text: str) -> set[str]:
@@ -48,6 +53,13 @@ def test_every_key_of_the_documents_is_in_the_reference() -> None:
 
 def test_every_function_is_in_the_reference() -> None:
     assert set(ARITY) - coded(REFERENCE) == set()
+
+
+def test_the_table_of_spellings_is_that_of_the_code() -> None:
+    section = REFERENCE.split("### What SymPy prints")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", section, re.M)
+    read = [item for item in SPELLINGS if item.name not in ARITY or item.name in OVERLOADED]
+    assert rows == [(item.written, item.means) for item in read]
 
 
 @pytest.mark.parametrize("values", [Kind, DomainName])

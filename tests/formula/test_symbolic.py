@@ -32,7 +32,7 @@ U = function("U", of=theta, role="potential")
 
 d = sympy.Symbol("d")
 sr, stheta, sM = sympy.MatrixSymbol("r", d, 1), sympy.MatrixSymbol("theta", d, 1), sympy.MatrixSymbol("M", d, d)
-sc, sxi = sympy.symbols("c xi")
+sc, sxi, k = sympy.symbols("c xi k")
 
 
 @pytest.fixture
@@ -75,11 +75,11 @@ def test_operators_mean_what_the_text_means(same, obj, text: str, shape: Shape):
 @pytest.mark.parametrize(
     ("obj", "text", "shape"),
     [
-        (sc**2 / 2 + sympy.exp(-sc * sxi), "1/2*c**2 + exp(-(c*xi))", SCALAR),
+        (sc**2 / 2 + sympy.exp(-sc * sxi), "c**2/2 + exp(-c*xi)", SCALAR),
         (sc / sxi**2, "c/xi**2", SCALAR),
-        (-sc / 3, "-(1/3*c)", SCALAR),
+        (-sc / 3, "-c/3", SCALAR),
         (sympy.Float(0.1) * sc, "0.1*c", SCALAR),
-        (sympy.sqrt(sc), "c**(1/2)", SCALAR),
+        (sympy.sqrt(sc), "sqrt(c)", SCALAR),
         (sympy.pi * sc, "pi*c", SCALAR),
         (sympy.Function("U")(stheta), "U(theta)", SCALAR),
         (sM.inv() * sr, "inv(M) @ r", COLUMN),
@@ -120,12 +120,11 @@ def test_a_derivative_of_a_declared_function_is_a_gradient():
     ("obj", "named"),
     [
         (sympy.I * sc, "ImaginaryUnit"),
-        (sympy.Sum(sc, (sc, 1, 3)), "Sum"),
-        ((sr.T * sM * sr)[0, 0], "Sum"),
+        (sympy.Sum(sc**k, (k, 1, 10**9)), "from 1 to 1000000000, expected 1 to 1000 terms"),
+        (sympy.Sum(sr[k, 0], (k, 1, d - 1)), "expected the whole axis"),
         (sympy.Integral(sc, sc), "Integral"),
         (sympy.zeta(sc), "zeta"),
-        (sympy.Heaviside(sc), "Heaviside"),
-        (sympy.Matrix([sc, sxi]), "explicit matrix"),
+        (sympy.floor(sc), "floor"),
         (sympy.oo, "not a number"),
         (sympy.nan, "not a number"),
         (float("inf"), "not a number"),
@@ -135,7 +134,6 @@ def test_a_derivative_of_a_declared_function_is_a_gradient():
         (np.ones(2), "ndarray"),
         (sympy.Symbol("x y"), "expected [A-Za-z]"),
         (sympy.Symbol("\u0445"), "u0445"),
-        (sympy.Piecewise((sc, sc > 0)), "without a last case"),
         (sc**100000, "exponent"),
         (sympy.Function("f")(2 * sc), "whole blocks"),
         ("x^2", "**"),

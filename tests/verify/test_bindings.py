@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.algebra.points.exact_kinds import violates_exactly
+from recipe_compiler.algebra.scalars.exact_kinds import violates_exactly
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.context import Scope
 from recipe_compiler.formula.declaration import Parameter

@@ -1,17 +1,20 @@
 """Typed formulas with every transpose carried down to the names: what makes `L P L.T` visible as such."""
 
 from recipe_compiler.algebra.rewrite.separable import diagonal_hessian
+from recipe_compiler.algebra.scalars.exact_kinds import SIGNS, kinds_shown
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
     Add,
     Apply,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
     Identity,
     MatMul,
     Multiply,
+    Number,
     Power,
     Symbol,
     Transpose,
@@ -22,11 +25,21 @@ SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 
 def kinds_of(formula: Formula, declarations: Declarations) -> tuple[Kind, ...]:
-    """Return the declared kinds of a parameter or function; none of anything else."""
+    """Return the declared kinds of a parameter or function, those of a matrix of numbers; none of anything else."""
+    if isinstance(formula, Explicit):
+        return _kinds_of_numbers(formula)
     if not isinstance(formula, (Symbol, FunctionAt)):
         return ()
     item = declarations.find(formula.name)
     return item.kinds if isinstance(item, (Parameter, Function)) else ()
+
+
+def _kinds_of_numbers(formula: Explicit) -> tuple[Kind, ...]:
+    """Return the kinds that a square matrix of numbers is of as a whole; none where an entry is no number."""
+    numbers = tuple(tuple(x.value for x in row if isinstance(x, Number)) for row in formula.rows)
+    if any(len(row) < len(numbers) for row in numbers):
+        return ()
+    return tuple(kind for kind in kinds_shown(numbers, formula.shape) if kind not in SIGNS)
 
 
 def plain(formula: Formula, declarations: Declarations) -> Formula:
@@ -71,6 +84,8 @@ def transposed(formula: Formula, declarations: Declarations) -> Formula:
             return MatMul(transposed(right, declarations), transposed(left, declarations), shape.transposed)
         case Power(base, exponent, shape):
             return Power(transposed(base, declarations), exponent, shape.transposed)
+        case Explicit(rows, shape):
+            return Explicit(tuple(zip(*rows, strict=True)), shape.transposed)
         case Apply("diag", _, _):
             return formula
         case Apply("outer", (left, right), shape):

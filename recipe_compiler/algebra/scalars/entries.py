@@ -23,6 +23,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
@@ -95,6 +96,8 @@ def rows(formula: Formula, at: Setting) -> Rows:
             return matrices.product(rows(left, at), rows(right, at))
         case Transpose(arg):
             return matrices.transpose(rows(arg, at))
+        case Explicit(written):
+            return tuple(tuple(rows(entry, at)[0][0] for entry in row) for row in written)
         case Entry(arg, position):
             return ((_entry(rows(arg, at), arg.shape, position),),)
         case Apply(fn, args, _):

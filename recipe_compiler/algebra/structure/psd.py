@@ -23,6 +23,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
@@ -83,7 +84,7 @@ def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
             return Definite(True)
         case Filled(0, shape):
             return Definite(False) if shape.rows == shape.cols else None
-        case Symbol() | FunctionAt():
+        case Symbol() | FunctionAt() | Explicit():
             return _declared(formula, declarations)
         case Transpose(arg):
             return _definite(arg, declarations)
@@ -104,13 +105,14 @@ def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
             return None
 
 
-def _declared(formula: Symbol | FunctionAt, declarations: Declarations) -> Definite | None:
-    """Return what the kinds of a name say."""
+def _declared(formula: Symbol | FunctionAt | Explicit, declarations: Declarations) -> Definite | None:
+    """Return what the kinds of a name say, or those that the numbers of a matrix are of."""
     kinds = kinds_of(formula, declarations)
     for kind in (Kind.PD, Kind.PSD):
         if kind in kinds:
-            return Definite(kind is Kind.PD, frozenset({f"{formula.name} is {kind}"}))
-    if Kind.DIAGONAL in kinds:
+            named = frozenset[str]() if isinstance(formula, Explicit) else frozenset({f"{formula.name} is {kind}"})
+            return Definite(kind is Kind.PD, named)
+    if Kind.DIAGONAL in kinds and not isinstance(formula, Explicit):
         for kind in (Kind.POSITIVE, Kind.NONNEGATIVE):
             if kind in kinds:
                 return Definite(kind is Kind.POSITIVE, frozenset({f"{formula.name} is {kind} and diagonal"}))

@@ -12,8 +12,8 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.points.exact_kinds import kinds_shown
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.exact_kinds import kinds_shown
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import component, positions
 from recipe_compiler.formula.build import multiply

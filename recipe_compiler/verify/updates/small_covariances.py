@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.points.admissible_point import Point
-from recipe_compiler.algebra.points.exact_kinds import violates_exactly
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.rewrite.transposes import plain, transposed
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.exact_kinds import violates_exactly
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
