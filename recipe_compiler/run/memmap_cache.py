@@ -76,7 +76,10 @@ def _mapped(folder: Path) -> Arrays:
 
 
 def _write(folder: Path, pieces: Iterable[Arrays]) -> None:
-    """Append the pieces to one file for each array. Plain writes: what is mapped would count as memory."""
+    """Append the pieces to one file for each array: how long it gets is not known before the last.
+
+    Not by `open_memmap`, which asks for the shape first, and whose pages would count as memory.
+    """
     files: dict[str, IO[bytes]] = {}
     shapes: dict[str, tuple[int, ...]] = {}
     types: dict[str, np.dtype[Any]] = {}

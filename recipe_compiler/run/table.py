@@ -93,6 +93,7 @@ def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterat
 
     What NumPy takes are rows of the width of the header with a plain number in every wanted cell, which are those that
     are taken row by row, too; whatever else is there is read again to be named, or because it is a number after all.
+    (Quicker readers fill short rows up, or pass over what is no text, and would take files that are refused here.)
     """
     with file.open(encoding="utf-8-sig", newline="") as stream:
         header = [name.strip() for name in next(csv.reader(stream), [])]

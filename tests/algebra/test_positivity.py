@@ -17,7 +17,7 @@ from recipe_compiler.algebra.positivity.abstract import Abstraction
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
 from recipe_compiler.algebra.positivity.characteristic import coefficients
 from recipe_compiler.algebra.positivity.descent import descended
-from recipe_compiler.algebra.positivity.exact_gram import complement, is_semidefinite, kernel
+from recipe_compiler.algebra.positivity.exact_gram import complement, kernel
 from recipe_compiler.algebra.positivity.falsify import falsified
 from recipe_compiler.algebra.positivity.floats import FLOATS
 from recipe_compiler.algebra.positivity.oracle import no_counterexample
@@ -25,6 +25,7 @@ from recipe_compiler.algebra.positivity.polynomial_problem import Problem, probl
 from recipe_compiler.algebra.positivity.prove import deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
 from recipe_compiler.algebra.positivity.straight_line_program import BALLS, steps
+from recipe_compiler.algebra.scalars.negative_direction import is_semidefinite
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import definedness, obligations
 from recipe_compiler.algebra.structure.psd import semidefinite, sign_by_rules

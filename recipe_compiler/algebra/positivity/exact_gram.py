@@ -1,4 +1,4 @@
-"""From a floating-point Gram matrix to an exact one: round, project onto the system exactly, check by elimination."""
+"""From a floating-point Gram matrix to an exact one: round, project onto the system exactly, check."""
 
 from fractions import Fraction
 
@@ -6,6 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from recipe_compiler.algebra.positivity.sos_system import System
+from recipe_compiler.algebra.scalars.negative_direction import is_semidefinite
 from recipe_compiler.algebra.scalars.nullspace import echelon, null_vectors
 
 BITS = (3, 8, 14, 20, 27)
@@ -27,28 +28,6 @@ def exact(found: System, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
         if all(is_semidefinite(gram) for gram in grams):
             return grams
     return None
-
-
-def is_semidefinite(a: Gram) -> bool:
-    """Whether a symmetric rational matrix is positive semidefinite: exact L D L.T, zero pivots with zero rows."""
-    work = [list(row) for row in a]
-    n = len(work)
-    for k in range(n):
-        pivot = work[k][k]
-        if pivot < 0:
-            return False
-        if pivot == 0:
-            if any(work[k][j] != 0 for j in range(k, n)):
-                return False
-            continue
-        for i in range(k + 1, n):
-            if work[i][k] == 0:
-                continue
-            share = work[i][k] / pivot
-            for j in range(i, n):
-                work[i][j] -= share * work[k][j]
-                work[j][i] = work[i][j]
-    return True
 
 
 def kernel(near: np.ndarray, tolerance: float, largest: int = 24) -> list[list[fmpq]] | None:

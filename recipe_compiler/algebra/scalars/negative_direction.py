@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
-from flint import fmpz_mat
+from flint import fmpq, fmpz_mat
 
 from recipe_compiler.algebra.scalars.nullspace import fraction, matrix
 
@@ -31,7 +31,7 @@ def negative_direction(a: Matrix) -> Column | None:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def is_semidefinite(a: Matrix) -> bool:
+def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
     """Whether a symmetric matrix is positive semidefinite: the signs of its characteristic polynomial alternate.
 
     All its roots are real, and none is negative if and only if all their elementary symmetric functions are >= 0.
@@ -95,7 +95,7 @@ def _proposed(a: Matrix) -> Column | None:
     return tuple(Fraction(round(float(x) * 2**BITS), 2**BITS) for x in vectors[:, 0])
 
 
-def _whole(a: Matrix) -> fmpz_mat:
+def _whole(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> fmpz_mat:
     """Return a positive multiple of a matrix in whole numbers."""
     common = lcm(*(x.denominator for row in a for x in row))
     return fmpz_mat([[x.numerator * (common // x.denominator) for x in row] for row in a])
