@@ -17,7 +17,7 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.dynamics.system import System, Vector, correction, gradient
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.evaluate import rationals
 from recipe_compiler.algebra.scalars.matrices import determinant, total
 from recipe_compiler.algebra.scalars.nullspace import echelon, matrix, rank
 
@@ -108,7 +108,7 @@ def rank_at(s: System, at: Point) -> int:
     found: list[tuple[Fraction, ...]] = []
     reached = 0
     for v in fields(s):
-        row = _value(v, at)
+        row = rationals(v, at.leaf)
         if row is None or rank((*found, row), len(s.z)) == reached:
             continue
         found.append(row)
@@ -126,7 +126,7 @@ def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
     every = sorted(fields(s), key=lambda v: (sum(x.count_ops() for x in v), str(v)))
     tried: set[tuple[int, ...]] = set()
     for place in at:
-        values = [_value(v, place) for v in every]
+        values = [rationals(v, place.leaf) for v in every]
         known = [(k, row) for k, row in enumerate(values) if row is not None]
         chosen = _independent(known, n)
         if len(chosen) < n or chosen in tried:
@@ -177,19 +177,6 @@ def _factor_nonzero(e: Expr) -> bool:
     if isinstance(e, sympy.Pow):
         return _factor_nonzero(e.base)
     return _factor_at_least(e, strictly=True) or (isinstance(e, (sympy.Symbol, AppliedUndef)) and bool(e.is_nonzero))
-
-
-def _value(v: Vector, at: Point) -> tuple[Fraction, ...] | None:
-    found: list[Fraction] = []
-    for x in v:
-        try:
-            value = evaluate(x, at.leaf)
-        except NoValueError:
-            return None
-        if not isinstance(value, Fraction):
-            return None
-        found.append(value)
-    return tuple(found)
 
 
 def _independent(rows: list[tuple[int, tuple[Fraction, ...]]], n: int) -> tuple[int, ...]:

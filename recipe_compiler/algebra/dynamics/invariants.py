@@ -14,7 +14,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.brackets import circulation
 from recipe_compiler.algebra.dynamics.system import System, gradient
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.evaluate import rationals
 from recipe_compiler.algebra.scalars.matrices import total
 from recipe_compiler.algebra.scalars.nullspace import Row, nullspace
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -86,12 +86,8 @@ def _values(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
 
     rows: list[Row] = []
     for line in (*s.D, b):
-        try:
-            values = [evaluate(x, leaf) for x in line]
-        except NoValueError:
-            return None
-        exact = tuple(x for x in values if isinstance(x, Fraction))
-        if len(exact) < len(values):
+        exact = rationals(line, leaf)
+        if exact is None:
             return None
         rows.append(exact)
     return rows

@@ -1,7 +1,7 @@
 """The value of a scalar expression at a rational point: exact where it is rational, else a ball that contains it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import cast
 
@@ -12,6 +12,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import KERNELS, Kernel
+from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
@@ -39,6 +40,23 @@ def evaluate(e: Expr, leaf: Callable[[Expr], Value]) -> Value:
         return _value(e, leaf, known)
     finally:
         flint.ctx.prec = before
+
+
+def rationals(row: Sequence[Expr], leaf: Callable[[Expr], Value]) -> tuple[Fraction, ...] | None:
+    """Return the values of expressions, None unless every one is rational there."""
+    try:
+        values = [evaluate(x, leaf) for x in row]
+    except NoValueError:
+        return None
+    exact = tuple(x for x in values if isinstance(x, Fraction))
+    return exact if len(exact) == len(values) else None
+
+
+def rational_rows(a: Rows, leaf: Callable[[Expr], Value]) -> tuple[tuple[Fraction, ...], ...] | None:
+    """Return the values of a matrix, None unless every entry is rational there."""
+    found = [rationals(row, leaf) for row in a]
+    exact = tuple(row for row in found if row is not None)
+    return exact if len(exact) == len(found) else None
 
 
 def is_certainly(value: Value, sign: int) -> bool:

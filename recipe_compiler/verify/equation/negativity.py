@@ -10,7 +10,7 @@ from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.defined_at import is_defined_at
 from recipe_compiler.algebra.points.witness import points
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate
+from recipe_compiler.algebra.scalars.evaluate import Value, rational_rows
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
 from recipe_compiler.algebra.structure.definedness import nodes
@@ -78,12 +78,8 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
 
 def _rational(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...] | None:
     """Return the symmetric part of a matrix at a point, None unless every entry is rational there."""
-    try:
-        values: list[list[Value]] = [[evaluate(x, at.leaf) for x in row] for row in a]
-    except NoValueError:
-        return None
-    exact = [[x for x in row if isinstance(x, Fraction)] for row in values]
-    if any(len(row) < len(a) for row in exact):
+    exact = rational_rows(a, at.leaf)
+    if exact is None:
         return None
     n = range(len(a))
     return tuple(tuple((exact[i][j] + exact[j][i]) / 2 for j in n) for i in n)

@@ -10,14 +10,13 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.rewrite.transposes import plain, transposed
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.evaluate import rational_rows
 from recipe_compiler.algebra.scalars.exact_kinds import violates_exactly
-from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number
@@ -73,22 +72,12 @@ def is_definite_somewhere(first: Formula, declarations: Declarations, sizes: tup
         try:
             entries = rows(first, Setting(declarations, size))
             for at in points(declarations, size, POINTS):
-                values = _rational(entries, at)
+                values = rational_rows(entries, at.leaf)
                 if values and not violates_exactly(values, kind):
                     return True
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue
     return False
-
-
-def _rational(entries: Rows, at: Point) -> tuple[tuple[Fraction, ...], ...]:
-    """Return the values of entries at a point; nothing where one is not rational."""
-    try:
-        values = [[evaluate(x, at.leaf) for x in row] for row in entries]
-    except NoValueError:
-        return ()
-    exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in values)
-    return exact if all(len(row) == len(line) for row, line in zip(exact, values, strict=True)) else ()
 
 
 def _is_strict(first: Formula, declarations: Declarations) -> bool:
