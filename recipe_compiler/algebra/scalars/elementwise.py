@@ -136,7 +136,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "loggamma": Function(scalar=sympy.loggamma, needs=POSITIVE, emitted="math.lgamma"),
     "digamma": Function(scalar=_digamma, needs=POSITIVE, emitted="_digamma"),
     "trigamma": Function(scalar=_trigamma, needs=POSITIVE, emitted="_trigamma"),
-}
+}  # of the language
 
 
 def _erf(x: Any) -> Any:
@@ -190,7 +190,7 @@ _KERNELS = (
     Kernel(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
     Kernel(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
     Kernel(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),
-)
+)  # of SymPy
 
 KERNELS: Mapping[type[Any], Kernel] = {kernel.of: kernel for kernel in _KERNELS}
 BALLS = {kernel.name: kernel.ball for kernel in _KERNELS if kernel.ball is not None}
