@@ -101,8 +101,29 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What decides a claim returns: which claim it is, and what it counts for, the table of claims says."""
+
+    decision: Decision
+    for_d: str | tuple[tuple[str, int], ...] = "all"
+    """`"all"`, or the fixed sizes that it is about."""
+    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
+    """Sizes at which the second engine agreed."""
+    where: Place | None = None
+    """The guilty place, or the one that the claim is about."""
+    excused: bool = False
+    """Whether this document need not show what others must: that an abstract exp(-U) has an integral, say."""
+    __bool__ = _no_boolean
+
+    @property
+    def verdict(self) -> Verdict:
+        """The three-valued verdict of the decision."""
+        return self.decision.verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim and its decision."""
+    """A claim and its decision, as reports show it: an answer with its row of the table of claims."""
 
     id: str
     """The claim's name in reports: `d_symmetric`, `q_skew`, `d_psd`, `stationary`, `claimed_drift`, ..."""

@@ -1,6 +1,6 @@
 """A document's report: every claim decided or said to be undecided, under a limit, and what was not looked at."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,12 +10,12 @@ from recipe_compiler.report.explanations import explanations
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Finding, Report, Undecided, Verdict
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked, build_decider, decider
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
-from recipe_compiler.verify.core.subject import find, subject_of
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 Job = Callable[[], Finding]
 
@@ -23,21 +23,10 @@ PROVED, REFUTED, UNDECIDED = 0, 1, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What a report says of a claim that did not end."""
-
-    id: str
-    says: str
-    required: bool
-    decides: bool
-    """Whether the document is undecided or refuted by it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Asked:
     """The claims a document is asked, and how their jobs are prepared."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Claim[Any, Any], ...]
     jobs: Callable[[], Sequence[Job]]
 
 
@@ -74,14 +63,20 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
     def jobs() -> Sequence[Job]:
         if bound is None:
             subject = subject_of(dynamics)
-            return [partial(find, claim.decide, subject) for claim in claims]
+            return [partial(_finding, claim, partial(find, decider(claim), subject)) for claim in claims]
         stages = Stages(bound.build, dynamics)
-        return [
-            partial(decided_in, claim.decide, stages) if claim.in_build is None else partial(claim.in_build, bound)
-            for claim in claims
-        ]
+        return [partial(_finding, claim, _in_build(claim, bound, stages)) for claim in claims]
 
-    return Asked(_rows(claims), jobs)
+    return Asked(claims, jobs)
+
+
+def _in_build(claim: Claim[Subject, Dynamics], bound: Bound, stages: Stages) -> Callable[[], Answer]:
+    own = build_decider(claim)
+    return partial(decided_in, decider(claim), stages) if own is None else partial(own, bound)
+
+
+def _finding(claim: Claim[Any, Any], decide: Callable[[], Answer]) -> Finding:
+    return claim.finding(decide())
 
 
 def _of_target(target: Target, build: Build | None = None) -> Asked:
@@ -89,21 +84,17 @@ def _of_target(target: Target, build: Build | None = None) -> Asked:
 
     def job(claim: Claim[Target, Target]) -> Job:
         if build is None:
-            return partial(of_target, claim.decide, target)
-        return partial(target_decided_in, claim.decide, build)
+            return partial(_finding, claim, partial(of_target, claim.decide, target))
+        return partial(_finding, claim, partial(target_decided_in, claim.decide, build))
 
-    return Asked(_rows(claims), lambda: [job(claim) for claim in claims])
+    return Asked(claims, lambda: [job(claim) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Asked:
     claims = asked(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound.build)
-    own = [partial(claim.decide, bound) for claim in claims]
-    return Asked((*dynamics.rows, *target.rows, *_rows(claims)), lambda: [*dynamics.jobs(), *target.jobs(), *own])
-
-
-def _rows(claims: Iterable[Claim[Any, Any]]) -> tuple[Row, ...]:
-    return tuple(Row(claim.id, claim.says, claim.required, claim.required or claim.stops) for claim in claims)
+    own = [partial(_finding, claim, partial(claim.decide, bound)) for claim in claims]
+    return Asked((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
 
 
 def _required(what: Asked) -> Asked:
@@ -138,7 +129,7 @@ def _decided(document: Dynamics | Target | Build, seconds: float, *, advisory: b
     what = _asked(document, advisory=advisory)
     outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
     return tuple(
-        Finding(row.id, row.says, row.required, Undecided((outcome.reason,), by_limit=True), seconds=outcome.seconds)
+        row.finding(Answer(Undecided((outcome.reason,), by_limit=True)), outcome.seconds)
         if isinstance(outcome, Unfinished)
         else outcome
         for row, outcome in zip(what.rows, outcomes, strict=True)

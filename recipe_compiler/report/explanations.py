@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
+from recipe_compiler.verdict import Explanation, Finding, Proved, Topic, Verdict
+from recipe_compiler.verify.claims import explained
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.recovered_q import explained_q
@@ -12,13 +13,9 @@ from recipe_compiler.verify.recover.recovered_q import explained_q
 Explain = Callable[[], tuple[Explanation, ...]]
 Question = Callable[[Subject], tuple[Explanation, ...]]
 
-REPAIRED = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary"})
+REPAIRED = explained(Topic.REPAIR)
 """Refuted claims for which repairs are looked for."""
-ASKED = {
-    Topic.DERIVED: frozenset({"claimed_drift"}),
-    Topic.REPAIR: REPAIRED,
-    Topic.SAMPLES: frozenset({"claimed_stationary"}),
-}
+ASKED = {topic: explained(topic) for topic in (Topic.DERIVED, Topic.REPAIR, Topic.SAMPLES)}
 """What is said beside a refutation, and of which claims."""
 NONE = (
     "none of the changes that are tried (a factor, a sign, up to three terms of the drift, friction, terms of Gamma, "
@@ -29,7 +26,8 @@ NONE = (
 def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: float) -> tuple[Explanation, ...]:
     """Return what can be said within the limits; each explanation was itself shown by the claims it mends."""
     refuted = {finding.id for finding in findings if finding.verdict is Verdict.REFUTED}
-    found = [shown for finding in findings if (shown := explained_q(finding)) is not None]
+    proofs = [found for f in findings if f.id in explained(Topic.CURL) and isinstance(found := f.decision, Proved)]
+    found = [explained_q(proof) for proof in proofs]
     asked = [topic for topic, claims in ASKED.items() if refuted & claims]
     if not refuted & REPAIRED and (alone := [f.says for f in findings if f.required and f.id in refuted]):
         found.append(Explanation(Topic.NO_REPAIR, f"none is looked for so that {'; '.join(alone)}"))

@@ -1,47 +1,48 @@
-"""The tables of claims: each with its words, what decides it, and when it is asked."""
+"""The tables of claims: all that the compiler, its explanations, its documents and its tests know of each, in one row.
+
+`decide` is a plain function of what a claim is about; that its answer is the claim's, and what it counts for, is said
+here alone. `recheck.py`, which imports nothing of this package, has a copy of its own, which a test holds equal.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Finding
-from recipe_compiler.verify.builds.assumptions import ASSUMPTIONS, assumes, assumptions
-from recipe_compiler.verify.builds.bindings import BINDINGS, GRADIENT_NOISE, bindings, gradient_noise
+from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
+from recipe_compiler.verify.builds.assumptions import assumes, assumptions
+from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.boundary import boundary_in
 from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.minibatch_independence import (
-    INDEPENDENCE,
     estimates_gradients,
     independence,
     independent_update,
 )
-from recipe_compiler.verify.builds.noise_budget import NOISE_BUDGET, noise_budget
-from recipe_compiler.verify.builds.normalisable import NORMALISABLE_TARGET, normalisable_build, normalisable_target
-from recipe_compiler.verify.builds.target import DEFINED, GRADIENT, defined, gradient
+from recipe_compiler.verify.builds.noise_budget import noise_budget
+from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
+from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.core.build_values import at_values
 from recipe_compiler.verify.core.obligations import obliged
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
-from recipe_compiler.verify.equation.d_symmetric import d_symmetric
-from recipe_compiler.verify.equation.periodic import PERIODIC, on_circles, periodic, target_periodic
-from recipe_compiler.verify.equation.q_skew import q_skew
-from recipe_compiler.verify.equation.units import UNITS, declares_units, units
-from recipe_compiler.verify.integrability.claimed_marginal import CLAIMED_MARGINAL, claimed_marginal, claims_marginal
-from recipe_compiler.verify.integrability.marginal import MARGINAL, has_auxiliaries, marginal
-from recipe_compiler.verify.integrability.normalisable import NORMALISABLE, normalisable
-from recipe_compiler.verify.recover.recovered_q import RECOVERED_Q, lacks_q, recovered_q
+from recipe_compiler.verify.equation.periodic import on_circles, periodic, target_periodic
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
+from recipe_compiler.verify.equation.units import declares_units, units
+from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
+from recipe_compiler.verify.integrability.normalisable import normalisable
+from recipe_compiler.verify.recover.recovered_q import lacks_q, recovered_q
 from recipe_compiler.verify.recover.represented import states_equation
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.stationarity.explosion import EXPLOSION, explosion
+from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary
-from recipe_compiler.verify.uniqueness.boundary import BOUNDARY, boundary, has_boundary
-from recipe_compiler.verify.uniqueness.regular import REGULAR, regular, varies
-from recipe_compiler.verify.uniqueness.unique import UNIQUE, unique
-from recipe_compiler.verify.updates.claimed_update import CLAIMED_UPDATE, claimed_update, claims_update
-from recipe_compiler.verify.updates.step_scale import STEP_SCALE, step_scale
+from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
+from recipe_compiler.verify.uniqueness.regular import regular, varies
+from recipe_compiler.verify.uniqueness.unique import unique
+from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
+from recipe_compiler.verify.updates.step_scale import step_scale
 
 Asked = TypeVar("Asked")
 Document = TypeVar("Document", Dynamics, Target, Build)
@@ -57,19 +58,47 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[Asked, Document]):
-    """A row of a table; `decide` returns its finding, `applies` says whether a document is asked it."""
+    """A row of a table."""
 
     id: str
     says: str
-    decide: Callable[[Asked], Finding]
+    """The claim in words, as reports give it."""
+    decide: Callable[[Asked], Answer]
     applies: Callable[[Document], bool]
+    """Whether a document is asked it."""
+    reads: tuple[str, ...] | None = None
+    """The entries of a dynamics that it is about: it is proved only where these have a value at every admissible point.
+    None where it is about how formulas are written: no value is then asked for, and each change of one concerns it."""
+    beside: tuple[str, ...] = ()
+    """Further entries that its answer depends on, of which it needs no value."""
     required: bool = True
-    in_build: Callable[[Bound], Finding] | None = None
-    """What decides it in a build instead, where target and values tell more."""
+    """Whether the document's verdict rests on it; what is not required is advisory."""
+    excused: str = ""
+    """Where a document is not held to a required claim, as `Answer.excused` says."""
     stops: bool = False
-    """Whether an advisory claim is asked by every compilation, and stops it where it is refuted."""
+    """Whether an advisory claim is asked by every compilation, and counts where it is refuted."""
     alone: bool = False
     """Whether it is asked of a document by itself only, not within a build."""
+    in_build: Callable[[Build, Dynamics], Answer] | None = None
+    """What decides it in a build instead, where target and values tell more."""
+    explained: frozenset[Topic] = frozenset()
+    """What is said beside its verdict: a Q that was found beside a proof, all else beside a refutation."""
+    mended: bool = False
+    """Whether a repair that touches it is shown only with a proof of it."""
+    rechecked: bool = False
+    """Whether `recheck.py` looks at some of its proofs or refutations again; all else of a certificate is trusted."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether it can make a document undecided or refuted."""
+        return self.required or self.stops
+
+    def finding(self, answer: Answer, seconds: float = 0.0) -> Finding:
+        """Return an answer as reports show it."""
+        counts = (self.required and not answer.excused) or (self.stops and answer.verdict is Verdict.REFUTED)
+        return Finding(
+            self.id, self.says, counts, answer.decision, answer.for_d, answer.checked_at, answer.where, seconds
+        )
 
 
 def _noise(dynamics: Dynamics) -> bool:
@@ -97,89 +126,183 @@ def _always(document: Dynamics | Target | Build) -> bool:
     return True
 
 
+def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Callable[[Bound], Answer]:
+    return lambda bound: decide(bound.build, bound.dynamics)
+
+
 RECIPE = ("H", "D", "Q")
 EQUATION = (*RECIPE, "drift")
 """What claims read that are about the recipe, or about the equation with a Q that its drift has."""
-
-
-def reading(claim: Callable[[Subject], Finding], *entries: str) -> Callable[[Subject], Finding]:
-    """Return a claim that is proved only where the entries of the document that it reads have a value."""
-    return lambda subject: obliged(claim(subject), entries, subject.stated or subject.dynamics, subject)
-
-
-def reading_in(claim: Callable[[Bound], Finding], *entries: str) -> Callable[[Bound], Finding]:
-    """Return the same of a claim about a build, at the build's values."""
-    return lambda bound: obliged(claim(bound), entries, at_values(bound.build) or bound.dynamics)
-
+REPAIR = frozenset({Topic.REPAIR})
 
 DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
-    Claim("d_symmetric", "D is symmetric", reading(d_symmetric, "D"), _noise),
-    Claim("d_psd", "D is positive semidefinite", reading(d_psd, "D"), _noise),
-    Claim("q_skew", "Q is skew", reading(q_skew, "Q"), _recipe),
-    Claim("stationary", "exp(-H) is stationary", reading(stationary, *RECIPE), _recipe),
+    Claim(
+        "d_symmetric",
+        "D is symmetric",
+        d_symmetric,
+        _noise,
+        ("D",),
+        explained=REPAIR,
+        mended=True,
+        rechecked=True,
+    ),
+    Claim("d_psd", "D is positive semidefinite", d_psd, _noise, ("D",), rechecked=True),
+    Claim("q_skew", "Q is skew", q_skew, _recipe, ("Q",), explained=REPAIR, mended=True, rechecked=True),
+    Claim(
+        "stationary",
+        "exp(-H) is stationary",
+        stationary,
+        _recipe,
+        RECIPE,
+        explained=REPAIR,
+        mended=True,
+        rechecked=True,
+    ),
     Claim(
         "claimed_drift",
         "the claimed drift is the derived one",
-        reading(claimed_drift, *EQUATION, "diffusion"),
+        claimed_drift,
         lambda d: _drift(d) and _recipe(d),
+        (*EQUATION, "diffusion"),
+        explained=frozenset({Topic.DERIVED, Topic.REPAIR}),
+        mended=True,
+        rechecked=True,
     ),
     Claim(
         "claimed_stationary",
         "exp(-H) is stationary for the claimed equation",
-        reading(claimed_stationary, "H", "D", "drift", "diffusion"),
+        claimed_stationary,
         _drift,
+        ("H", "D", "drift", "diffusion"),
+        explained=frozenset({Topic.REPAIR, Topic.SAMPLES}),
+        mended=True,
+        rechecked=True,
     ),
-    Claim(*RECOVERED_Q, reading(recovered_q, "H", "D", "drift"), lacks_q, required=False),
-    Claim(*STEP_SCALE, reading(step_scale, "update"), claims_update, required=False),
-    Claim(*CLAIMED_UPDATE, reading(claimed_update, "H", "update"), claims_update),
-    Claim(*PERIODIC, reading(periodic, *EQUATION, "diffusion", "update"), _on_circles),
     Claim(
-        *NORMALISABLE,
-        reading(normalisable, "H"),
+        "recovered_q",
+        "a skew Q gives the claimed drift",
+        recovered_q,
+        lacks_q,
+        ("H", "D", "drift"),
+        required=False,
+        explained=frozenset({Topic.CURL}),
+        rechecked=True,
+    ),
+    Claim(
+        "step_scale",
+        "each drift term is O(eps), each noise covariance O(eps)",
+        step_scale,
+        claims_update,
+        ("update",),
+        required=False,
+    ),
+    Claim(
+        "claimed_update",
+        "in the limit eps -> 0 the claimed update is a step of an equation with stationary exp(-H)",
+        claimed_update,
+        claims_update,
+        ("H", "update"),
+        beside=("D", "Q", "drift", "diffusion"),
+    ),
+    Claim(
+        "periodic",
+        "what is stated of a circle is periodic around it",
+        periodic,
+        _on_circles,
+        (*EQUATION, "diffusion", "update"),
+        mended=True,
+    ),
+    Claim(
+        "normalisable",
+        "exp(-H) has a finite integral",
+        normalisable,
         _always,
-        in_build=reading_in(lambda bound: normalisable_build(bound.build, bound.dynamics), "H"),
+        ("H",),
+        excused="where it stays open beside an abstract potential",
+        in_build=normalisable_build,
     ),
-    Claim(*MARGINAL, reading(marginal, "H"), has_auxiliaries),
-    Claim(*CLAIMED_MARGINAL, reading(claimed_marginal, "H", "marginal"), claims_marginal),
-    Claim(*REGULAR, reading(regular, "D", "Q", "drift"), varies),
     Claim(
-        *EXPLOSION,
-        reading(explosion, *EQUATION),
+        "marginal",
+        "the target's blocks have the law exp(-U) once the others are integrated out",
+        marginal,
+        has_auxiliaries,
+        ("H",),
+        rechecked=True,
+    ),
+    Claim(
+        "claimed_marginal",
+        "exp(-H) has the claimed marginal",
+        claimed_marginal,
+        claims_marginal,
+        ("H", "marginal"),
+        rechecked=True,
+    ),
+    Claim(
+        "regular",
+        "D and Q are locally Lipschitz, and vanish nowhere that splits the state space",
+        regular,
+        varies,
+        ("D", "Q", "drift"),
+        beside=("H",),
+        excused="where Q is not found and D is constant",
+    ),
+    Claim(
+        "explosion",
+        "solutions do not run off to infinity in finite time",
+        explosion,
         states_equation,
+        EQUATION,
         required=False,
-        in_build=reading_in(lambda bound: explosion_in(bound.build, bound.dynamics), *EQUATION),
         stops=True,
+        in_build=explosion_in,
+        rechecked=True,
     ),
     Claim(
-        *BOUNDARY,
-        reading(boundary, *EQUATION),
+        "boundary",
+        "no probability flows through the faces of the domain",
+        boundary,
         has_boundary,
-        in_build=reading_in(lambda bound: boundary_in(bound.build, bound.dynamics), *EQUATION),
+        EQUATION,
+        in_build=boundary_in,
     ),
     Claim(
-        *UNIQUE,
-        reading(unique, *EQUATION),
+        "unique",
+        "exp(-H) is the only stationary law of the recipe's equation",
+        unique,
         states_equation,
+        EQUATION,
         required=False,
-        in_build=reading_in(lambda bound: unique_in(bound.build, bound.dynamics), *EQUATION),
+        in_build=unique_in,
+        rechecked=True,
     ),
-    Claim(*INDEPENDENCE, independent_update, estimates_gradients, required=False),
-    Claim(*UNITS, units, declares_units, required=False),
+    Claim(
+        "independence",
+        "D and Q do not reuse the gradient's minibatch",
+        independent_update,
+        estimates_gradients,
+        required=False,
+    ),
+    Claim("units", "every term has the unit of its place", units, declares_units, required=False),
 )
 
 TARGETS: tuple[Claim[Target, Target], ...] = (
-    Claim(*DEFINED, defined, _is_stated),
-    Claim(*GRADIENT, gradient, _always),
-    Claim(*PERIODIC, target_periodic, lambda target: _on_circles(target) and _is_stated(target)),
-    Claim(*NORMALISABLE_TARGET, normalisable_target, _always, alone=True),
+    Claim("defined", "the log posterior is defined inside the domain", defined, _is_stated),
+    Claim("gradient", "the log posterior is differentiable inside the domain", gradient, _always),
+    Claim(
+        "periodic",
+        "what is stated of a circle is periodic around it",
+        target_periodic,
+        lambda target: _on_circles(target) and _is_stated(target),
+    ),
+    Claim("normalisable", "the posterior has a finite integral", normalisable_target, _always, alone=True),
 )
 
 BUILDS: tuple[Claim[Bound, Build], ...] = (
-    Claim(*BINDINGS, lambda bound: bindings(bound.build, bound.dynamics), _always),
-    Claim(*GRADIENT_NOISE, lambda bound: gradient_noise(bound.build, bound.dynamics), _always),
-    Claim(*ASSUMPTIONS, lambda bound: assumptions(bound.build, bound.dynamics), assumes),
-    Claim(*NOISE_BUDGET, lambda bound: noise_budget(bound.build, bound.dynamics), _always),
-    Claim(*INDEPENDENCE, lambda bound: independence(bound.build, bound.dynamics), _always),
+    Claim("bindings", "what is bound is of the kind declared", _bound(bindings), _always),
+    Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), _always),
+    Claim("assumptions", "what dynamics and target assume holds in the build", _bound(assumptions), assumes),
+    Claim("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), _always, rechecked=True),
+    Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), _always),
 )
 
 
@@ -188,3 +311,29 @@ def asked(
 ) -> tuple[Claim[Asked, Document], ...]:
     """Return the claims of a table that a document is asked, by itself or within a build, in order."""
     return tuple(claim for claim in table if claim.applies(document) and not (in_build and claim.alone))
+
+
+def explained(topic: Topic) -> frozenset[str]:
+    """Return the claims about dynamics beside whose verdicts something is said on a topic."""
+    return frozenset(claim.id for claim in DYNAMICS if topic in claim.explained)
+
+
+def decider(claim: Claim[Subject, Dynamics]) -> Callable[[Subject], Answer]:
+    """Return what decides a claim about dynamics: proved only where what it reads has a value."""
+    reads = claim.reads
+    if reads is None:
+        return claim.decide
+    return lambda subject: obliged(claim.decide(subject), reads, subject.stated or subject.dynamics, subject)
+
+
+def build_decider(claim: Claim[Subject, Dynamics]) -> Callable[[Bound], Answer] | None:
+    """Return what decides a claim about the dynamics of a build, with values as there; None where that is `decider`."""
+    decide, reads = claim.in_build, claim.reads
+    if decide is None:
+        return None
+
+    def answer(bound: Bound) -> Answer:
+        found = decide(bound.build, bound.dynamics)
+        return found if reads is None else obliged(found, reads, at_values(bound.build) or bound.dynamics)
+
+    return answer

@@ -14,7 +14,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recipe_compiler.verdict import Finding, Proved, Refuted, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 
@@ -25,7 +25,7 @@ from psd_corpus import CORPUS, THIN, Matrix
 SECONDS = 5.0
 
 
-def decide(matrix: Matrix) -> Finding:
+def decide(matrix: Matrix) -> Answer:
     return d_psd(subject_of(matrix.load()))
 
 
@@ -165,7 +165,7 @@ def least(matrix: Matrix, at: dict[str, float]) -> float:
     return float(np.linalg.eigvalsh(np.array(values, dtype=float))[0])
 
 
-def contradicted(matrix: Matrix, found: Finding, source: random.Random) -> str:
+def contradicted(matrix: Matrix, found: Answer, source: random.Random) -> str:
     """Return how numbers contradict a verdict; empty if they do not."""
     if isinstance(found.decision, Proved):
         for _ in range(60):

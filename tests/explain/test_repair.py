@@ -16,8 +16,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
-from recipe_compiler.verify.equation.d_symmetric import d_symmetric
-from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 FIRST = {

@@ -33,10 +33,10 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
-from recipe_compiler.verify.claims import DYNAMICS, asked
+from recipe_compiler.verdict import Answer, Finding, Refuted, Undecided, Verdict
+from recipe_compiler.verify.claims import DYNAMICS, Claim, asked, decider
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
-from recipe_compiler.verify.core.subject import find, subject_of
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 ROUND = 100
 """Documents, about, that a core judges before it says so."""
@@ -200,14 +200,16 @@ def findings(text: str) -> dict[str, Finding]:
 
     def jobs() -> list[Callable[[], Finding]]:
         subject = subject_of(dynamics)
-        return [partial(find, claim.decide, subject) for claim in claims]
+        return [partial(_finding, claim, subject) for claim in claims]
 
     return {
-        claim.id: Finding(claim.id, claim.says, claim.required, Undecided((outcome.reason,)))
-        if isinstance(outcome, Unfinished)
-        else outcome
+        claim.id: claim.finding(Answer(Undecided((outcome.reason,)))) if isinstance(outcome, Unfinished) else outcome
         for claim, outcome in zip(claims, run_all(Work(jobs, len(claims))), strict=True)
     }
+
+
+def _finding(claim: Claim[Subject, Dynamics], subject: Subject) -> Finding:
+    return claim.finding(find(decider(claim), subject))
 
 
 def certainly_failing(document: Document, random: Random) -> Iterator[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.claims import DYNAMICS
+from recipe_compiler.verify.claims import DYNAMICS, decider
 from recipe_compiler.verify.core.subject import find, subject_of
 
 MONOMIALS = ("1", "x", "y", "x*y", "x**2", "y**2")
@@ -39,7 +39,7 @@ Q: [[0, "{q}"], ["-({q})", 0]]
     assert isinstance(document, Dynamics)
     subject = subject_of(document)
     asked = [claim for claim in DYNAMICS if claim.id in (*RIGHT, "d_psd")]
-    return {claim.id: find(claim.decide, subject).verdict for claim in asked}
+    return {claim.id: find(decider(claim), subject).verdict for claim in asked}
 
 
 def drift(a: str, b: str, c: str, q: str, h: str, x: str, y: str) -> str:

@@ -9,12 +9,12 @@ import pytest
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Report
-from recipe_compiler.verify.claims import DYNAMICS, asked
+from recipe_compiler.verdict import Answer, Report
+from recipe_compiler.verify.claims import DYNAMICS, asked, decider
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 Loaded = Callable[[str], Dynamics]
-Decide = Callable[[Callable[[Subject], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Answer], str], Answer]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def said(loaded: Loaded) -> Callable[[str, str], str]:
         row = next((row for row in asked(DYNAMICS, document) if row.id == claim), None)
         if row is None:
             return "absent"
-        finding = find(row.decide, subject_of(document))
+        finding = row.finding(find(decider(row), subject_of(document)))
         assert "please report" not in str(finding.decision), finding
         return str(finding.verdict)
 

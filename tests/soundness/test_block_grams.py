@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.d_psd import d_psd
 
-Decide = Callable[[Callable[[Subject], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Answer], str], Answer]
 
 DECLARED = """
 state: {{x: {{shape: d}}, y: {{shape: {y}}}}}

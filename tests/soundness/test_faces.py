@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import boundary
 
-Decide = Callable[[Callable[[Subject], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Answer], str], Answer]
 
 
 def test_a_coefficient_that_may_be_zero_makes_no_pole(decide: Decide) -> None:

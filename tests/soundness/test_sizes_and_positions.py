@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from recipe_compiler.verdict import Finding, Proved, Refuted
+from recipe_compiler.verdict import Answer, Proved, Refuted
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import boundary
 from recipe_compiler.verify.uniqueness.regular import regular
 
-Decide = Callable[[Callable[[Subject], Finding], str], Finding]
+Decide = Callable[[Callable[[Subject], Answer], str], Answer]
 
 
 def oscillators(entry: str, declared: str = "") -> str:

@@ -7,7 +7,7 @@ import pytest
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verdict import Finding, Verdict
+from recipe_compiler.verdict import Answer, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
 
 DYNAMICS = """
@@ -36,7 +36,7 @@ run: {step_size: 0.01}
 """
 
 
-def in_build(at: Path, potential: str, value: str = "2") -> tuple[Finding, Finding]:
+def in_build(at: Path, potential: str, value: str = "2") -> tuple[Answer, Answer]:
     """Return what is found of the build, and of its target alone."""
     (at / "dynamics.yaml").write_text(DYNAMICS, encoding="utf-8")
     (at / "target.yaml").write_text(TARGET.replace("POTENTIAL", potential), encoding="utf-8")

@@ -19,7 +19,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Target, Value
-from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.target import defined, gradient
 
@@ -44,7 +44,7 @@ def bound_to(build: Build, name: str, text: str, c: Parameter, value: Fraction) 
     return replace(build, bind=bind, parameters=(c,), values=(*values, ("c", Value(((value,),)))))
 
 
-def decided(build: Build) -> Finding:
+def decided(build: Build) -> Answer:
     return bindings(build, bind(build))
 
 
@@ -118,7 +118,7 @@ def target_with(tmp_path: Path, potential: str) -> Target:
     return found
 
 
-Claim = Callable[[Target], Finding]
+Claim = Callable[[Target], Answer]
 
 
 @pytest.mark.parametrize("claim", [defined, gradient])

@@ -8,16 +8,16 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
 
-Found = Callable[[str], Finding]
+Found = Callable[[str], Answer]
 
 
 @pytest.fixture
 def found(tmp_path: Path) -> Found:
-    def decided(text: str) -> Finding:
+    def decided(text: str) -> Answer:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
         document = load(path)
@@ -37,7 +37,7 @@ Q: [[0]]
 """
 
 
-def proved(found: Finding) -> Proved:
+def proved(found: Answer) -> Proved:
     assert isinstance(found.decision, Proved), found.decision
     return found.decision
 

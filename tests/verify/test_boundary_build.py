@@ -7,13 +7,13 @@ import pytest
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verdict import Finding, Verdict
+from recipe_compiler.verdict import Answer, Verdict
 from recipe_compiler.verify.builds.boundary import boundary_in
 
 SPECS = Path(__file__).parents[2] / "specs"
 
 
-def decided(folder: Path, name: str, target: str, *changes: tuple[str, str]) -> Finding:
+def decided(folder: Path, name: str, target: str, *changes: tuple[str, str]) -> Answer:
     """Return the finding of a shipped build with a target of its own."""
     text = (SPECS / "targets" / f"{target}.yaml").read_text()
     for old, new in changes:

@@ -15,7 +15,7 @@ from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.show import text
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
@@ -62,7 +62,7 @@ def phase(tmp_path: Path) -> Read:
     return read
 
 
-def decided(dynamics: Dynamics) -> Finding:
+def decided(dynamics: Dynamics) -> Answer:
     assert claims_update(dynamics)
     return claimed_update(subject_of(dynamics))
 

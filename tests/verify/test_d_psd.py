@@ -10,7 +10,7 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 
@@ -18,7 +18,7 @@ SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 
 
 @cache
-def decided(state: str, D: str, parameters: str = "{}", assume: str = "[]", functions: str = "{}") -> Finding:
+def decided(state: str, D: str, parameters: str = "{}", assume: str = "[]", functions: str = "{}") -> Answer:
     n = D.count("[") - 1
     zero = "[" + ", ".join("[" + ", ".join("0" for _ in range(n)) + "]" for _ in range(n)) + "]"
     text = f"name: test\nstate: {{{state}}}\nparameters: {parameters}\nfunctions: {functions}\nassume: {assume}\n"

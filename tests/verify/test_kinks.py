@@ -9,7 +9,7 @@ import pytest
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.stationary import stationary
@@ -29,7 +29,7 @@ def subjects(tmp_path: Path) -> Subjects:
     return made
 
 
-def tried(found: Finding) -> str:
+def tried(found: Answer) -> str:
     assert isinstance(found.decision, Undecided)
     return "; ".join(found.decision.tried)
 

@@ -12,9 +12,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.integrability import marginal as claim
-from recipe_compiler.verify.integrability.claimed_marginal import claimed_marginal
-from recipe_compiler.verify.integrability.marginal import marginal
+from recipe_compiler.verify.integrability.marginal import claimed_marginal, has_auxiliaries, marginal
 
 AUXILIARY = "{theta: {shape: d}, r: {shape: d}}"
 METRIC = "{U: {of: theta, role: potential}, G: {of: theta, shape: [d, d], is: positive definite}}"
@@ -135,16 +133,16 @@ def test_an_assumption_on_what_is_integrated_leaves_it_open(made: Callable[..., 
 
 
 def test_it_applies_where_there_are_blocks_besides_the_targets(made: Callable[..., Dynamics]) -> None:
-    assert claim.has_auxiliaries(made(PROVED["log det"]))
-    assert not claim.has_auxiliaries(made(law("U(theta)", state="{theta: {shape: d}}")))
-    assert not claim.has_auxiliaries(made(law("x**2 + y**2", "{}", state="{x: {}, y: {}}")))
+    assert has_auxiliaries(made(PROVED["log det"]))
+    assert not has_auxiliaries(made(law("U(theta)", state="{theta: {shape: d}}")))
+    assert not has_auxiliaries(made(law("x**2 + y**2", "{}", state="{x: {}, y: {}}")))
 
 
 def test_who_claims_another_law_of_the_target_is_asked_about_that_one(made: Callable[..., Dynamics]) -> None:
     hot = law("(U(theta) + norm2(r)/2)/T", parameters="{T: {is: positive}}")
     assert marginal(subject_of(made(hot))).verdict is Verdict.REFUTED
     document = made(hot, "claims: {marginal: {theta: U(theta)/T}}\n")
-    assert not claim.has_auxiliaries(document)
+    assert not has_auxiliaries(document)
     assert claimed_marginal(subject_of(document)).verdict is Verdict.PROVED
 
 

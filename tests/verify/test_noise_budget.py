@@ -11,7 +11,7 @@ import sympy
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget import noise_budget
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -36,14 +36,14 @@ SGHMC = str(SPECS / "dynamics" / "sghmc.yaml")
 MATRICES = "M: {value: [[2, 0.5], [0.5, 1]]}, C: {value: [[1, 0.25], [0.25, 3]]}"
 V0 = "V0: {shape: [d, d], is: positive semidefinite, value: [[0.5, 0.125], [0.125, 0.25]]}"
 
-Decide = Callable[..., Finding]
+Decide = Callable[..., Answer]
 
 
 @pytest.fixture
 def decided(tmp_path: Path) -> Decide:
     """The finding about a minibatch build of some dynamics, bindings, values, V and step size."""
 
-    def decide(dynamics: str, bind_: str, parameters: str, V: str, eps: str, sizes: str = "") -> Finding:
+    def decide(dynamics: str, bind_: str, parameters: str, V: str, eps: str, sizes: str = "") -> Answer:
         (tmp_path / "data.csv").write_text("a,b,y\n1,-2,1\n0.5,1.5,0\n-1,0.25,1\n")
         if "\n" in dynamics:
             (tmp_path / "dynamics.yaml").write_text(dynamics)

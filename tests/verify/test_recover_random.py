@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Verdict
+from recipe_compiler.verdict import Answer, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.recover.recovered_q import recovered_q
 
@@ -32,7 +32,7 @@ ENERGY = st.sampled_from(
 NOISE = st.sampled_from((sp.diag(0, 0, 0), sp.diag(1, 0, 2), sp.Matrix([[1, x, 0], [x, x**2, 0], [0, 0, 1 + y**2]])))
 
 
-def asked(body: str) -> Finding:
+def asked(body: str) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.yaml"
         path.write_text(body, encoding="utf-8")

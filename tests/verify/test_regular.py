@@ -8,16 +8,16 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.regular import regular, varies
 
-Found = Callable[[str], Finding]
+Found = Callable[[str], Answer]
 
 
 @pytest.fixture
 def found(tmp_path: Path) -> Found:
-    def decided(text: str) -> Finding:
+    def decided(text: str) -> Answer:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
         document = load(path)
@@ -289,10 +289,10 @@ def test_a_q_that_is_recovered_counts(found: Found) -> None:
 def test_of_constant_noise_nothing_is_required_where_there_is_no_q(found: Found) -> None:
     torus = "state: {a: {domain: circle}, b: {domain: circle}}\nH: 0*a\n"
     claim = "claims: {drift: {a: 1, b: 2}, diffusion: [[1, 0], [0, 0]]}\n"
-    finding = found(torus + claim)
-    assert isinstance(finding.decision, Undecided)
-    assert not finding.required
-    assert found(CLAIMED.replace("DRIFT", "2*x - x**3 + 2*y")).required
+    answer = found(torus + claim)
+    assert isinstance(answer.decision, Undecided)
+    assert answer.excused
+    assert not found(CLAIMED.replace("DRIFT", "2*x - x**3 + 2*y")).excused
 
 
 HARMONIC = "state: {{x: {{}}, y: {1}}}\nparameters: {{a: {{}}, b: {{is: positive}}}}\nH: {0}\nD: {2}\nQ: {3}\n"

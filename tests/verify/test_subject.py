@@ -11,8 +11,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
-from recipe_compiler.verify.equation.d_symmetric import d_symmetric
-from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 

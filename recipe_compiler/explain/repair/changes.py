@@ -10,19 +10,16 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Finding, Proved, Topic
+from recipe_compiler.verdict import Answer, Explanation, Proved, Topic
 from recipe_compiler.verify.core.subject import Matrix, Subject, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
-from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
-from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.stationary import stationary
 
 ENERGY, NOISE, GAMMA, FRICTION, DRIFT, CURL = range(6)
 """Ranks of changes: what is changed first is proposed first."""
-PROVED_FIRST = frozenset({"d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "periodic"})
-"""The claims that `proved` decides, as far as a change touches them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -
 
 def _answers(subject: Subject, entries: Sequence[str], *, derived: bool) -> list[Proved] | None:
     """Return the proofs that a changed document needs, None if one is missing."""
-    asked: list[Callable[[Subject], Finding]] = [
+    asked: list[Callable[[Subject], Answer]] = [
         claimed_stationary if subject.dynamics.claims.drift is not None else stationary
     ]
     if derived and subject.dynamics.claims.drift is not None:

@@ -20,8 +20,7 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.equation.d_symmetric import d_symmetric
-from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 
 Search = Callable[[], Iterator[Change]]
 

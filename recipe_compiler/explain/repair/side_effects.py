@@ -5,25 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.explain.repair.changes import PROVED_FIRST, head
+from recipe_compiler.explain.repair.changes import head
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Verdict
-from recipe_compiler.verify.claims import DYNAMICS, Claim, asked
+from recipe_compiler.verify.claims import DYNAMICS, Claim, asked, decider
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
-_NOISE = frozenset({"D", "claims.diffusion"})
-_COEFFICIENTS = _NOISE | {"Q", "claims.drift"}
-"""The claimed drift decides Q where it is not given."""
-_READS: Mapping[str, frozenset[str]] = {
-    "d_psd": _NOISE,
-    "normalisable": frozenset({"H"}),
-    "marginal": frozenset({"H"}),
-    "claimed_marginal": frozenset({"H"}),
-    "regular": _COEFFICIENTS | {"H"},
-    "boundary": _COEFFICIENTS | {"H"},
-    "claimed_update": _COEFFICIENTS | {"H"},
+_HEADS: Mapping[str, frozenset[str]] = {
+    "D": frozenset({"D", "claims.diffusion"}),
+    **{name: frozenset({f"claims.{name}"}) for name in ("diffusion", "drift", "marginal", "update")},
 }
-"""What claims read of a document; one that is not listed reads all of it."""
+"""What claims read to what a change is of, where the two are named differently."""
 
 Before = Mapping[str, Finding]
 """The findings about the document as it is, by claim."""
@@ -37,15 +29,15 @@ def standing(
     Those that `changes.proved` decides are not asked again. A claim that reads nothing of what is changed is as
     decided or refuted as `before`.
     """
-    heads = {head(entry) for entry in entries}
+    heads = frozenset(head(entry) for entry in entries)
     subject = subject_of(changed)
     open_: list[str] = []
     refuted: list[str] = []
     given = set(explanation.given)
     for claim in asked(DYNAMICS, changed):
-        if not claim.required or claim.id in PROVED_FIRST:
+        if not claim.required or claim.mended:
             continue
-        touched = bool(_READS.get(claim.id, heads) & heads)
+        touched = bool(_read(claim, heads) & heads)
         found = _decided(claim, subject, end) if touched else before.get(claim.id)
         if found is None:
             open_ += [claim.says] if touched else []
@@ -59,12 +51,19 @@ def standing(
     return replace(explanation, says=says, given=tuple(sorted(given)))
 
 
+def _read(claim: Claim[Subject, Dynamics], heads: frozenset[str]) -> frozenset[str]:
+    """Return what a claim reads, of all that is changed."""
+    if claim.reads is None:
+        return heads
+    return frozenset().union(*(_HEADS.get(entry, {entry}) for entry in (*claim.reads, *claim.beside)))
+
+
 def _decided(claim: Claim[Subject, Dynamics], subject: Subject, end: float) -> Finding | None:
     """Return what a claim comes to, None where there is no time left or nothing can be said."""
     if time.process_time() > end:
         return None
     try:
-        return find(claim.decide, subject)
+        return claim.finding(find(decider(claim), subject))
     except DocumentError:
         return None
 

@@ -17,13 +17,11 @@ from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import with_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.sizes import Sizes
-
-ASSUMPTIONS = ("assumptions", "what dynamics and target assume holds in the build")
 
 
 def assumes(build: Build) -> bool:
@@ -31,7 +29,7 @@ def assumes(build: Build) -> bool:
     return bool(build.dynamics.declarations.assume or build.target.declarations.assume or _kinds(build))
 
 
-def assumptions(build: Build, bound: Dynamics) -> Finding:
+def assumptions(build: Build, bound: Dynamics) -> Answer:
     """Decide every assumption of dynamics and target at what the build binds and values.
 
     One about parameters is decided exactly; one that speaks of the state, or of the potential, restricts where chains
@@ -41,10 +39,10 @@ def assumptions(build: Build, bound: Dynamics) -> Finding:
     for condition, valued, declarations, sizes in _conditions(build, bound):
         outcome = _decided(text(condition), valued, declarations, sizes)
         if isinstance(outcome, Refuted):
-            return Finding(*ASSUMPTIONS, True, outcome, where=build.source.place("parameters"))
+            return Answer(outcome, where=build.source.place("parameters"))
         tried += [outcome] if outcome else []
     decision: Decision = Undecided(tuple(tried)) if tried else Proved("exact values, structure")
-    return Finding(*ASSUMPTIONS, True, decision, where=build.source.place("dynamics"))
+    return Answer(decision, where=build.source.place("dynamics"))
 
 
 def _kinds(build: Build) -> list[str]:

@@ -10,18 +10,15 @@ from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Value
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import shown_value, unknown_names, with_values
 from recipe_compiler.verify.core.build_values import at_values, declared_parameters, exact_rows, formula_at, known_sizes
 from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
 from recipe_compiler.verify.core.premises import facts, smoothness
 from recipe_compiler.verify.core.sizes import checked_sizes
 
-BINDINGS = ("bindings", "what is bound is of the kind declared")
-GRADIENT_NOISE = ("gradient_noise", "V is positive semidefinite")
 
-
-def bindings(build: Build, bound: Dynamics) -> Finding:
+def bindings(build: Build, bound: Dynamics) -> Answer:
     """Decide that every bound formula, and every value, is of the kinds its name was declared with, and is smooth."""
     where = build.source.place("bind")
     valued = at_values(build) or bound
@@ -36,17 +33,17 @@ def bindings(build: Build, bound: Dynamics) -> Finding:
         kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
         refuted = _of_kinds(_Spoken(name, formula, kinds), build, bound, valued, tried)
         if refuted is not None:
-            return Finding(*BINDINGS, True, refuted, where=build.source.place(f"bind.{name}"))
+            return Answer(refuted, where=build.source.place(f"bind.{name}"))
     refuted = _values(build)
     refuted = _defaults(build, bound, valued, tried) if refuted is None else refuted
     if refuted is not None:
-        return Finding(*BINDINGS, True, refuted, where=build.source.place("parameters"))
+        return Answer(refuted, where=build.source.place("parameters"))
     reasons = tuple(sorted(given))
     decision: Decision = Undecided(tuple(tried), given=reasons) if tried else Proved("structure, exact values", reasons)
-    return Finding(*BINDINGS, True, decision, where=where)
+    return Answer(decision, where=where)
 
 
-def gradient_noise(build: Build, bound: Dynamics) -> Finding:
+def gradient_noise(build: Build, bound: Dynamics) -> Answer:
     """Decide that V, the covariance of the minibatch gradient, is symmetric positive semidefinite."""
     where = build.source.place("gradient_noise")
     valued = at_values(build) or bound
@@ -58,7 +55,7 @@ def gradient_noise(build: Build, bound: Dynamics) -> Finding:
     given = tuple(sorted(facts([build.V], bound.declarations)))
     held = Undecided(tuple(tried), given=given) if tried else Proved("structure of V", given)
     decision = held if refuted is None else refuted
-    return Finding(*GRADIENT_NOISE, True, decision, where=where)
+    return Answer(decision, where=where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in
 from recipe_compiler.verify.core.build_values import sharpened
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
 
-def boundary_in(build: Build, bound: Dynamics) -> Finding:
+def boundary_in(build: Build, bound: Dynamics) -> Answer:
     """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's."""
     of_any = _decided(build, bound)
     stated = with_potential(build, bound)
@@ -26,7 +26,7 @@ def boundary_in(build: Build, bound: Dynamics) -> Finding:
     return _without_reflection(replace(found, where=of_any.where))
 
 
-def _without_reflection(found: Finding) -> Finding:
+def _without_reflection(found: Answer) -> Answer:
     rules = [fact for fact in found.decision.given if fact.startswith(REFLECTED)]
     if not isinstance(found.decision, Proved) or not rules:
         return found
@@ -35,7 +35,7 @@ def _without_reflection(found: Finding) -> Finding:
     return replace(found, decision=Undecided((reason,), given=given))
 
 
-def _decided(build: Build, bound: Dynamics) -> Finding:
+def _decided(build: Build, bound: Dynamics) -> Answer:
     return decided_in(boundary, Stages(build, sharpened(build, bound)))
 
 

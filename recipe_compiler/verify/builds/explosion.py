@@ -5,13 +5,12 @@ from fractions import Fraction
 
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.boundary import with_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_in
 from recipe_compiler.verify.builds.normalisable import agreed, normalisable_build, parts_of
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
-from recipe_compiler.verify.core.identities import Answer
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.confined import confined
@@ -20,7 +19,7 @@ from recipe_compiler.verify.infinity.lyapunov import LOW, is_growth
 from recipe_compiler.verify.stationarity.explosion import by_integrals, decided, explosion
 
 
-def explosion_in(build: Build, bound: Dynamics) -> Finding:
+def explosion_in(build: Build, bound: Dynamics) -> Answer:
     """Decide that no solution reaches infinity in finite time, with the target's potential in the place of U.
 
     For every U where that can be; else for the target's, by a Lyapunov function or by integrals. What is assumed of a U
@@ -44,16 +43,16 @@ def explosion_in(build: Build, bound: Dynamics) -> Finding:
     return _by_integrals(build, bound, of_any, rests_on)
 
 
-def _found(build: Build, bound: Dynamics) -> Finding:
+def _found(build: Build, bound: Dynamics) -> Answer:
     return decided_in(explosion, Stages(build, sharpened(build, bound)))
 
 
-def _assumes_nothing(found: Finding) -> bool:
+def _assumes_nothing(found: Answer) -> bool:
     """Whether a proof rests on nothing about growth."""
     return isinstance(found.decision, Proved) and not any(is_growth(fact) for fact in found.decision.given)
 
 
-def _settled(build: Build, found: Finding, rests_on: list[str]) -> Finding | None:
+def _settled(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
     """Return the proof where all it needs of U is that it falls no faster than |z|**2, and the target shows that."""
     of_U = f"{build.dynamics.potential}{LOW}"
     if any(not fact.startswith(of_U) for fact in rests_on) or not isinstance(found.decision, Proved):
@@ -78,7 +77,7 @@ def _falls_slowly(target: Target) -> tuple[str, ...] | None:
     return answer.decision.given if isinstance(answer.decision, Proved) else None
 
 
-def _by_integrals(build: Build, bound: Dynamics, found: Finding, rests_on: list[str]) -> Finding:
+def _by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: list[str]) -> Answer:
     """Return the proof by integrals against exp(-H), or what the target does not show."""
     shown = [f"the target is not seen to show: {fact}" for fact in rests_on]
     tried = found.decision.tried if isinstance(found.decision, Undecided) else ()
@@ -89,5 +88,5 @@ def _by_integrals(build: Build, bound: Dynamics, found: Finding, rests_on: list[
 
     stages = Stages(build, sharpened(build, bound))
     subjects: tuple[Subject | None, ...] = (stages.declared, stages.valued)
-    findings = [decided(subject, answer) for subject in subjects if subject is not None]
-    return next((one for one in findings if isinstance(one.decision, Proved)), findings[0])
+    answers = [decided(subject, answer) for subject in subjects if subject is not None]
+    return next((one for one in answers if isinstance(one.decision, Proved)), answers[0])

@@ -16,13 +16,13 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.sizes import Sizes, formulas_of
 from recipe_compiler.verify.core.subject import Subject, at_sizes, find, subject_of
 
-Claim = Callable[[Subject], Finding]
+Claim = Callable[[Subject], Answer]
 Witness = tuple[tuple[str, str], ...]
 
 LISTED = 64
@@ -62,7 +62,7 @@ class Stages:
         return self._known["valued"]
 
 
-def decided_in(claim: Claim, stages: Stages) -> Finding:
+def decided_in(claim: Claim, stages: Stages) -> Answer:
     """Return what a claim says of the dynamics of a build."""
     declared, valued = stages.declared, stages.valued
     if valued is None:
@@ -74,7 +74,7 @@ def decided_in(claim: Claim, stages: Stages) -> Finding:
     return narrowed(general, replace(found, where=found.where or general.where), stages.sizes, valued.dynamics)
 
 
-def target_decided_in(claim: Callable[[Target], Finding], build: Build) -> Finding:
+def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer:
     """Return what a claim says of the target of a build."""
     general = of_target(claim, build.target)
     if isinstance(general.decision, Proved):
@@ -88,8 +88,8 @@ def target_decided_in(claim: Callable[[Target], Finding], build: Build) -> Findi
     return narrowed(general, of_target(claim, valued), known_sizes(build, build.target), valued)
 
 
-def narrowed(general: Finding, found: Finding, sizes: Sizes, valued: Dynamics | Target) -> Finding:
-    """Return a finding at values, with what is wrong at others, and the sizes that it is about."""
+def narrowed(general: Answer, found: Answer, sizes: Sizes, valued: Dynamics | Target) -> Answer:
+    """Return an answer at values, with what is wrong at others, and the sizes that it is about."""
     found = _of_free(found, valued)
     match found.decision:
         case Refuted(witness=witness):
@@ -124,8 +124,8 @@ def shown_value(parameter: Parameter) -> str:
     return written(exact, parameter.shape)
 
 
-def _of_free(found: Finding, document: Dynamics | Target) -> Finding:
-    """Return a finding; undecided instead of a refutation at values that the build does not have."""
+def _of_free(found: Answer, document: Dynamics | Target) -> Answer:
+    """Return an answer; undecided instead of a refutation at values that the build does not have."""
     if not isinstance(found.decision, Refuted):
         return found
     free = sorted(_unvalued(document) & _named(found.decision.witness))
@@ -158,8 +158,8 @@ def _stated(document: Dynamics | Target) -> Iterator[Formula]:
     yield from (bound for block in document.declarations.blocks for bound in block.domain.bounds)
 
 
-def _sizes_of(found: Finding, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
-    """Return the sizes a finding is about: those of the build, and any that it names itself."""
+def _sizes_of(found: Answer, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
+    """Return the sizes an answer is about: those of the build, and any that it names itself."""
     own = dict(found.for_d) if not isinstance(found.for_d, str) else {}
     return tuple({**sizes, **own}.items()) or "all"
 

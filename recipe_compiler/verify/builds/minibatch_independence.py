@@ -36,18 +36,16 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import Component, Tensor
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import checked_sizes
 from recipe_compiler.verify.core.subject import Subject
-
-INDEPENDENCE = ("independence", "D and Q do not reuse the gradient's minibatch")
 
 Place = tuple[str, Formula]
 Update = Mapping[str, Formula]
 
 
-def independence(build: Build, bound: Dynamics) -> Finding:
+def independence(build: Build, bound: Dynamics) -> Answer:
     """Decide that nothing random but the gradient itself depends on the gradient's minibatch.
 
     D and Q are formulas of the state and of constants: they depend on a minibatch only through the potential, which a
@@ -55,15 +53,15 @@ def independence(build: Build, bound: Dynamics) -> Finding:
     """
     where = build.source.place("variant")
     if build.variant != "minibatch":
-        return Finding(*INDEPENDENCE, True, Proved("there is no minibatch"), where=where)
+        return Answer(Proved("there is no minibatch"), where=where)
     name = bound.potential
     if bound.D is None or bound.Q is None or name is None:
         reason = "D, Q or the potential is not given"
-        return Finding(*INDEPENDENCE, True, Undecided((reason,)), where=where)
-    return Finding(*INDEPENDENCE, True, _decided(bound, name), where=where)
+        return Answer(Undecided((reason,)), where=where)
+    return Answer(_decided(bound, name), where=where)
 
 
-def independent_update(subject: Subject) -> Finding:
+def independent_update(subject: Subject) -> Answer:
     """Decide that a claimed update uses its gradient estimate once in each term, and in no coefficient or covariance.
 
     All `grad_tilde(U, b)` of one step are of one minibatch. Where the estimate stands once in each term, its mean is
@@ -77,7 +75,7 @@ def independent_update(subject: Subject) -> Finding:
         reused = (text(part) for part in _reuses(formula, new))
         tried += [f"the update of {block} reuses the gradient's minibatch in {part}" for part in reused]
     decision: Decision = Undecided(tuple(dict.fromkeys(tried))) if tried else Proved("structure of the update")
-    return Finding(*INDEPENDENCE, False, decision, where=where)
+    return Answer(decision, where=where)
 
 
 def estimates_gradients(dynamics: Dynamics) -> bool:

@@ -18,32 +18,30 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Decision, Finding, Proved, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, budget_at
 from recipe_compiler.verify.core.build_values import at_values, formula_at, from_files
 from recipe_compiler.verify.core.premises import values
-
-NOISE_BUDGET = ("noise_budget", "2D - eps B_hat is positive semidefinite")
 
 LARGEST_POWER = 8
 """Whole powers up to which a scalar is taken apart into its factors."""
 
 
-def noise_budget(build: Build, bound: Dynamics) -> Finding:
+def noise_budget(build: Build, bound: Dynamics) -> Answer:
     """Decide that 2D - eps B_hat is positive semidefinite at the build's step size, whatever the state."""
     where = build.source.place("gradient_noise" if build.variant == "minibatch" else "variant")
     if build.variant != "minibatch" or is_zero(build.V):
         reason = "the gradient is exact" if build.variant != "minibatch" else "V = 0: no gradient noise is subtracted"
-        return Finding(*NOISE_BUDGET, True, Proved(reason), where=where)
+        return Answer(Proved(reason), where=where)
     budget = _budget(build, bound)
     if budget is None:
         reason = "D, Q or the block of the potential is not given: B_hat does not follow"
-        return Finding(*NOISE_BUDGET, True, Undecided((reason,)), where=where)
+        return Answer(Undecided((reason,)), where=where)
     if not budget.blocks:
-        return Finding(*NOISE_BUDGET, True, Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
+        return Answer(Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
     if build.estimated is not None:
-        return Finding(*NOISE_BUDGET, True, _left_to_the_run(budget, build.estimated), where=where)
-    return Finding(*NOISE_BUDGET, True, _with_double(budget, build), where=where)
+        return Answer(_left_to_the_run(budget, build.estimated), where=where)
+    return Answer(_with_double(budget, build), where=where)
 
 
 def _left_to_the_run(budget: Budget, name: str) -> Decision:

@@ -17,11 +17,11 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
-from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import LARGEST, Sizes, smallest_sizes
@@ -37,8 +37,6 @@ _ENDS = {name: row.ends for name, row in FUNCTIONS.items() if row.ends is not No
 
 FINITE = " has a finite integral"
 
-NORMALISABLE_TARGET = ("normalisable", "the posterior has a finite integral")
-
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -50,7 +48,7 @@ class Part:
     less: Scalars
 
 
-def normalisable_target(target: Target) -> Finding:
+def normalisable_target(target: Target) -> Answer:
     """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
 
     Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
@@ -58,7 +56,7 @@ def normalisable_target(target: Target) -> Finding:
     target = target.declared or target
     if target.gradient is not None:
         reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
-        return Finding(*NORMALISABLE_TARGET, True, reason, where=target.source.place("gradient"))
+        return Answer(reason, where=target.source.place("gradient"))
     declarations = target.declarations
     if target.potential is not None and not declarations.data:
         return _of_potential(target, target.potential)
@@ -76,13 +74,13 @@ def normalisable_target(target: Target) -> Finding:
         for at in () if restricts(declarations) else sizes:
             refuted = fails(declarations, found.needed, at)
             if refuted is not None:
-                return Finding(*NORMALISABLE_TARGET, True, refuted, tuple(at.items()) or "all", where=where)
-        return Finding(*NORMALISABLE_TARGET, True, Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
+                return Answer(refuted, tuple(at.items()) or "all", where=where)
+        return Answer(Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
     answer = agreed(target, parts)
     decision = answer.decision
     if isinstance(decision, Proved):
         decision = Proved(METHOD, decision.given, found.data)
-    return Finding(*NORMALISABLE_TARGET, True, decision, answer.for_d, answer.checked_at, where)
+    return Answer(decision, answer.for_d, answer.checked_at, where)
 
 
 def agreed(target: Target, parts: list[Part]) -> Answer:
@@ -112,15 +110,13 @@ def _finite(target: Target, energies: list[Tensor]) -> Finite:
     return Finite((*found.reasons, *then.reasons) if then.reasons else (), then.data, "", then.needed)
 
 
-def _of_potential(target: Target, potential: Formula) -> Finding:
+def _of_potential(target: Target, potential: Formula) -> Answer:
     """Decide a potential without data as the energy of dynamics."""
     found = normalisable(subject_of(Dynamics(target.name, target.declarations, potential, None, None)))
-    return replace(
-        found, id=NORMALISABLE_TARGET[0], says=NORMALISABLE_TARGET[1], where=target.source.place("potential")
-    )
+    return replace(found, where=target.source.place("potential"))
 
 
-def normalisable_build(build: Build, bound: Dynamics) -> Finding:
+def normalisable_build(build: Build, bound: Dynamics) -> Answer:
     """Decide that exp(-H) has a finite integral with the target's potential in the place of U.
 
     That of the dynamics rests on exp(-U) having one; the target has to show it. Exact values are put in as far as they
@@ -131,7 +127,7 @@ def normalisable_build(build: Build, bound: Dynamics) -> Finding:
         return found
     at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
     reason = f"infinite at other sizes, values or data than are known of the build: {at}"
-    return Finding(found.id, found.says, True, Undecided((reason,)), where=found.where)
+    return Answer(Undecided((reason,)), where=found.where)
 
 
 def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
@@ -144,7 +140,7 @@ def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int],
     return not named & free and (isinstance(for_d, str) or all(sizes.get(name) == n for name, n in for_d))
 
 
-def _of_build(build: Build, bound: Dynamics) -> Finding:
+def _of_build(build: Build, bound: Dynamics) -> Answer:
     of_dynamics = decided_in(normalisable, Stages(build, sharpened(build, bound)))
     if not isinstance(of_dynamics.decision, Proved):
         return of_dynamics
@@ -154,7 +150,7 @@ def _of_build(build: Build, bound: Dynamics) -> Finding:
     other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
     if other:
         reason = f"assumed, and not what the target shows: {'; '.join(other)}"
-        return Finding(of_dynamics.id, of_dynamics.says, True, Undecided((reason,)), where=of_dynamics.where)
+        return Answer(Undecided((reason,)), where=of_dynamics.where)
     if build.target.gradient is not None:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
@@ -164,13 +160,9 @@ def _of_build(build: Build, bound: Dynamics) -> Finding:
             own = of_dynamics.decision
             both = (*(fact for fact in own.given if fact not in rests_on), *given)
             proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
-            return Finding(
-                of_dynamics.id, of_dynamics.says, True, proof, "all", of_dynamics.checked_at, of_dynamics.where
-            )
+            return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
         case Refuted() | Undecided() as decision:
-            return Finding(
-                of_dynamics.id, of_dynamics.says, True, decision, posterior.for_d, posterior.checked_at, posterior.where
-            )
+            return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
 
 
 def _formulas(target: Target) -> list[tuple[str, Formula]]:

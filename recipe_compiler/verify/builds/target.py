@@ -5,32 +5,29 @@ from collections.abc import Iterator
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Code, Target
-from recipe_compiler.verdict import Decision, Finding, Proved, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.core.premises import smoothness
-
-DEFINED = ("defined", "the log posterior is defined inside the domain")
-GRADIENT = ("gradient", "the log posterior is differentiable inside the domain")
 
 SMOOTH = " is smooth"
 
 
-def defined(target: Target) -> Finding:
+def defined(target: Target) -> Answer:
     """Decide that roots, logarithms and quotients of a target are defined."""
     premises = smoothness(_formulas(target), target.declarations)
     left = tuple(f"not shown: {what}" for what in premises.open if not what.endswith(SMOOTH))
-    return Finding(*DEFINED, True, _decision(left, premises.given), where=_place(target))
+    return Answer(_decision(left, premises.given), where=_place(target))
 
 
-def gradient(target: Target) -> Finding:
+def gradient(target: Target) -> Answer:
     """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
 
     Of a gradient that is code it is assumed.
     """
     if target.gradient is not None:
-        return Finding(*GRADIENT, True, Proved("assumption", (of_code(target.gradient),)), where=_place(target))
+        return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))
     premises = smoothness(_formulas(target), target.declarations)
     left = tuple(f"not shown: {what}" for what in premises.open)
-    return Finding(*GRADIENT, True, _decision(left, premises.given), where=_place(target))
+    return Answer(_decision(left, premises.given), where=_place(target))
 
 
 def of_code(code: Code) -> str:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Finding, Proved
+from recipe_compiler.verdict import Answer, Proved
 from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.in_build import Stages, narrowed
 from recipe_compiler.verify.builds.normalisable import normalisable_build
@@ -14,7 +14,7 @@ from recipe_compiler.verify.uniqueness.not_unique import AtValues, potential_of
 from recipe_compiler.verify.uniqueness.unique import of_equation
 
 
-def unique_in(build: Build, bound: Dynamics) -> Finding:
+def unique_in(build: Build, bound: Dynamics) -> Answer:
     """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
     sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)
@@ -22,7 +22,7 @@ def unique_in(build: Build, bound: Dynamics) -> Finding:
     at = AtValues(sizes, entry_values(build, sharp, sizes) if known else {}, potential)
     law = partial(normalisable_build, build, bound)
 
-    def stays(subject: Subject) -> Finding:
+    def stays(subject: Subject) -> Answer:
         found = explosion_in(build, bound)
         return found if isinstance(found.decision, Proved) else explosion(subject)
 

@@ -14,7 +14,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Func
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Claims, Dynamics, Target
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.sizes import LARGEST, formulas_of, smallest_sizes, written
 
 LARGEST_WRITTEN_OUT = 100
@@ -24,7 +24,7 @@ Rows = tuple[tuple[Formula, ...], ...]
 Named = tuple[tuple[str, Formula], ...]
 
 
-def decided(own: Callable[[], Finding], wide: Callable[[], Finding], largest: int) -> Finding:
+def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
     """Return what a claim says at the sizes of a document, or, proved, for every size in their place.
 
     What is wrong at other sizes is decided at the document's own, unless these are too large to be written out.
@@ -45,7 +45,7 @@ def decided(own: Callable[[], Finding], wide: Callable[[], Finding], largest: in
     return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, hint)))
 
 
-def of_target(claim: Callable[[Target], Finding], target: Target) -> Finding:
+def of_target(claim: Callable[[Target], Answer], target: Target) -> Answer:
     """Return what a claim says of a target, decided for every size first where it fixes a large one."""
     wide = any_size_of_target(target)
     if wide is None:

@@ -27,7 +27,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import SizeNumber, Tensor
-from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.sizes import Sizes, beyond, written
 
 ENTRIES_TRIED = 6
@@ -60,16 +60,6 @@ class Question:
     """What they were made of: a point at which that has no value refutes nothing."""
     at_every_point: bool = False
     """Whether they are about values at every point; else about functions off the kinks of what they are made of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A decision, the sizes it is about, the sizes at which the second engine found zero, and the guilty place."""
-
-    decision: Decision
-    for_d: str | tuple[tuple[str, int], ...] = "all"
-    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
-    where: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.declaration import Declarations, Domain
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.premises import values
 from recipe_compiler.verify.core.subject import Subject
 
@@ -34,8 +34,8 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
 """Entries of a document to their formulas."""
 
 
-def obliged(found: Finding, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None) -> Finding:
-    """Return a finding, undecided where what the claim reads is not shown to have a value, or no point is admissible.
+def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None) -> Answer:
+    """Return an answer, undecided where what the claim reads is not shown to have a value, or no point is admissible.
 
     Args:
         found: what the claim says of itself.

@@ -15,7 +15,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Filled, Formula, Number
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Refuted
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.assumed_equalities import with_equalities
 from recipe_compiler.verify.core.generalise_size import any_size, decided, largest_size
 from recipe_compiler.verify.core.premises import contradiction
@@ -80,17 +80,17 @@ class Subject:
         return self.dynamics if self.derivation is None else self.derivation.dynamics
 
 
-def once(claim: Callable[[Subject], Finding]) -> Callable[[Subject], Finding]:
+def once(claim: Callable[[Subject], Answer]) -> Callable[[Subject], Answer]:
     """Return a claim that is decided once for each subject, however many others rest on it."""
 
     @wraps(claim)
-    def decided(subject: Subject) -> Finding:
+    def decided(subject: Subject) -> Answer:
         return subject.once(claim, lambda: claim(subject))
 
     return decided
 
 
-def find(claim: Callable[[Subject], Finding], subject: Subject) -> Finding:
+def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
     """Return what a claim says, decided for every size first where a large one, or that of a build, is fixed.
 
     At the sizes of a build it is decided only where it is wrong at others: what is open for every size stays so.

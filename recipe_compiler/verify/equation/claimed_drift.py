@@ -4,6 +4,7 @@ Where D is left out the claimed diffusion stands for it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sympy import Expr
 
@@ -12,7 +13,7 @@ from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verdict import Finding, Undecided
+from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
@@ -21,19 +22,18 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drif
 from recipe_compiler.verify.core.subject import Matrix, Subject
 
 
-def claimed_drift(subject: Subject) -> Finding:
+def claimed_drift(subject: Subject) -> Answer:
     """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one."""
-    says = "the claimed drift is the derived one"
     where = subject.place("claims.drift", "claims")
     D = subject.dynamics.claims.diffusion or subject.dynamics.D
     if subject.derivation is None or D is None or subject.dynamics.Q is None:
         missing = "D" if D is None else "Q"
         reason = f"{missing} is not given: there is no derived drift to compare the claim with"
-        return Finding("claimed_drift", says, True, Undecided((reason,)), where=where)
+        return Answer(Undecided((reason,)), where=where)
     try:
         claimed = ito_drift(subject.dynamics, D)
     except NotConvertedError as reason:
-        return Finding("claimed_drift", says, True, Undecided((str(reason),)), where=where)
+        return Answer(Undecided((str(reason),)), where=where)
     identities = [*_drifts(subject, subject.derivation, claimed), *_diffusions(subject, subject.derivation)]
     declarations = subject.dynamics.declarations
     matrices = (subject.whole.D, subject.whole.Q, subject.dynamics.claims.diffusion)
@@ -49,7 +49,7 @@ def claimed_drift(subject: Subject) -> Finding:
         (*recipe, *claimed),
     )
     answer = decide(question)
-    return Finding("claimed_drift", says, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
+    return replace(answer, where=answer.where or where)
 
 
 def _drifts(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:

@@ -13,7 +13,7 @@ from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
@@ -22,26 +22,24 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Matrix, Subject
 from recipe_compiler.verify.equation.equation import claimed_equation
 
-CLAIMED_STATIONARY = ("claimed_stationary", "exp(-H) is stationary for the claimed equation")
 
-
-def claimed_residual(subject: Subject) -> Finding:
+def claimed_residual(subject: Subject) -> Answer:
     """Decide that the Fokker-Planck residual vanishes for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
     where = subject.place("claims.drift", "claims")
     try:
         of = claimed_equation(subject)
     except NotConvertedError as reason:
-        return Finding(*CLAIMED_STATIONARY, True, Undecided((str(reason),)), where=where)
+        return Answer(Undecided((str(reason),)), where=where)
     D = subject.dynamics.claims.diffusion or subject.dynamics.D
     if of is None or D is None:
         reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
-        return Finding(*CLAIMED_STATIONARY, True, Undecided((reason,)), where=where)
+        return Answer(Undecided((reason,)), where=where)
     declarations = subject.dynamics.declarations
     claimed, drift = of.stated, of.derivation.drift
     try:
         left = residual(of.derivation, drift, of.derivation.D)
     except ModelError as error:
-        return Finding(*CLAIMED_STATIONARY, True, Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(faults_of(error)), where=where)
     identity = Identity("the residual of the claimed equation", where, left, _residual(subject, claimed, D))
     recipe = (subject.dynamics.H, *(place for row in D for place in row))
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
@@ -54,7 +52,7 @@ def claimed_residual(subject: Subject) -> Finding:
         open_ = f"the claimed drift carries no current that jumps on the kinks of {listed}"
         question = replace(question, premises=kinks.premises | Obligations(open=(open_,)))
     answer = decide(question)
-    return Finding(*CLAIMED_STATIONARY, True, answer.decision, answer.for_d, answer.checked_at, where)
+    return replace(answer, where=where)
 
 
 def _same_current(subject: Subject, claimed: tuple[Formula, ...], drift: Vector, question: Question) -> bool:

@@ -11,7 +11,7 @@ from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.show import text
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.sizes import written
@@ -19,8 +19,6 @@ from recipe_compiler.verify.core.subject import Matrix, Subject, once
 from recipe_compiler.verify.equation.gram_blocks import gram_of_blocks
 from recipe_compiler.verify.equation.negativity import Negative, find_negative, search_negative
 from recipe_compiler.verify.equation.scalar_blocks import ScalarBlock, scalar_block
-
-SAYS = "D is positive semidefinite"
 
 SEARCHED = 3
 """Sizes at which floats look for a negative direction."""
@@ -39,7 +37,7 @@ class _Part:
 
 
 @once
-def d_psd(subject: Subject) -> Finding:
+def d_psd(subject: Subject) -> Answer:
     """Decide that D (the claimed diffusion where D is not given) is positive semidefinite for every size.
 
     In turn: structural rules; signs of the characteristic coefficients; blocks put together as `L (W x P) L.T`; a
@@ -48,7 +46,7 @@ def d_psd(subject: Subject) -> Finding:
     """
     D = subject.whole.D
     if D is None or subject.derivation is None:
-        return Finding("d_psd", SAYS, True, Undecided(("neither D nor claims.diffusion is given",)))
+        return Answer(Undecided(("neither D nor claims.diffusion is given",)))
     parts = [_part(subject, D, group) for group in _groups(subject)]
     scalars = {part.name: _signs(part, subject) for part in parts if part.proof is None}
     for part in parts:
@@ -58,7 +56,7 @@ def d_psd(subject: Subject) -> Finding:
         found, failures = _negative(subject, part)
         notes += failures
         if found is not None:
-            return _negative_finding(subject, part, found)
+            return _negative_answer(subject, part, found)
     for part in parts:
         block = scalars.get(part.name)
         if part.proof is None and isinstance(block, ScalarBlock):
@@ -67,10 +65,10 @@ def d_psd(subject: Subject) -> Finding:
                 part.proof = answer
             else:
                 part.tried += answer
-    return _finding(subject, D, parts, notes)
+    return _answer(subject, D, parts, notes)
 
 
-def _finding(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -> Finding:
+def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -> Answer:
     """Return that D is proved, or what was tried."""
     places, declarations = [place for row in D for place in row], subject.dynamics.declarations
     premises = definedness(places, declarations)
@@ -89,14 +87,14 @@ def _finding(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) 
     where = subject.place("D", "claims.diffusion")
     checked = tuple(tuple(sizes.items()) for sizes in subject.sizes)
     if tried:
-        return Finding("d_psd", SAYS, True, Undecided(tuple(tried), given=given), where=where)
+        return Answer(Undecided(tuple(tried), given=given), where=where)
     by = ", ".join(dict.fromkeys(proof.by for proof in proofs))
     data = tuple(
         (f"{part.name}: {name}", value)
         for part in parts
         for name, value in (part.proof.data if part.proof is not None else ())
     )
-    return Finding("d_psd", SAYS, True, Proved(by, given, data), checked_at=checked, where=where)
+    return Answer(Proved(by, given, data), checked_at=checked, where=where)
 
 
 def _groups(subject: Subject) -> list[tuple[int, ...]]:
@@ -161,7 +159,7 @@ def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]
     return None, failures
 
 
-def _negative_finding(subject: Subject, part: _Part, found: Negative) -> Finding:
+def _negative_answer(subject: Subject, part: _Part, found: Negative) -> Answer:
     """Return the refutation, blaming the smallest part; undecided if a proof says the contrary."""
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
@@ -177,9 +175,9 @@ def _negative_finding(subject: Subject, part: _Part, found: Negative) -> Finding
             f"{part.proof.by} says that {part.name} is positive semidefinite, an exact point says not; "
             "please report this"
         )
-        return Finding("d_psd", SAYS, True, Undecided((reason,)), where=where)
+        return Answer(Undecided((reason,)), where=where)
     decision = Refuted("exact witness", (*found.text, *value), formula)
-    return Finding("d_psd", SAYS, True, decision, tuple(found.sizes.items()) or "all", where=where)
+    return Answer(decision, tuple(found.sizes.items()) or "all", where=where)
 
 
 def _free_letter(subject: Subject) -> str:

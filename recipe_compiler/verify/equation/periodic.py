@@ -38,12 +38,10 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics, Target
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes, smallest_sizes
 from recipe_compiler.verify.core.subject import Subject
-
-PERIODIC = ("periodic", "what is stated of a circle is periodic around it")
 
 TURN = Multiply(Number(Fraction(2)), Pi(), SCALAR)
 """2 pi."""
@@ -56,21 +54,21 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
     return tuple(block for block in declarations.blocks if block.domain.name is DomainName.CIRCLE)
 
 
-def periodic(subject: Subject) -> Finding:
+def periodic(subject: Subject) -> Answer:
     """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle.
 
     The next value of such a block has to be so up to whole periods.
     """
     dynamics = subject.dynamics
     stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ())
-    return _finding(stated, subject.place("H"))
+    return _answer(stated, subject.place("H"))
 
 
-def target_periodic(target: Target) -> Finding:
+def target_periodic(target: Target) -> Answer:
     """Decide that the log posterior is periodic in every block on a circle."""
     stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
     sizes = (smallest_sizes(target.declarations, stated),)
-    return _finding(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
+    return _answer(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def _stated(dynamics: Dynamics) -> list[Formula]:
     return found + [formula for _, formula in dynamics.claims.drift or ()]
 
 
-def _finding(stated: _Stated, where: Place | None) -> Finding:
+def _answer(stated: _Stated, where: Place | None) -> Answer:
     """Decide by structure; what that leaves open by going once around the circle, for the second engine."""
     given: set[str] = set()
     open_: list[str] = []
@@ -103,7 +101,7 @@ def _finding(stated: _Stated, where: Place | None) -> Finding:
             if isinstance(found, tuple):
                 refuted, sizes = found
                 decision = replace(refuted, given=tuple(sorted(given)))
-                return Finding(*PERIODIC, True, decision, tuple(sizes.items()) or "all", where=where)
+                return Answer(decision, tuple(sizes.items()) or "all", where=where)
             if found:
                 open_.append(f"not shown: {text(formula)} is periodic in {block.name}: {found}")
             else:
@@ -111,7 +109,7 @@ def _finding(stated: _Stated, where: Place | None) -> Finding:
         open_ += _open_of_update(stated.update, block.name, given, whole=whole)
     reasons = tuple(sorted(given))
     decision: Decision = Undecided(tuple(open_), given=reasons) if open_ else Proved(by, reasons)
-    return Finding(*PERIODIC, True, decision, where=where)
+    return Answer(decision, where=where)
 
 
 def _open_of_update(

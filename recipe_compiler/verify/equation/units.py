@@ -12,10 +12,8 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.units import NONE, TIME, Measure, MismatchError, NotMeasuredError, Unit, base, unknown
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
-
-UNITS = ("units", "every term has the unit of its place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def declares_units(dynamics: Dynamics) -> bool:
     return bool(dynamics.units)
 
 
-def units(subject: Subject) -> Finding:
+def units(subject: Subject) -> Answer:
     """Decide that all terms have the units of their places, for some units of the names that declare none."""
     dynamics = subject.dynamics
     nowhere = Place("")
@@ -49,11 +47,11 @@ def units(subject: Subject) -> Finding:
         except MismatchError as fault:
             unit = (("term", text(fault.part)), ("its unit", str(fault.found)), ("expected", str(fault.expected)))
             residual = f"{text(fault.part)} in {demand.entry} has the unit {fault.found}, not {fault.expected}"
-            return Finding(*UNITS, False, Refuted("units", unit, residual), where=where)
+            return Answer(Refuted("units", unit, residual), where=where)
         except NotMeasuredError as reason:
-            return Finding(*UNITS, False, Undecided((f"{demand.entry}: {reason}",)), where=where)
+            return Answer(Undecided((f"{demand.entry}: {reason}",)), where=where)
     data = tuple((name, str(measure.settled(measure.declared.get(name, unknown(name))))) for name in _names(dynamics))
-    return Finding(*UNITS, False, Proved("units of every term", (), data), where=subject.place("units"))
+    return Answer(Proved("units of every term", (), data), where=subject.place("units"))
 
 
 def _names(dynamics: Dynamics) -> list[str]:

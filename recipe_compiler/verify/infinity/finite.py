@@ -1,8 +1,8 @@
 """That solutions stay finite by a Lyapunov function: the one of those tried that takes the least for granted."""
 
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.verdict import Proved, Undecided
-from recipe_compiler.verify.core.identities import Answer, Question, decide
+from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.core.identities import Question, decide
 from recipe_compiler.verify.core.kinks import almost_everywhere
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.equation.d_psd import d_psd

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.domain_faces import bounded
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
@@ -15,7 +15,7 @@ HOLDS = "Fokker and Planck's equation holds"
 OPEN = f"{HOLDS}, but not shown: nothing goes through infinity"
 
 
-def through_infinity(subject: Subject, found: Finding, of: Equation | None) -> Finding:
+def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
     """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at."""
     if of is None or not isinstance(found.decision, Proved):
         return found
@@ -46,5 +46,5 @@ def _has_faces(of: Equation) -> bool:
     return bool(ends) and not all(entry.is_zero for entry in of.current)
 
 
-def _open(found: Finding, tried: tuple[str, ...]) -> Finding:
+def _open(found: Answer, tried: tuple[str, ...]) -> Answer:
     return replace(found, decision=Undecided(tried, given=found.decision.given), checked_at=())

@@ -16,8 +16,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.verdict import Refuted
-from recipe_compiler.verify.core.identities import Answer
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation

@@ -24,8 +24,8 @@ from recipe_compiler.tensor.atoms import Factor, indices
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor, Term
-from recipe_compiler.verdict import Refuted
-from recipe_compiler.verify.core.identities import Answer, shown
+from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes

@@ -1,13 +1,16 @@
-"""Is exp(-U) what is left of exp(-H) once all blocks but the target's are integrated out (ma2015recipe, Eq. 1)?"""
+"""Does exp(-H) leave a stated law of some blocks once all others are integrated out?
+
+That of the target's blocks is exp(-U) (ma2015recipe, Eq. 1); an author may claim one of any block.
+"""
+
+from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.marginal_law import law_of
-
-MARGINAL = "marginal", "the target's blocks have the law exp(-U) once the others are integrated out"
 
 
 def has_auxiliaries(dynamics: Dynamics) -> bool:
@@ -23,14 +26,42 @@ def has_auxiliaries(dynamics: Dynamics) -> bool:
     return not any(claimed.get(block, stated) != stated for block in potential.of)
 
 
-def marginal(subject: Subject) -> Finding:
+def marginal(subject: Subject) -> Answer:
     """Decide that the integral of exp(-H) over the auxiliary blocks is exp(-U) times a constant, for every size."""
     potential = _potential(subject.dynamics)
     if potential is None:
-        return Finding(*MARGINAL, True, Undecided(("no function is declared as the potential",)))
+        return Answer(Undecided(("no function is declared as the potential",)))
     stated = FunctionAt(potential.name, potential.of, potential.shape)
-    answer = law_of(subject, frozenset(potential.of), stated, subject.place("H"))
-    return Finding(*MARGINAL, True, answer.decision, answer.for_d, answer.checked_at, subject.place("H"))
+    where = subject.place("H")
+    return replace(law_of(subject, frozenset(potential.of), stated, where), where=where)
+
+
+def claims_marginal(dynamics: Dynamics) -> bool:
+    """Whether a marginal is claimed."""
+    return bool(dynamics.claims.marginal)
+
+
+def claimed_marginal(subject: Subject) -> Answer:
+    """Decide every claimed marginal: each is a statement about one block, all others integrated out."""
+    answers: list[Answer] = []
+    for block, formula in subject.dynamics.claims.marginal or ():
+        where = subject.place(f"claims.marginal.{block}", "claims.marginal")
+        answers.append(law_of(subject, frozenset({block}), formula, where))
+    if not answers:
+        return Answer(Undecided(("no marginal is claimed",)))
+    for kind in (Refuted, Undecided):
+        guilty = next((answer for answer in answers if isinstance(answer.decision, kind)), None)
+        if guilty is not None:
+            return guilty
+    return Answer(_all_proved(answers), "all", answers[0].checked_at, answers[0].where)
+
+
+def _all_proved(answers: list[Answer]) -> Decision:
+    """Return one proof of all."""
+    proofs = [answer.decision for answer in answers if isinstance(answer.decision, Proved)]
+    methods = dict.fromkeys(proof.by for proof in proofs)
+    given = tuple(sorted({fact for proof in proofs for fact in proof.given}))
+    return Proved("; ".join(methods), given, tuple(item for proof in proofs for item in proof.data))
 
 
 def _potential(dynamics: Dynamics) -> Function | None:

@@ -1,6 +1,7 @@
 """Is the integral of exp(-H) over the declared domain finite: is there a law that the dynamics could keep?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sympy import Expr
 
@@ -16,8 +17,8 @@ from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Finding, Proved, Undecided
-from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import assumptions, facts, smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
@@ -27,13 +28,11 @@ from recipe_compiler.verify.integrability.ends import Finite
 from recipe_compiler.verify.integrability.infinite import infinite
 from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals, Law, restricts
 
-NORMALISABLE = ("normalisable", "exp(-H) has a finite integral")
-
 METHOD = "growth at the ends of the domain; second engine"
 
 
 @once
-def normalisable(subject: Subject) -> Finding:
+def normalisable(subject: Subject) -> Answer:
     """Decide that exp(-H) has a finite integral, for every size and all values of the parameters.
 
     Of an abstract potential U it is assumed that exp(-U) has one; the assumption is listed, and decided in a build.
@@ -59,18 +58,18 @@ def normalisable(subject: Subject) -> Finding:
     where = subject.place("H")
     if not found.reasons:
         answer = _shown(subject, found, integrated, H)
-        return Finding(*NORMALISABLE, True, answer.decision, answer.for_d, answer.checked_at, where)
+        return replace(answer, where=where)
     free = not restricts(declarations) and not subject.contradiction
     refuted = infinite(subject, found.needed) if free else None
     if refuted is not None:
         decision, sizes = refuted
-        return Finding(*NORMALISABLE, True, decision, tuple(sizes.items()) or "all", where=where)
+        return Answer(decision, tuple(sizes.items()) or "all", where=where)
     by_form = None if abstract else _by_leading_form(subject)
     if by_form is not None:
-        return Finding(*NORMALISABLE, True, by_form, checked_at=((),), where=where)
+        return Answer(by_form, checked_at=((),), where=where)
     given = tuple(sorted(facts([subject.dynamics.H], declarations)))
     open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
-    return Finding(*NORMALISABLE, required=not abstract, decision=open_, where=where)
+    return Answer(open_, where=where, excused=bool(abstract))
 
 
 def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -> Answer:

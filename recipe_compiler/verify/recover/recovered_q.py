@@ -16,7 +16,7 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Topic, Undecided
+from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
@@ -29,7 +29,6 @@ from recipe_compiler.verify.recover.search import search
 from recipe_compiler.verify.recover.skew_problem import Problem, problem_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
-ID, SAYS = RECOVERED_Q = "recovered_q", "a skew Q gives the claimed drift"
 GAUGE = (
     "one representative of Q: A exp(H) may be added for any skew A(z) with sum_j d A_ij / d z_j = 0 in every row, "
     "and the drift stays the same"
@@ -44,37 +43,34 @@ def lacks_q(dynamics: Dynamics) -> bool:
     return dynamics.Q is None and dynamics.claims.drift is not None
 
 
-def recovered_q(subject: Subject) -> Finding:
+def recovered_q(subject: Subject) -> Answer:
     """Decide that some skew Q gives the claimed drift, for every size."""
     where = subject.place("claims.drift", "claims")
     try:
         problem = problem_of(subject)
     except NotConvertedError as reason:
-        return Finding(ID, SAYS, False, Undecided((str(reason),)), where=where)
+        return Answer(Undecided((str(reason),)), where=where)
     if problem is None:
         reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
-        return Finding(ID, SAYS, False, Undecided((reason,)), where=where)
+        return Answer(Undecided((reason,)), where=where)
     outcome = search(problem)
     if outcome.found is not None:
         proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
-        return Finding(ID, SAYS, False, proved, "all", outcome.found.checked_at, where)
+        return Answer(proved, "all", outcome.found.checked_at, where)
     stationary = claimed_stationary(problem.subject) if outcome.stationary is None else outcome.stationary
     if isinstance(stationary.decision, Refuted):
-        return replace(stationary, id=ID, says=SAYS, required=False, decision=_not_stationary(stationary.decision))
+        return replace(stationary, decision=_not_stationary(stationary.decision))
     none = _around(problem) or _one_coordinate(problem)
     if none is not None:
         sizes, refuted = none
-        return Finding(ID, SAYS, False, refuted, tuple(sizes.items()) or "all", where=where)
+        return Answer(refuted, tuple(sizes.items()) or "all", where=where)
     known = (*_existence(problem), *_numbers(problem)) if isinstance(stationary.decision, Proved) else ()
     left = (*outcome.tried, *known)
-    return Finding(ID, SAYS, False, Undecided(left), where=where)
+    return Answer(Undecided(left), where=where)
 
 
-def explained_q(finding: Finding) -> Explanation | None:
-    """Return the Q that was found for a claimed drift, with its gauge freedom; None where none was."""
-    if finding.id != ID or not isinstance(finding.decision, Proved):
-        return None
-    found = finding.decision
+def explained_q(found: Proved) -> Explanation:
+    """Return the Q that was found for a claimed drift, with its gauge freedom."""
     return Explanation(Topic.CURL, GAUGE, found.data, found.by, found.given)
 
 

@@ -8,7 +8,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Refuted
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.ansatz import from_ansatz
@@ -30,7 +30,7 @@ class Outcome:
     """The first Q that was verified."""
     tried: tuple[str, ...] = ()
     """What was tried without success."""
-    stationary: Finding | None = None
+    stationary: Answer | None = None
     """Whether the claimed equation leaves exp(-H) stationary, where that was asked: if not, nothing is looked for."""
 
 

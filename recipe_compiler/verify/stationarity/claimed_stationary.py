@@ -4,14 +4,14 @@ Fokker and Planck's equation is asked first; a solution of it with a current tha
 need not be a law that solutions keep.
 """
 
-from recipe_compiler.verdict import Finding, Proved
+from recipe_compiler.verdict import Answer, Proved
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import claimed_equation
 from recipe_compiler.verify.infinity.open_current import through_infinity
 
 
-def claimed_stationary(subject: Subject) -> Finding:
+def claimed_stationary(subject: Subject) -> Answer:
     """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
     found = claimed_residual(subject)
     if not isinstance(found.decision, Proved):

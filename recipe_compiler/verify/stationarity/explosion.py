@@ -1,10 +1,11 @@
 """Do solutions run off to infinity in finite time? Proved by a Lyapunov function, refuted on a line."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import Answer, faults_of
+from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
@@ -17,13 +18,12 @@ from recipe_compiler.verify.infinity.outrun import outruns
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.stationarity.stationary import stationary
 
-EXPLOSION = ("explosion", "solutions do not run off to infinity in finite time")
 ASSUMED = "chains do not explode in finite time"
 INTEGRABLE = "from almost every start: D/(1 + |z|)**2 and the current over 1 + |z| are integrable against exp(-H)"
 
 
 @once
-def explosion(subject: Subject) -> Finding:
+def explosion(subject: Subject) -> Answer:
     """Decide that no solution reaches infinity in finite time, for every size and all values of the parameters.
 
     Undecided it does not stop a compilation; refuted it does. What happens at the faces of the domain is asked by
@@ -32,8 +32,8 @@ def explosion(subject: Subject) -> Finding:
     return decided(subject, _answer)
 
 
-def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Finding:
-    """Return the finding about the equation of a subject, whatever keeps that from being known."""
+def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer:
+    """Return the answer about the equation of a subject, whatever keeps that from being known."""
     where = subject.place("claims.lyapunov", "claims.drift", "D")
     try:
         of = equation(subject)
@@ -43,11 +43,10 @@ def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Findin
         answer = Answer(Undecided((str(reason),)))
     except ModelError as error:
         answer = Answer(Undecided(faults_of(error)))
-    required = isinstance(answer.decision, Refuted)
-    return Finding(*EXPLOSION, required, answer.decision, answer.for_d, answer.checked_at, where)
+    return replace(answer, where=where)
 
 
-def rests_on(found: Finding) -> tuple[str, ...]:
+def rests_on(found: Answer) -> tuple[str, ...]:
     """Return what is taken for granted where solutions stay finite: named growth, or that they do."""
     if not isinstance(found.decision, Proved):
         return (ASSUMED,)
@@ -79,7 +78,7 @@ def _by_law(of: Equation) -> Answer | None:
     return None if by_test is None else Answer(by_test)
 
 
-def by_integrals(of: Equation, law: Finding) -> Answer | tuple[str, ...]:
+def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
     """Return the proof by what is integrable against exp(-H), a law that the equation keeps; else what is missing.
 
     `law` says that exp(-H) has a finite integral. An author who states a Lyapunov function is told about that one.

@@ -5,6 +5,7 @@ open.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sympy import Expr
 
@@ -12,7 +13,7 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.core.kinks import across, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
@@ -22,23 +23,22 @@ from recipe_compiler.verify.equation.equation import equation
 from recipe_compiler.verify.infinity.open_current import through_infinity
 
 
-def stationary(subject: Subject) -> Finding:
+def stationary(subject: Subject) -> Answer:
     """Decide that the derived drift, with D, leaves exp(-H) stationary, for every size.
 
     The second engine takes the *derived* drift, written out at small sizes, and asks for its residual; and it derives
     the drift once more by itself and compares. A fault in the derivation cannot pass both.
     """
-    says = "exp(-H) is stationary"
     if subject.derivation is None or subject.dynamics.Q is None:
         missing = "D" if subject.derivation is None else "Q"
-        return Finding("stationary", says, True, Undecided((f"{missing} is not given: there is no recipe to check",)))
+        return Answer(Undecided((f"{missing} is not given: there is no recipe to check",)))
     derivation = subject.derivation
     where = subject.place("H")
     zero = Tensor((), ())
     try:
         left = residual(derivation, derivation.drift, derivation.D)
     except ModelError as error:
-        return Finding("stationary", says, True, Undecided(faults_of(error)), where=where)
+        return Answer(Undecided(faults_of(error)), where=where)
     identities = (
         Identity("the residual", where, left, _residual(subject)),
         Identity("the derived drift less that of the second engine", where, zero, _difference(subject)),
@@ -50,7 +50,7 @@ def stationary(subject: Subject) -> Finding:
     answer = decide(
         Question(identities, declarations, subject.sizes, kinks.premises, subject.contradiction, remark, formulas)
     )
-    found = Finding("stationary", says, True, answer.decision, answer.for_d, answer.checked_at, where)
+    found = replace(answer, where=where)
     return through_infinity(subject, found, equation(subject)) if isinstance(answer.decision, Proved) else found
 
 

@@ -25,7 +25,7 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evalua
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.domain_faces import Face, NotKnownError, bounded, density_at, faces, written
 from recipe_compiler.verify.core.parity import is_even
 from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
@@ -33,8 +33,6 @@ from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.represented import UNKNOWN, represented, states_equation
 from recipe_compiler.verify.uniqueness.boundary_alone import is_alone, is_diagonal, own
 from recipe_compiler.verify.uniqueness.boundary_rows import row_size
-
-BOUNDARY = ("boundary", "no probability flows through the faces of the domain")
 
 REFLECTED = "chains are reflected at "
 """How the rule begins that a proof may rest on."""
@@ -55,7 +53,7 @@ def has_boundary(dynamics: Dynamics) -> bool:
     return bool(bounded(dynamics.declarations)) or any(restricted)
 
 
-def boundary(subject: Subject) -> Finding:
+def boundary(subject: Subject) -> Answer:
     """Decide the flux through every face, for every size; that of the Q which a claimed drift has where none is given.
 
     The current does not depend on which Q represents it.
@@ -64,11 +62,11 @@ def boundary(subject: Subject) -> Finding:
     of = represented(subject)
     if of is None:
         why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
-        return Finding(*BOUNDARY, True, Undecided((f"{why}: the current is not known",)), where=where)
-    return _finding(of.subject, where, of.given)
+        return Answer(Undecided((f"{why}: the current is not known",)), where=where)
+    return _answer(of.subject, where, of.given)
 
 
-def _finding(subject: Subject, where: Place, reasons: frozenset[str]) -> Finding:
+def _answer(subject: Subject, where: Place, reasons: frozenset[str]) -> Answer:
     declarations = subject.dynamics.declarations
     tried = [f"the face of the domain on which {where_} is not looked at" for where_ in _restrictions(subject.dynamics)]
     found = _Found(given=set(reasons))
@@ -79,15 +77,15 @@ def _finding(subject: Subject, where: Place, reasons: frozenset[str]) -> Finding
                 tried.append(f"not known whether {face.says} is a face of the domain that the assumptions leave")
                 continue
             if isinstance(decision, Refuted):
-                return Finding(*BOUNDARY, True, decision, where=where)
+                return Answer(decision, where=where)
             tried += decision.tried if isinstance(decision, Undecided) else ()
     except NotKnownError as reason:
         tried.append(f"not known: {reason}")
     tried += [subject.contradiction] if subject.contradiction else []
     given = tuple(sorted(found.given))
     if tried:
-        return Finding(*BOUNDARY, True, Undecided(tuple(tried), given=given), where=where)
-    return Finding(*BOUNDARY, True, Proved("; ".join(found.says), given, tuple(found.data)), where=where)
+        return Answer(Undecided(tuple(tried), given=given), where=where)
+    return Answer(Proved("; ".join(found.says), given, tuple(found.data)), where=where)
 
 
 def _restrictions(dynamics: Dynamics) -> list[str]:

@@ -26,7 +26,7 @@ from recipe_compiler.formula.expression import Formula, FunctionAt, MatMul, Mult
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import SizeNumber
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.kinks import lipschitz
 from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.subject import Subject
@@ -47,8 +47,6 @@ from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossed, facto
 LARGEST = 4
 """Determinants of matrices larger than this are not formed."""
 
-REGULAR = ("regular", "D and Q are locally Lipschitz, and vanish nowhere that splits the state space")
-
 
 def varies(dynamics: Dynamics) -> bool:
     """Whether D or Q depends on the state, or Q, which a claimed drift has, may."""
@@ -57,7 +55,7 @@ def varies(dynamics: Dynamics) -> bool:
     return moving or (dynamics.Q is None and states_equation(dynamics))
 
 
-def regular(subject: Subject) -> Finding:
+def regular(subject: Subject) -> Answer:
     """Decide the regularity of D and Q: entry by entry whether they are Lipschitz, together whether they degenerate.
 
     Where Q is not given it is the one that the claimed drift is shown to have; if none is, what D shows alone. Nothing
@@ -65,12 +63,12 @@ def regular(subject: Subject) -> Finding:
     """
     of = represented(subject)
     if of is not None:
-        return _finding(of.subject, of, of.given)
-    found = _finding(subject, None, frozenset())
-    return replace(found, required=any(place.moves for place in places(subject)))
+        return _answer(of.subject, of, of.given)
+    found = _answer(subject, None, frozenset())
+    return replace(found, excused=not any(place.moves for place in places(subject)))
 
 
-def _finding(subject: Subject, of: Represented | None, reasons: frozenset[str]) -> Finding:
+def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -> Answer:
     where = subject.place("D", "claims.diffusion")
     given = set(reasons)
     tried: list[str] = []
@@ -81,7 +79,7 @@ def _finding(subject: Subject, of: Represented | None, reasons: frozenset[str]) 
         decision = _of_place(subject, place, of)
         if isinstance(decision, Refuted):
             sizes = tuple(subject.sizes[0].items())
-            return Finding(*REGULAR, True, decision, sizes or "all", where=subject.place(place.name, place.matrix))
+            return Answer(decision, sizes or "all", where=subject.place(place.name, place.matrix))
         given |= set(decision.given)
         tried += decision.tried if isinstance(decision, Undecided) else ()
     noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(subject, place))
@@ -93,17 +91,17 @@ def _finding(subject: Subject, of: Represented | None, reasons: frozenset[str]) 
         split = wall(subject, degenerate=True)
         if split is not None:
             decision = Refuted("exact zero", split.witness, rank.open or noise.open)
-            return Finding(*REGULAR, True, decision, tuple(split.sizes.items()) or "all", where=where)
+            return Answer(decision, tuple(split.sizes.items()) or "all", where=where)
         tried.append(f"not shown: {rank.open or noise.open} degenerates nowhere that splits the state space")
     pivots = [whole] if whole is not None else [*noise.pivots, *rank.pivots]
     given |= {reason for pivot in pivots for reason in pivot.given}
     tried += [subject.contradiction] if subject.contradiction else []
     reasons = frozenset(given)
     if tried:
-        return Finding(*REGULAR, True, Undecided(tuple(tried), given=tuple(sorted(reasons))), where=where)
+        return Answer(Undecided(tuple(tried), given=tuple(sorted(reasons))), where=where)
     data = tuple(dict.fromkeys(item for pivot in pivots for item in pivot.data))
     by = "Lipschitz; " + "; ".join(dict.fromkeys(pivot.by for pivot in pivots))
-    return Finding(*REGULAR, True, Proved(by.removesuffix("; "), tuple(sorted(reasons)), data), where=where)
+    return Answer(Proved(by.removesuffix("; "), tuple(sorted(reasons)), data), where=where)
 
 
 def _of_place(subject: Subject, place: Place, of: Represented | None) -> Decision:

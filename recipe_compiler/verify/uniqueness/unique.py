@@ -26,14 +26,13 @@ from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.show import text
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.premises import depends_on_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
-from recipe_compiler.verify.equation.d_symmetric import d_symmetric
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
-from recipe_compiler.verify.equation.q_skew import q_skew
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.represented import UNKNOWN, represented
 from recipe_compiler.verify.stationarity.explosion import ASSUMED, explosion, rests_on
@@ -42,12 +41,19 @@ from recipe_compiler.verify.uniqueness.degeneracy_surfaces import wall
 from recipe_compiler.verify.uniqueness.linear_reach import reached
 from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
 
-UNIQUE = ("unique", "exp(-H) is the only stationary law of the recipe's equation")
 POINTS = 6
 FINITE = "exp(-H) has a finite integral"
 
-Law = Callable[[], Finding]
-Stays = Callable[[Subject], Finding]
+Law = Callable[[], Answer]
+Stays = Callable[[Subject], Answer]
+
+NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
+    ("D is symmetric", d_symmetric),
+    ("Q is skew", q_skew),
+    ("D is positive semidefinite", d_psd),
+    ("what is stated of a circle is periodic around it", periodic),
+)
+"""The claims without which exp(-H) need not be stationary, in the words of the table; the last on circles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,58 +67,58 @@ class _Tried:
     for_d: str | tuple[tuple[str, int], ...] = "all"
 
 
-def unique(subject: Subject) -> Finding:
+def unique(subject: Subject) -> Answer:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared."""
     return of_equation(subject, None, lambda: normalisable(subject), explosion)
 
 
-def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Answer:
     """Decide the claim about D, Q and H as written, or with the Q that the claimed drift has; with what it rests on."""
     of = represented(subject)
     if of is None:
-        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
-    found = _finding(of.subject, at, law, stays)
+        return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
+    found = _answer(of.subject, at, law, stays)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return replace(found, decision=replace(found.decision, given=tuple(given)))
 
 
-def _finding(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Finding:
+def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Answer:
     """Decide the claim; `law` says whether exp(-H) is a law at all, `stays` whether solutions stay finite."""
     where = subject.place("D", "claims.diffusion")
     if subject.derivation is None:
-        return Finding(*UNIQUE, False, Undecided((UNKNOWN,)), where=where)
+        return Answer(Undecided((UNKNOWN,)), where=where)
     whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     premises = smoothness(formulas, subject.dynamics.declarations)
     given = tuple(sorted(premises.given))
     shut = [*(f"not shown: {what}" for what in premises.open), *_edges(subject), *_not_stationary(subject)]
     if shut:
-        return Finding(*UNIQUE, False, Undecided(tuple(shut), given=given), where=where)
+        return Answer(Undecided(tuple(shut), given=given), where=where)
     proof = _proof(subject, subject.derivation)
     linear = _linear(subject, at) if proof.open else None
     proof = proof if linear is None else linear
     if not proof.open:
         no_law, needed = _not_a_law(law())
         if no_law:
-            return Finding(*UNIQUE, False, Undecided((no_law,), given=given), where=where)
+            return Answer(Undecided((no_law,), given=given), where=where)
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
         finite = stays(subject).decision
         if isinstance(finite, Refuted):
-            return Finding(*UNIQUE, False, Undecided((f"not so: {ASSUMED}",), given=given), where=where)
+            return Answer(Undecided((f"not so: {ASSUMED}",), given=given), where=where)
         kept = finite.given if isinstance(finite, Proved) else (ASSUMED,)
         decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data)
-        return Finding(*UNIQUE, False, decision, proof.for_d, checked_at=checked, where=where)
+        return Answer(decision, proof.for_d, checked_at=checked, where=where)
     hint = _hint(subject.derivation)
     other = other_law(subject, hint, at) or _behind_a_wall(subject, at, stays)
     if other is not None:
         refuted = replace(
             other.decision, residual=other.decision.residual + _where_stronger(subject, other, law, stays)
         )
-        return Finding(*UNIQUE, False, refuted, other.for_d, where=where)
+        return Answer(refuted, other.for_d, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
-    return Finding(*UNIQUE, False, Undecided(tried, given=given), where=where)
+    return Answer(Undecided(tried, given=given), where=where)
 
 
 def _linear(subject: Subject, at: AtValues | None) -> _Tried | None:
@@ -161,7 +167,7 @@ def _edges(subject: Subject) -> list[str]:
     return found + ([subject.contradiction] if subject.contradiction else [])
 
 
-def _not_a_law(law: Finding) -> tuple[str, tuple[str, ...]]:
+def _not_a_law(law: Answer) -> tuple[str, tuple[str, ...]]:
     """Return why exp(-H) is not known to be a law (empty if it is, or is assumed to be), and what that rests on.
 
     Of an abstract energy the integral may be assumed, and is then named; of a written one it must be shown.
@@ -172,14 +178,13 @@ def _not_a_law(law: Finding) -> tuple[str, tuple[str, ...]]:
         case Refuted():
             return "exp(-H) has no finite integral: it is no law, let alone the only one", ()
         case Undecided():
-            return (f"not shown: {FINITE}", ()) if law.required else ("", (FINITE,))
+            return ("", (FINITE,)) if law.excused else (f"not shown: {FINITE}", ())
 
 
 def _not_stationary(subject: Subject) -> list[str]:
     """Return what is not shown of D, Q and H without which exp(-H) need not be stationary at all."""
-    claims = [d_symmetric(subject), q_skew(subject), d_psd(subject)]
-    claims += [periodic(subject)] if on_circles(subject.dynamics.declarations) else []
-    return [f"not shown: {found.says}" for found in claims if found.verdict is not Verdict.PROVED]
+    needed = NEEDED if on_circles(subject.dynamics.declarations) else NEEDED[:3]
+    return [f"not shown: {says}" for says, decide in needed if decide(subject).verdict is not Verdict.PROVED]
 
 
 def _hint(derivation: Derivation) -> str:

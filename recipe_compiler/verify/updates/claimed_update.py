@@ -25,8 +25,8 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.identities import Answer, Identity, Question, Scalars, decide
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.infinity.at_infinity import steep
@@ -46,10 +46,6 @@ from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError, r
 from recipe_compiler.verify.updates.step_residual import at_zero
 
 ZERO, ONE = Fraction(0), Fraction(1)
-CLAIMED_UPDATE = (
-    "claimed_update",
-    "in the limit eps -> 0 the claimed update is a step of an equation with stationary exp(-H)",
-)
 
 
 def claims_update(dynamics: Dynamics) -> bool:
@@ -57,7 +53,7 @@ def claims_update(dynamics: Dynamics) -> bool:
     return dynamics.claims.update is not None
 
 
-def claimed_update(subject: Subject) -> Finding:
+def claimed_update(subject: Subject) -> Answer:
     """Decide that exp(-H) is stationary for the limit of the claimed update, for every size."""
     where = subject.place("claims.update", "claims")
     try:
@@ -65,7 +61,7 @@ def claimed_update(subject: Subject) -> Finding:
         answer = _answer(subject, claimed)
     except (NotReadError, ModelError) as reason:
         answer = Answer(Undecided((f"the update is not read: {reason}",)))
-    return Finding(*CLAIMED_UPDATE, True, answer.decision, answer.for_d, answer.checked_at, answer.where or where)
+    return replace(answer, where=answer.where or where)
 
 
 def _answer(subject: Subject, claimed: ClaimedStep) -> Answer:

@@ -36,14 +36,13 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.finite_step import read_as
 from recipe_compiler.verify.updates.step_terms import draws_in, is_noise, unit_of
 
-STEP_SCALE = ("step_scale", "each drift term is O(eps), each noise covariance O(eps)")
 LARGEST = 6
 """Coordinates of a block up to which entries are looked at."""
 
@@ -53,13 +52,13 @@ def claims_update(dynamics: Dynamics) -> bool:
     return dynamics.claims.update is not None
 
 
-def step_scale(subject: Subject) -> Finding:
+def step_scale(subject: Subject) -> Answer:
     """Decide that a claimed update leaves every block where it is but for O(eps), with noise of covariance O(eps)."""
     where = subject.place("claims.update", "claims")
     update = subject.dynamics.claims.update or ()
     blocks = {block.name: block for block in subject.dynamics.declarations.blocks}
     if not any(holds_step(formula) for _, formula in update):
-        return Finding(*STEP_SCALE, False, Undecided(("eps does not occur in the update",)), where=where)
+        return Answer(Undecided(("eps does not occur in the update",)), where=where)
     unit = unit_of([formula for _, formula in update])
     tried: list[str] = []
     small: list[tuple[str, str]] = []
@@ -72,12 +71,12 @@ def step_scale(subject: Subject) -> Finding:
         if failed is not None:
             at, decision = failed
             place = subject.place(f"claims.update.{name}", "claims.update")
-            return Finding(*STEP_SCALE, False, decision, tuple(at.items()) or "all", where=place)
+            return Answer(decision, tuple(at.items()) or "all", where=place)
         tried += own
         small += _small(name, formula, unit)
     by = "powers of eps in every term" if unit == ONE else f"powers of eps in every term; {read_as(unit)}"
     decision: Decision = Undecided(tuple(tried)) if tried else Proved(by, (), tuple(small))
-    return Finding(*STEP_SCALE, False, decision, where=where)
+    return Answer(decision, where=where)
 
 
 def _open(block: Block, formula: Formula, subject: Subject, unit: Fraction) -> list[str]:

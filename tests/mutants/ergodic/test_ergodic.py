@@ -11,11 +11,13 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.unique import unique_in
+from recipe_compiler.verify.claims import DYNAMICS
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.uniqueness.unique import unique
 
+ROWS = {claim.id: claim for claim in DYNAMICS}
 HERE = Path(__file__).parent
 SPECS = HERE.parents[2] / "specs"
 
@@ -52,9 +54,9 @@ def subject(path: Path) -> Subject:
     return subject_of(found)
 
 
-def decided(name: str) -> Finding:
+def decided(name: str) -> Answer:
     found = unique(subject(HERE / f"{name}.yaml"))
-    assert not found.required
+    assert not ROWS["unique"].finding(found).required
     return found
 
 

@@ -7,13 +7,15 @@ import pytest
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.claims import DYNAMICS
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.updates.claimed_update import claimed_update
 
+ROWS = {claim.id: claim for claim in DYNAMICS}
 HERE = Path(__file__).parent
 
 REFUTED = {
@@ -67,7 +69,7 @@ def subject(path: Path) -> Subject:
     return subject_of(found)
 
 
-def decided(name: str) -> Finding:
+def decided(name: str) -> Answer:
     return find(explosion, subject(HERE / f"{name}.yaml"))
 
 
@@ -81,7 +83,7 @@ def test_what_reaches_infinity_is_refuted_and_stops_a_compilation(name: str) -> 
     found = decided(name)
     assert isinstance(found.decision, Refuted)
     assert REFUTED[name] in found.decision.witness
-    assert found.required
+    assert ROWS["explosion"].finding(found).required
 
 
 @pytest.mark.parametrize("name", UNDECIDED)
@@ -89,7 +91,7 @@ def test_what_is_not_shown_is_named_and_stops_nothing(name: str) -> None:
     found = decided(name)
     assert isinstance(found.decision, Undecided)
     assert any(UNDECIDED[name] in reason for reason in found.decision.tried)
-    assert not found.required
+    assert not ROWS["explosion"].finding(found).required
 
 
 @pytest.mark.parametrize("name", CURRENTS)
@@ -139,7 +141,7 @@ def test_what_stays_finite_is_proved(name: str) -> None:
     assert isinstance(found.decision, Proved)
     assert CONTROLS[name] in found.decision.by
     assert found.checked_at
-    assert not found.required
+    assert not ROWS["explosion"].finding(found).required
 
 
 @pytest.mark.parametrize("name", ["gauge", "below_the_law", "no_q"])

@@ -7,10 +7,9 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Refuted, Verdict
+from recipe_compiler.verdict import Answer, Refuted, Verdict
 from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.integrability import claimed_marginal as claimed
-from recipe_compiler.verify.integrability import marginal as of_target
+from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
 HERE = Path(__file__).parent
@@ -47,15 +46,15 @@ RESIDUAL = {
 
 
 @cache
-def findings(path: Path) -> dict[str, Finding]:
+def findings(path: Path) -> dict[str, Answer]:
     document = load(path)
     assert isinstance(document, Dynamics)
     subject = subject_of(document)
     found = {"normalisable": normalisable(subject)}
-    if of_target.has_auxiliaries(document):
-        found["marginal"] = of_target.marginal(subject)
-    if claimed.claims_marginal(document):
-        found["claimed_marginal"] = claimed.claimed_marginal(subject)
+    if has_auxiliaries(document):
+        found["marginal"] = marginal(subject)
+    if claims_marginal(document):
+        found["claimed_marginal"] = claimed_marginal(subject)
     return found
 
 

@@ -11,11 +11,13 @@ from recipe_compiler.formula.units import NONE, Unit, base
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.claims import DYNAMICS
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.updates.step_scale import claims_update, step_scale
 
+ROWS = {claim.id: claim for claim in DYNAMICS}
 RIGHT = (Path(__file__).parent / "sghmc.yaml").read_text()
 UPDATES = sorted((Path(__file__).parents[1] / "updates").glob("*.yaml"))
 
@@ -38,17 +40,17 @@ def read(tmp_path: Path) -> Read:
     return changed
 
 
-def measured(dynamics: Dynamics) -> Finding:
+def measured(dynamics: Dynamics) -> Answer:
     assert declares_units(dynamics)
     found = units(subject_of(dynamics))
-    assert not found.required
+    assert not ROWS["units"].finding(found).required
     return found
 
 
-def scaled(dynamics: Dynamics) -> Finding:
+def scaled(dynamics: Dynamics) -> Answer:
     assert claims_update(dynamics)
     found = step_scale(subject_of(dynamics))
-    assert not found.required
+    assert not ROWS["step_scale"].finding(found).required
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.updates.claimed_update import claimed_update
 from recipe_compiler.verify.updates.step_scale import step_scale
@@ -84,7 +84,7 @@ OPEN = ("decay_with_force",)
 
 
 @cache
-def finding(name: str) -> Finding:
+def finding(name: str) -> Answer:
     document = load(HERE / f"{name}.yaml")
     assert isinstance(document, Dynamics)
     return claimed_update(subject_of(document))

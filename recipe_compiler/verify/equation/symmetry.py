@@ -1,0 +1,67 @@
+"""Is D symmetric, is Q skew? `D - D.T = 0` and `Q + Q.T = 0`, place by place (ma2015recipe, Eq. 3)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.entries import rows
+from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
+from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Matrix, Subject, once
+
+
+@once
+def d_symmetric(subject: Subject) -> Answer:
+    """Decide that D (the claimed diffusion where D is not given) is symmetric for every size."""
+    if subject.derivation is None or subject.whole.D is None:
+        return Answer(Undecided(("neither D nor claims.diffusion is given",)))
+    name = "D" if subject.dynamics.D is not None else "claims.diffusion"
+    return _mirrored(subject, name, subject.whole.D, symmetry_defect(subject.derivation), -1)
+
+
+@once
+def q_skew(subject: Subject) -> Answer:
+    """Decide that Q is skew for every size."""
+    Q = subject.dynamics.Q
+    if subject.derivation is None or Q is None:
+        reason = "Q is not given, and this version does not recover it" if Q is None else "D is not given"
+        return Answer(Undecided((reason,)), where=subject.place("Q", "D"))
+    return _mirrored(subject, "Q", Q, skewness_defect(subject.derivation), 1)
+
+
+def _mirrored(subject: Subject, name: str, matrix: Matrix, defect: tuple[tuple[Tensor, ...], ...], sign: int) -> Answer:
+    """Decide that `A_ab + sign A_ba.T = 0` in every place on and above the diagonal, on kinks as off them."""
+    identities: list[Identity] = []
+    for a, row in enumerate(subject.names):
+        for b, col in enumerate(subject.names[a:], start=a):
+            here, there = f"{name}[{row},{col}]", f"{name}[{col},{row}]"
+            says = f"{here} {'+' if sign > 0 else '-'} {there}.T"
+            entries = _both(subject, matrix, a, b, sign)
+            identities.append(Identity(says, subject.place(here, name), defect[a][b], entries))
+    declarations = subject.dynamics.declarations
+    reads = tuple(place for row in matrix for place in row)
+    needed = values(reads, declarations)
+    question = Question(
+        tuple(identities),
+        declarations,
+        subject.sizes,
+        needed,
+        subject.contradiction,
+        reads=reads,
+        at_every_point=True,
+    )
+    answer = decide(question)
+    return replace(answer, where=answer.where or subject.place(name))
+
+
+def _both(subject: Subject, matrix: Matrix, a: int, b: int, sign: int) -> Scalars:
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        here, there = rows(matrix[a][b], subject.setting(sizes)), rows(matrix[b][a], subject.setting(sizes))
+        return [x + sign * there[j][i] for i, line in enumerate(here) for j, x in enumerate(line)]
+
+    return entries
