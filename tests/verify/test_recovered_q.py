@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.formula.show import text
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Topic, Undecided, Verdict
@@ -99,8 +100,9 @@ def test_a_q_is_found_and_its_text_is_judged_as_if_an_author_had_written_it(name
 
 
 def test_the_thermostat_is_found_by_coefficients_that_depend_on_the_size() -> None:
-    explanation = explained_q(recovered_q(subject_of(replace(document(SPECS / "sgnht.yaml"), Q=None))))
-    assert explanation is not None
+    found = recovered_q(subject_of(replace(document(SPECS / "sgnht.yaml"), Q=None))).decision
+    assert isinstance(found, Proved)
+    explanation = explained_q(found)
     assert explanation.topic is Topic.CURL
     assert ("Q[r,xi]", "r/d") in explanation.formulas
     assert "may be added" in explanation.says
@@ -117,7 +119,8 @@ def test_a_wrong_energy_leaves_no_q() -> None:
     assert isinstance(found.decision, Refuted)
     assert "not stationary" in found.decision.by
     assert found.for_d == (("d", 2),)
-    assert explained_q(recovered_q(subject_of(document(OPEN / "thermostat_energy.yaml")))) is None
+    found = check(document(OPEN / "thermostat_energy.yaml"))
+    assert not [explanation for explanation in found.explanations if explanation.topic is Topic.CURL]
 
 
 @pytest.mark.parametrize(
