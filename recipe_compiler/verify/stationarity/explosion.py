@@ -57,7 +57,8 @@ def _answer(of: Equation) -> Answer:
     found = by_lyapunov(of)
     if not isinstance(found.decision, Undecided):
         return found
-    against = outruns(of) or _by_law(of)
+    outrun = outruns(of)
+    against = _by_law(of) if outrun is None else outrun
     if against is not None:
         return against
     left = by_integrals(of, normalisable(of.subject))
