@@ -20,8 +20,9 @@ from recipe_compiler.derive.powers import (
     total,
 )
 from recipe_compiler.derive.recipe import col_slots, row_slots
-from recipe_compiler.derive.step import Draw, Step, every_node
+from recipe_compiler.derive.step import Draw, Step
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.elementwise import Corner, named
 from recipe_compiler.formula.expression import Formula, Role
@@ -188,5 +189,5 @@ def _moves(formula: Formula) -> bool:
     """Whether eps, a draw or an updated block occurs."""
     return any(
         isinstance(node, ex.Next) or (isinstance(node, ex.Symbol) and node.role in {Role.STEP, Role.NOISE})
-        for node in every_node(formula)
+        for node in nodes(formula)
     )

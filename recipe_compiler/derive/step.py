@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import add, parts, rebuild
+from recipe_compiler.formula.build import add, nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
@@ -68,7 +68,7 @@ def stated_step(dynamics: Dynamics) -> Step:
         new[a] = naming.named(update.get(block.name, Symbol(block.name, block.shape, Role.BLOCK)))
     formulas = tuple(new[a] for a in range(len(blocks)))
     found = Step(naming.declarations, formulas, order, tuple(naming.draws), False)
-    uses_eps = any(isinstance(n, Symbol) and n.role is Role.STEP for f in found.formulas for n in every_node(f))
+    uses_eps = any(isinstance(n, Symbol) and n.role is Role.STEP for f in found.formulas for n in nodes(f))
     return replace(found, uses_eps=uses_eps)
 
 
@@ -93,18 +93,8 @@ def update_order(dynamics: Dynamics) -> tuple[int, ...]:
     return tuple(order)
 
 
-def every_node(formula: Formula) -> list[Formula]:
-    """Return a formula and everything it is made of, the covariances of its draws included."""
-    found, pending = list[Formula](), [formula]
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        pending += parts(node)
-    return found
-
-
 def _named_next(formula: Formula) -> frozenset[str]:
-    return frozenset(node.block for node in every_node(formula) if isinstance(node, ex.Next))
+    return frozenset(node.block for node in nodes(formula) if isinstance(node, ex.Next))
 
 
 def _circle(
@@ -193,7 +183,7 @@ class _Naming:
 
 
 def _draws(formula: Formula) -> bool:
-    return any(isinstance(node, ex.Normal) for node in every_node(formula))
+    return any(isinstance(node, ex.Normal) for node in nodes(formula))
 
 
 def _same(shape: Shape) -> Shape:

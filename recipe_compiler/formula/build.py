@@ -4,7 +4,7 @@ Only numbers are folded, and what is the same by the meaning of a scalar: `c.T` 
 power -1, the inverse of a small matrix of numbers is one, a product with a scalar side is not a matrix product.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -39,6 +39,13 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
             return tuple(entry for row in rows for entry in row)
         case _:
             return ()
+
+
+def nodes(formula: Formula) -> Iterator[Formula]:
+    """Yield a formula and everything it is made of, the covariances of its draws included."""
+    yield formula
+    for part in parts(formula):
+        yield from nodes(part)
 
 
 def rebuild(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], Shape]) -> Formula:

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.formula.build import apply
+from recipe_compiler.formula.build import apply, nodes
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol

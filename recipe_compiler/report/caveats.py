@@ -1,6 +1,6 @@
 """What a check does not ask, though a reader may believe it did."""
 
-from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import DomainName

@@ -193,11 +193,11 @@ def _frictions(question: Question, widest: float) -> Iterator[Cure]:
 def _of_D(build: Build) -> tuple[Parameter, ...]:
     """Return the positive numbers among the parameters of the dynamics that D is made of, and the target is not."""
     # Imported here because it brings SymPy, which a run without cures does without.
-    from recipe_compiler.derive.step import every_node
+    from recipe_compiler.formula.build import nodes
     from recipe_compiler.spec.bind import bind
 
     entries = [entry for row in bind(build).D or () for entry in row]
-    named = {node.name for entry in entries for node in every_node(entry)
+    named = {node.name for entry in entries for node in nodes(entry)
              if isinstance(node, Symbol) and node.role is Role.PARAMETER}  # fmt: skip
     target = {parameter.name for parameter in build.target.declarations.parameters}
     found = {p.name: p for p in declared_parameters(build) if p.name in named - target and not p.shape.sizes}

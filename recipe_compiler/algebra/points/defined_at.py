@@ -8,7 +8,8 @@ from recipe_compiler.algebra.points.admissible_point import compares
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
-from recipe_compiler.algebra.structure.definedness import conditions, nodes
+from recipe_compiler.algebra.structure.definedness import conditions
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import Apply, Formula
 
 Leaf = Callable[[Expr], Value]

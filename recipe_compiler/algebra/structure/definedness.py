@@ -72,13 +72,6 @@ def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
         yield from _nodes(part, inner)
 
 
-def nodes(formula: Formula) -> Iterator[Formula]:
-    """Yield a formula and everything it is made of."""
-    yield formula
-    for part in parts(formula):
-        yield from nodes(part)
-
-
 def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
     """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks)."""
     match node:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.explain.repair.changes import DRIFT, FRICTION, GAMMA
 from recipe_compiler.explain.repair.sums import additive, simplest, tensor_of, top_level
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import Shape

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.explain.repair.changes import CURL, ENERGY, NOISE, Change
 from recipe_compiler.explain.repair.parametrise import Sketch, sketch
 from recipe_compiler.explain.repair.ratios import Constants, Poly, Ratio, at_numbers, plus
 from recipe_compiler.explain.repair.sums import additive, joined, number, scaled, total
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text, unsigned

@@ -6,8 +6,8 @@ Both engines then see one name. What is declared of the other one stays declared
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import Kind

@@ -9,9 +9,9 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.asymptotics.asymptotics import Density, NotExpandedError, density
 from recipe_compiler.algebra.asymptotics.edges import Edge, NotEntrywiseError, entry
-from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.algebra.structure.regularity import critical
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import (
     Add,

@@ -8,8 +8,7 @@ neither does one about a build that fixes its sizes.
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from recipe_compiler.algebra.structure.definedness import nodes
-from recipe_compiler.formula.build import parts, rebuild
+from recipe_compiler.formula.build import nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import Shape, Size

@@ -15,8 +15,9 @@ open by name: a current that jumps carries mass on the kink, which no identity o
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recipe_compiler.algebra.structure.definedness import Obligations, nodes
+from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elementwise import Corner, named
 from recipe_compiler.formula.expression import (

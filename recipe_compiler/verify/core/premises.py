@@ -6,7 +6,8 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.structure.definedness import Obligations, definedness, nodes, obligations
+from recipe_compiler.algebra.structure.definedness import Obligations, definedness, obligations
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import Kind

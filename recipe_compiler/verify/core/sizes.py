@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from types import MappingProxyType
 
-from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.spec.model import Dynamics

@@ -14,10 +14,11 @@ from sympy import Expr
 from recipe_compiler.algebra.dynamics.gaussian_integral import gaussian_integral
 from recipe_compiler.algebra.scalars.entries import rows
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.algebra.structure.definedness import Obligations, nodes
+from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import Gaussian, Integrated, blocks_in, integrate
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.errors import Place
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.tensor.calculus import Calculus, calculus

@@ -9,8 +9,9 @@ from recipe_compiler.algebra.polynomial_integrability.leading_form import leadin
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.algebra.structure.definedness import Obligations, nodes
+from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import Integrated, integrate
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.calculus import calculus

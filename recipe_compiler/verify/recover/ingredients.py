@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from recipe_compiler.algebra.structure.definedness import nodes
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import nodes, parts
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,

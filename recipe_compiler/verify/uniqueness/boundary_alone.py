@@ -1,6 +1,6 @@
 """Is each coordinate of a bounded block a diffusion by itself? D is then diagonal, and H a sum over coordinates."""
 
-from recipe_compiler.algebra.structure.definedness import nodes
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import (
     Add,
     Apply,

@@ -16,9 +16,10 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Settin
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.structure.definedness import nodes, obligations
+from recipe_compiler.algebra.structure.definedness import obligations
 from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Number, Symbol
 from recipe_compiler.formula.shapes import DomainName, Kind

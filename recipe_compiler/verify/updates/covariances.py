@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.psd import semidefinite
-from recipe_compiler.derive.step import Draw, Step, every_node
+from recipe_compiler.derive.step import Draw, Step
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import add, apply, matmul, multiply, parts, power, rebuild, transpose
+from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
@@ -136,7 +136,7 @@ def leading(formula: Formula) -> Leading | None:
 
 def holds_draw(formula: Formula) -> bool:
     """Whether a draw occurs."""
-    return any(isinstance(node, Symbol) and node.role is Role.NOISE for node in every_node(formula))
+    return any(isinstance(node, Symbol) and node.role is Role.NOISE for node in nodes(formula))
 
 
 def _of_function(fn: str, arg: Formula, shape: Shape) -> Leading | None:
@@ -191,7 +191,7 @@ def _vanishes(formula: Formula) -> bool:
 
 
 def _steps(formula: Formula) -> bool:
-    return any(isinstance(node, Symbol) and node.role is Role.STEP for node in every_node(formula))
+    return any(isinstance(node, Symbol) and node.role is Role.STEP for node in nodes(formula))
 
 
 def _before(formula: Formula) -> Formula:
