@@ -1,34 +1,59 @@
 """recipe_compiler: from D(z), Q(z), H(z) to proved, fast, standalone samplers.
 
-For specifications in Python: `Dynamics` states them, `vector`, `matrix`, `scalar` and `function` declare names, `I`,
-`ones` and `pi` are constants. `load` reads a document from a file. `__version__` is that of the package.
+`import recipe_compiler as rc` offers documents (`Dynamics`, `Target`, `Build`, `load`), names and functions of their
+formulas (`vector`, `inv`, `grad`, ...), and the verbs `compile` and `lint`; the rest are methods. `docs/api.md` lists
+all of it.
 """
 
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from recipe_compiler.version import __version__
 
-if TYPE_CHECKING:
-    from recipe_compiler.formula.symbolic import I, function, matrix, ones, pi, scalar, vector
-    from recipe_compiler.spec.load import load
-    from recipe_compiler.spec.python import Dynamics
-
-__all__ = ["Dynamics", "I", "__version__", "function", "load", "matrix", "ones", "pi", "scalar", "vector"]
-
-_HOMES = {
-    "Dynamics": "recipe_compiler.spec.python",
-    "load": "recipe_compiler.spec.load",
-    **dict.fromkeys(("I", "function", "matrix", "ones", "pi", "scalar", "vector"), "recipe_compiler.formula.symbolic"),
+_NAMES = {
+    "errors": "CompilerError ModelError RecipeError SpecError VerificationError",
+    "formula.declaring": "I data eps function matrix ones pi scalar vector",
+    "formula.functions": (
+        "N abs_ atan cos cosh det diag digamma div dot erf exp expm1 gamma grad grad_tilde hessian inv kron log log1p "
+        "logdet loggamma logsumexp maximum minimum next_ norm2 outer sigmoid sign sin sinh softplus sqrt sum_ tan tanh "
+        "trace trigamma where"
+    ),
+    "front.build": "Build",
+    "front.derivation": "Derivation",
+    "front.dynamics": "Dynamics",
+    "front.doubts": "DoubtWarning SampleWarning",
+    "front.lint": "Lint lint",
+    "front.load": "load",
+    "front.model": "Model compile",
+    "front.target": "Target",
+    "run.errors": "DataError RunError",
+    "verdict": "Report Verdict",
 }
-"""Where a name lives: it is imported when it is first used, so that `import recipe_compiler` itself stays light."""
+"""Where names live: each is imported when it is first used, so that `import recipe_compiler` itself stays light."""
+
+_HOMES = {name: f"recipe_compiler.{home}" for home, names in _NAMES.items() for name in names.split()}
+
+__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - the stub beside this names each
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """This package: its verb `lint` stays what `recipe_compiler.lint` is when the room of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,13 +1,12 @@
 """How reports, faults, derivations and summaries look on a terminal: plain text, colours only where they are wanted."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from math import prod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recipe_compiler.errors import Fault, Place
-from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
+from recipe_compiler.verdict import Report, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,11 +19,6 @@ PIPE_WIDTH = 132
 
 EXCERPT = 100
 """Columns of a line of a document that are shown with a fault."""
-
-TOPICS = {
-    Topic.CURL: "Q", Topic.DERIVED: "derived", Topic.REPAIR: "repair", Topic.NO_REPAIR: "no repair",
-    Topic.SAMPLES: "samples instead",
-}  # fmt: skip
 
 STYLES = {Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
 
@@ -55,14 +49,8 @@ def show_report(report: Report) -> None:
     heading.append(report.verdict.value, STYLES[report.verdict])
     out.print(heading, soft_wrap=True)
     out.print(Padding(_verdict_table(report), (0, 0, 0, 2)))
-    given = dict.fromkeys(assumption for finding in report.findings for assumption in finding.decision.given)
-    lines = [f"  given: {'; '.join(given)}"] if given else []
-    lines += [line for finding in report.findings for line in _evidence(finding)]
-    lines += [f"  note: {finding.id}: {remark}" for finding in report.findings for remark in _remarks(finding)]
-    lines += [line for explanation in report.explanations for line in _explained(explanation)]
-    lines += [f"  not checked: {caveat}" for caveat in report.caveats]
-    for line in lines:
-        out.print(Text(plain(line)), soft_wrap=True)
+    for line in report.lines:
+        out.print(Text(plain(f"  {line}")), soft_wrap=True)
 
 
 def _verdict_table(report: Report) -> "Table":
@@ -70,62 +58,14 @@ def _verdict_table(report: Report) -> "Table":
 
     table = _table(("claim", "verdict", "how", "checked at", "time"))
     for finding in report.findings:
-        advisory = "" if finding.required else " (advisory)"
         table.add_row(
-            Text(plain(finding.says + advisory)),
+            Text(plain(finding.claim)),
             Text(finding.verdict.value, STYLES[finding.verdict]),
-            Text(plain(_how(finding))),
-            Text(plain(_sizes(finding.checked_at))),
+            Text(plain(finding.how)),
+            Text(plain(finding.where_checked)),
             Text(f"{1000 * finding.seconds:5.0f} ms"),  # as wide however long it took
         )
     return table
-
-
-def _how(finding: Finding) -> str:
-    match finding.decision:
-        case Proved(by=by) | Refuted(by=by):
-            how = by
-        case Undecided():
-            how = "see below"
-    return f"{how} (for {_sizes((finding.for_d,))})" if isinstance(finding.for_d, tuple) else how
-
-
-def _sizes(every: tuple[tuple[tuple[str, int], ...], ...]) -> str:
-    """Return sizes as `d = 1, 2, 3; k = 1, 2, 3` where they are all combinations, else one by one."""
-    names = [name for name, _ in every[0]] if every else []
-    values = {name: sorted({dict(sizes)[name] for sizes in every}) for name in names}
-    if prod(len(numbers) for numbers in values.values()) == len(every):
-        return "; ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in values.items())
-    return "; ".join(" ".join(f"{name} = {number}" for name, number in sizes) for sizes in every)
-
-
-def _evidence(finding: Finding) -> Iterator[str]:
-    """Yield the lines by which a reader can check what is not proved."""
-    if isinstance(finding.decision, Proved):
-        return
-    where = f"{finding.where}  " if finding.where else ""
-    yield f"  {where}{finding.verdict.value}: {finding.says}"
-    if isinstance(finding.decision, Refuted):
-        yield from _indented("at", ", ".join(f"{name} = {value}" for name, value in finding.decision.witness))
-    else:
-        yield from (f"      tried: {what}" for what in finding.decision.tried)
-    yield from _indented("residual", finding.decision.residual)
-
-
-def _remarks(finding: Finding) -> tuple[str, ...]:
-    return finding.decision.remarks if isinstance(finding.decision, Proved) else ()
-
-
-def _explained(explanation: Explanation) -> Iterator[str]:
-    """Yield what is said beside the verdicts, with its formulas as a document would hold them."""
-    by = f" ({explanation.by})" if explanation.by else ""
-    yield f"  {TOPICS[explanation.topic]}: {explanation.says}{by}"
-    yield from (f"      {entry}: {formula}" for entry, formula in explanation.formulas)
-
-
-def _indented(word: str, text: str) -> Iterator[str]:
-    if text:
-        yield f"      {word}: {text}"
 
 
 def show_faults(faults: Iterable[Fault]) -> None:

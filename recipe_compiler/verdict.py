@@ -3,11 +3,17 @@
 None of them is a boolean: using one as such raises, because "not proved" is not "refuted".
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import prod
 from typing import NoReturn
 
+from recipe_compiler import notebook
 from recipe_compiler.errors import Place
+
+Sizes = tuple[tuple[str, int], ...]
 
 
 class Verdict(StrEnum):
@@ -99,6 +105,19 @@ class Explanation:
     """How it was found and shown."""
     given: tuple[str, ...] = ()
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is said, then each formula as a document would hold it."""
+        by = f" ({self.by})" if self.by else ""
+        head = f"{_TOPICS[self.topic]}: {self.says}{by}"
+        return (head, *(f"    {entry}: {formula}" for entry, formula in self.formulas))
+
+
+_TOPICS = {
+    Topic.CURL: "Q", Topic.DERIVED: "derived", Topic.REPAIR: "repair", Topic.NO_REPAIR: "no repair",
+    Topic.SAMPLES: "samples instead",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -131,18 +150,58 @@ class Finding:
     """The claim in words: `Q is skew`."""
     required: bool
     decision: Decision
-    for_d: str | tuple[tuple[str, int], ...] = "all"
+    for_d: str | Sizes = "all"
     """`"all"`, or the fixed sizes the verdict is about."""
-    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
+    checked_at: tuple[Sizes, ...] = ()
     """Sizes at which the second engine agreed."""
     where: Place | None = None
     seconds: float = field(default=0.0, compare=False)
     __bool__ = _no_boolean
 
+    def __repr__(self) -> str:
+        return f"<Finding {self.id}: {self.verdict.value}>"
+
     @property
     def verdict(self) -> Verdict:
         """The three-valued verdict of the decision."""
         return self.decision.verdict
+
+    @property
+    def claim(self) -> str:
+        """The claim in words, and whether it decides nothing."""
+        return self.says if self.required else f"{self.says} (advisory)"
+
+    @property
+    def how(self) -> str:
+        """By what it was decided, and for which sizes, where not for all."""
+        how = "see below" if isinstance(self.decision, Undecided) else self.decision.by
+        return f"{how} (for {_sizes((self.for_d,))})" if isinstance(self.for_d, tuple) else how
+
+    @property
+    def where_checked(self) -> str:
+        """The sizes at which the second engine agreed: `d = 1, 2, 3`."""
+        return _sizes(self.checked_at)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The lines by which a reader can check what is not proved."""
+        if isinstance(self.decision, Proved):
+            return ()
+        found = [f"{f'{self.where}  ' if self.where else ''}{self.verdict.value}: {self.says}"]
+        if isinstance(self.decision, Undecided):
+            found += [f"    tried: {what}" for what in self.decision.tried]
+        elif self.decision.witness:
+            found.append(f"    at: {', '.join(f'{name} = {value}' for name, value in self.decision.witness)}")
+        return (*found, *([f"    residual: {self.decision.residual}"] if self.decision.residual else []))
+
+
+def _sizes(every: tuple[Sizes, ...]) -> str:
+    """Return sizes as `d = 1, 2, 3; k = 1, 2, 3` where they are all combinations, else one by one."""
+    names = [name for name, _ in every[0]] if every else []
+    values = {name: sorted({dict(sizes)[name] for sizes in every}) for name in names}
+    if prod(len(numbers) for numbers in values.values()) == len(every):
+        return "; ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in values.items())
+    return "; ".join(" ".join(f"{name} = {number}" for name, number in sizes) for sizes in every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +224,38 @@ class Report:
             if verdict in deciding:
                 return verdict
         return Verdict.PROVED
+
+    @property
+    def heading(self) -> str:
+        """Where the document stands, its name and its verdict."""
+        return f"{self.file}  {self.name}: {self.verdict.value}"
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """What stands below the table of verdicts: assumptions, evidence, remarks, explanations, what was not asked."""
+        given = dict.fromkeys(assumption for finding in self.findings for assumption in finding.decision.given)
+        if given:
+            yield f"given: {'; '.join(given)}"
+        for finding in self.findings:
+            yield from finding.evidence
+        for finding in self.findings:
+            remarks = finding.decision.remarks if isinstance(finding.decision, Proved) else ()
+            yield from (f"note: {finding.id}: {remark}" for remark in remarks)
+        for explanation in self.explanations:
+            yield from explanation.lines
+        yield from (f"not checked: {caveat}" for caveat in self.caveats)
+
+    def __repr__(self) -> str:
+        count = Counter(finding.verdict.value for finding in self.findings)
+        return f"<Report on {self.name}: {self.verdict.value}; {', '.join(f'{n} {v}' for v, n in count.items())}>"
+
+    def __str__(self) -> str:
+        claims = [(finding.claim, finding.verdict.value, finding.how) for finding in self.findings]
+        width = max((len(claim) for claim, _, _ in claims), default=0)
+        rows = [f"{claim:<{width}}  {verdict:<9}  {how}" for claim, verdict, how in claims]
+        return "\n".join([self.heading, *(f"  {line}" for line in (*rows, *self.lines))])
+
+    def _repr_html_(self) -> str:
+        rows = [(finding.claim, finding.verdict.value, finding.how) for finding in self.findings]
+        table = notebook.table(("claim", "verdict", "how"), rows)
+        return notebook.card(self.heading, table, self.lines, "print(report) shows all")

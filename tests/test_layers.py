@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
 LAYERS = (
-    {"errors", "verdict", "version"},
+    {"errors", "notebook", "verdict", "version"},
     {"formula"},
     {"tensor", "algebra/scalars"},
     {"algebra/rewrite"},
@@ -36,6 +36,7 @@ LAYERS = (
     {"run"},
     {"cache"},
     {"pipeline"},
+    {"front"},
     {"cli", "commands", "display", "__main__", "__init__", "recheck"},
 )
 """The rooms of the package, from the ground up: a room imports from lower layers only."""

@@ -7,8 +7,7 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode, of_verdict
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place
-from recipe_compiler.lint.bare import bare_dynamics
-from recipe_compiler.lint.bind_arguments import asked
+from recipe_compiler.lint.bare import question
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.process import LIMITS
@@ -16,7 +15,6 @@ from recipe_compiler.lint.source import read_source
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verify.core.sizes import written
 
 
 def lint_step(
@@ -34,9 +32,8 @@ def lint_step(
         reports = [] if found.report is None else [found.report]
         say(json.dumps(to_json(reports) | {"step": _json(found.equation, found.followed)}, allow_nan=False))
     else:
-        for sentence in found.followed:
-            say(f"  {sentence}")
-        _show(found.equation)
+        for line in (*found.followed, *found.equation.lines):
+            say(f"  {line}")
         if found.report is not None:
             show_report(found.report)
     if found.report is not None:
@@ -46,8 +43,7 @@ def lint_step(
 
 def _linted(where: str, against: str | None, maps: Sequence[tuple[str, str]], *, quiet: bool) -> Lint:
     source = read_source(where)
-    dynamics, left = (_dynamics(against), tuple(maps)) if against is not None else bare_dynamics(source, maps)
-    ask = asked(source, dynamics, left)
+    ask = question(source, None if against is None else _dynamics(against), maps)
     if not quiet:
         say(f"{source.shown} is run, in a child process with {LIMITS}; `{source.step}` is called on symbols")
     return lint(ask, judged=against is not None)
@@ -58,19 +54,6 @@ def _dynamics(file: str) -> Dynamics:
     if isinstance(document, Target):
         raise ModelError([Fault(Place(file), "document", "found a target, expected dynamics or a build")])
     return bind(document) if isinstance(document, Build) else document
-
-
-def _show(read: Equation) -> None:
-    at = f" at {written(dict(read.sizes))}" if read.sizes else ""
-    if read.reason:
-        say(f"  not read{at}: {read.reason}")
-        return
-    say(f"  drift read{at}, lim E[dz]/eps{f', {read.step_size}' if read.step_size else ''}:")
-    for name, text in read.drift:
-        say(f"      {name}: {text}")
-    say(f"  diffusion read{at}, lim Cov[dz]/(2 eps), what is zero left out:")
-    for name, text in read.diffusion or (("all", "0"),):
-        say(f"      {name}: {text}")
 
 
 def _json(read: Equation, followed: Sequence[str]) -> dict[str, object]:

@@ -56,6 +56,28 @@ def derivation_latex(derivation: Derivation) -> str:
     return f"% {dynamics.name}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
+def vector_text(derivation: Derivation, vector: Sequence[Tensor]) -> list[str]:
+    """Return a vector over z of a derivation as lines of text."""
+    declared = derivation.dynamics.declarations
+    return _text_vector(calculus(declared), declared.blocks, vector)
+
+
+def vector_latex(derivation: Derivation, vector: Sequence[Tensor]) -> str:
+    """Return a vector over z of a derivation as LaTeX."""
+    declared = derivation.dynamics.declarations
+    return _latex_vector(calculus(declared), declared.blocks, vector)
+
+
+def matrix_text(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> list[str]:
+    """Return a matrix over z of a derivation as lines of text."""
+    return _text_matrix(calculus(derivation.dynamics.declarations), matrix)
+
+
+def matrix_latex(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> str:
+    """Return a matrix over z of a derivation as LaTeX."""
+    return _latex_matrix(calculus(derivation.dynamics.declarations), matrix)
+
+
 def drift_texts(derivation: Derivation, block: int) -> list[tuple[str, str]]:
     """Return the drift of one block as text, by what stands on its left: one line, or one for each place."""
     c = calculus(derivation.dynamics.declarations)

@@ -30,6 +30,12 @@ class Declared:
     """False of a symbol of SymPy's: what it does not say, another declaration of that name may."""
     lost: str = ""
     """An assumption of a symbol of SymPy's that declarations have no word for; of a size it does not matter."""
+    default: tree.Tree | None = None
+    """What a parameter is where nobody gives it a value."""
+    transform: str = ""
+    """The unbounded variable that a block of a target is sampled in: `log` or `logit`."""
+    values: tuple[int, ...] = ()
+    """The values that a field of the data may have; empty for any number."""
 
 
 def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:

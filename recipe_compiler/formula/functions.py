@@ -123,3 +123,18 @@ def div(A: object, block: object) -> Expression:
 def hessian(s: object, block: object) -> Expression:
     """Return the matrix of second derivatives of a scalar by a block."""
     return _call("hessian", s, block)
+
+
+def N(mean: object, cov: object) -> Expression:
+    """Return a draw of the normal law of mean 0 and a covariance, new wherever it stands; in updates and `init`."""
+    return _call("N", mean, cov)
+
+
+def next_(block: object) -> Expression:
+    """Return the next value of a block, where an update of another block uses it."""
+    return _call("next", block)
+
+
+def grad_tilde(s: object, block: object) -> Expression:
+    """Return the estimate of grad(s, block) over a minibatch, in updates."""
+    return _call("grad_tilde", s, block)

@@ -1,10 +1,9 @@
-"""Python objects to syntax trees: the only door from Python. Names, operators, and SymPy's objects.
+"""Python objects to syntax trees: the only door from Python. Operators, and SymPy's objects.
 
-`vector("theta", "d")` and its siblings make names that carry their own declaration; operators build trees. Nothing is
-computed: what Python writes is what the text of the same formula would give.
+Names carry their own declaration (`formula/declaring.py`); operators build trees. Nothing is computed: what Python
+writes is what the text of the same formula would give.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,14 +12,12 @@ import sympy
 from recipe_compiler.errors import Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
-from recipe_compiler.formula.declared import PYTHON, REAL, Declared, checked_name, checked_size, merged, refusal
+from recipe_compiler.formula.declared import PYTHON, Declared, merged, refusal
 from recipe_compiler.formula.exact import exact, literal
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.sympy_names import sympy_names
 from recipe_compiler.formula.sympy_tree import sympy_tree
 from recipe_compiler.formula.syntax import parse
-
-Size = str | int
+from recipe_compiler.formula.written import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +26,9 @@ class Expression:
 
     tree: tree.Tree
     names: tuple[Declared, ...] = ()
+
+    def __repr__(self) -> str:
+        return written(self.tree)
 
     __array_ufunc__: ClassVar[None] = None  # else NumPy would take an Expression apart
     __iter__: ClassVar[None] = None  # __getitem__ alone would make it an endless sequence
@@ -111,48 +111,6 @@ class Expression:
         return Expression(tree.Transposed(self.tree), self.names)
 
 
-I = Expression(tree.Constant("I"))  # noqa: E741 - the identity has this name in every formula
-ones = Expression(tree.Constant("ones"))
-pi = Expression(tree.Constant("pi"))
-
-
-def scalar(name: str, *, is_: str | Sequence[str] = "real", domain: str = "real") -> Expression:
-    """Declare a scalar: `is_` are the kinds of a parameter, `domain` is that of a block. Raises SpecError."""
-    return _named(Declared(name, SCALAR, _kinds(is_), _domain(domain)))
-
-
-def vector(name: str, size: Size, *, is_: str | Sequence[str] = "real", domain: str = "real") -> Expression:
-    """Declare a column of a symbolic (`"d"`) or fixed size. Raises SpecError."""
-    return _named(Declared(name, Shape(checked_size(size)), _kinds(is_), _domain(domain)))
-
-
-def matrix(name: str, rows: Size, cols: Size, *, is_: str | Sequence[str] = "real", domain: str = "real") -> Expression:
-    """Declare a matrix of symbolic or fixed sizes. Raises SpecError."""
-    return _named(Declared(name, Shape(checked_size(rows), checked_size(cols)), _kinds(is_), _domain(domain)))
-
-
-def function(
-    name: str,
-    *,
-    of: object,
-    shape: Size | tuple[()] | tuple[Size] | tuple[Size, Size] = (),
-    is_: str | Sequence[str] = "real",
-    role: str = "",
-) -> Expression:
-    """Declare a function of one block or of several, a scalar unless a shape is given. Raises SpecError.
-
-    The object itself stands for the function at its blocks; `U(theta)` says the same.
-    """
-    blocks = [expression(block) for block in (of if isinstance(of, tuple | list) else (of,))]
-    names = tuple(block.tree.name for block in blocks if isinstance(block.tree, tree.Name))
-    if len(names) < len(blocks):
-        raise refusal(f"found an expression among the blocks of {name}, expected names", entry="functions")
-    sizes = shape if isinstance(shape, tuple) else (shape,)
-    declared = Declared(name, Shape(*(checked_size(size) for size in sizes)), _kinds(is_), of=names, role=role)
-    used = merged((declared,), *(block.names for block in blocks))
-    return Expression(tree.Name(checked_name(name)), used)
-
-
 def expression(obj: object) -> Expression:
     """Return any object that means a formula as an Expression. Raises SpecError naming the class of any other."""
     if isinstance(obj, Expression):
@@ -199,23 +157,6 @@ def block_rows(obj: object) -> tuple[tuple[object, ...], ...]:
     if isinstance(obj, list | tuple) and all(isinstance(row, list | tuple) for row in obj):
         return tuple(tuple(row) for row in obj)
     raise refusal(f"found a {type(obj).__name__}, expected rows: [[0, -I], [I, 0]]")
-
-
-def _named(declared: Declared) -> Expression:
-    return Expression(tree.Name(checked_name(declared.name)), (declared,))
-
-
-def _kinds(is_: str | Sequence[str]) -> tuple[Kind, ...]:
-    words = (is_,) if isinstance(is_, str) else tuple(is_)
-    known = {kind.value: kind for kind in Kind}
-    for word in words:
-        if word not in known:
-            raise refusal(f"found the kind {word!r}, expected one of {', '.join(known)}", entry="is_")
-    return tuple(known[word] for word in words)
-
-
-def _domain(domain: str) -> tree.Tree:
-    return REAL if domain == "real" else parse(domain, "domain", PYTHON)
 
 
 def _sum(left: Expression, right: Expression) -> Expression:

@@ -4,7 +4,7 @@ Sums and products are n-ary, so that a sum of thousands of terms is not thousand
 a sum with a negated term; a product keeps the operator before each factor but the first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -215,3 +215,15 @@ def with_children(tree: Tree, new: Sequence[Tree]) -> Tree:
 def placed(tree: Tree, at: At) -> Tree:
     """Return a tree that is said to start elsewhere; its parts stay where they are."""
     return replace(tree, at=at)
+
+
+def language_names(tree: Tree) -> Iterator[str]:
+    """Yield the names in a tree from Python that are known to be the language's, whatever is declared."""
+    left = [tree]
+    while left:
+        part = left.pop()
+        if isinstance(part, Constant) or (isinstance(part, Call) and part.language):
+            yield part.name
+        elif isinstance(part, Explicit):
+            yield "Matrix"
+        left += children(part)

@@ -24,6 +24,7 @@ from recipe_compiler.lint.read import (
     with_needs,
 )
 from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.sizes import written
 from recipe_compiler.verify.updates.expansion import ZERO
 from recipe_compiler.verify.updates.step_residual import Part, by_powers, residual
 
@@ -44,6 +45,20 @@ class Equation:
     """As what the step size was read; empty where it is the argument itself."""
     reason: str = ""
     """Why it could not be read."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The limit in lines of text, or why there is none."""
+        at = f" at {written(dict(self.sizes))}" if self.sizes else ""
+        if self.reason:
+            return (f"not read{at}: {self.reason}",)
+        by = f", {self.step_size}" if self.step_size else ""
+        return (
+            f"drift read{at}, lim E[dz]/eps{by}:",
+            *(f"    {name}: {text}" for name, text in self.drift),
+            f"diffusion read{at}, lim Cov[dz]/(2 eps), what is zero left out:",
+            *(f"    {name}: {text}" for name, text in self.diffusion or (("all", "0"),)),
+        )
 
 
 def equation(read: Read) -> Equation:

@@ -7,7 +7,7 @@ from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condit
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree import Tree
+from recipe_compiler.formula.tree import Tree, language_names
 from recipe_compiler.spec.yaml_nodes import Scalar
 
 
@@ -20,6 +20,8 @@ class Entry:
 
     def tree(self) -> Tree:
         """Return the syntax tree. Raises SpecError."""
+        if self.scalar.formula is not None:
+            return self.scalar.formula
         comment = self.scalar.comment
         if len(comment) > 1 and comment[1] not in " #!":
             problem = f"found `{comment[:40]}` after the formula, which YAML takes for a comment and drops"
@@ -37,6 +39,7 @@ class Entry:
 
     def elaborated(self, tree: Tree, scope: Scope, expected: Shape | None) -> Formula:
         """Return the typed formula of a part of the entry."""
+        self._refuse_shadowed(tree, scope)
         try:
             return elaborate(tree, scope, expected, self.name, _START)
         except DocumentError as error:
@@ -45,10 +48,18 @@ class Entry:
     def condition(self, scope: Scope) -> Compare:
         """Return a comparison: `a*c - b**2 >= 0`. Raises SpecError or ModelError."""
         tree = self.tree()
+        self._refuse_shadowed(tree, scope)
         try:
             return elaborate_condition(tree, scope, self.name, _START)
         except DocumentError as error:
             raise ModelError([self.relocated(fault) for fault in error.faults]) from None
+
+    def _refuse_shadowed(self, tree: Tree, scope: Scope) -> None:
+        """Raise ModelError where an object of Python means the language's `I` or `exp`, and its text another name."""
+        for name in language_names(tree) if self.scalar.formula is not None else ():
+            if scope.declarations.find(name) is not None or name in scope.declarations.sizes:
+                problem = f"found the language's `{name}` beside a declared `{name}`, expected different names"
+                raise ModelError([Fault(self.scalar.place, self.name, problem, f"rename what is declared: `{name}_`")])
 
     def relocated(self, fault: Fault) -> Fault:
         """Return a fault of the bare text at its place in the file."""

@@ -1,6 +1,7 @@
 """Documents from files: YAML, where the kind is seen from the keys, or Python."""
 
 from collections.abc import Callable
+from collections.abc import Mapping as Table
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +12,7 @@ from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.kinds import EACH_HAS, KINDS
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.python_file import load_python
-from recipe_compiler.spec.read_build import Unread, read_build
+from recipe_compiler.spec.read_build import Around, Unread, read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
 from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.yaml_nodes import Mapping
@@ -46,8 +47,13 @@ def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | No
     return document
 
 
+def around(folder: Path, parts: Table[str, Dynamics | Target] | None = None, *, in_memory: bool = False) -> Around:
+    """Return what a build is read beside: the files of a folder, and parts that are there already."""
+    return Around(folder, lambda part: _load_yaml(part, _leave_unread), parts or {}, in_memory)
+
+
 def _read_build(root: Mapping, file: str, faults: Faults) -> Build | None:
-    return read_build(root, file, lambda part: _load_yaml(part, _leave_unread), faults)
+    return read_build(root, file, around(Path(file).parent), faults)
 
 
 def _leave_unread(root: Mapping, file: str, faults: Faults) -> Unread:

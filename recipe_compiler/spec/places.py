@@ -9,7 +9,7 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Source
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
-_ORDERED = frozenset({"state", "parameters", "functions", "data"})
+ORDERED = frozenset({"state", "parameters", "functions", "data"})
 """Sections whose order is meant: that of z, of arguments, of fields."""
 
 
@@ -40,7 +40,7 @@ def canonical(root: Mapping) -> str:
     """Return the document as JSON: keys sorted but for those whose order counts, no spaces, scalars as text."""
     document: dict[str, object] = {}
     for key, node in root.entries:
-        if key.text in _ORDERED and isinstance(node, Mapping):
+        if key.text in ORDERED and isinstance(node, Mapping):
             document[key.text] = [[name.text, plain(value)] for name, value in node.entries]
         else:
             document[key.text] = plain(node)

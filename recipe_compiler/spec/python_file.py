@@ -1,4 +1,4 @@
-"""Dynamics from a Python file. Such a file is code and runs as code."""
+"""Documents from a Python file. Such a file is code and runs as code."""
 
 import importlib.util
 import sys
@@ -6,11 +6,15 @@ from pathlib import Path
 
 from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.model import Build, Dynamics, Target
+
+Document = Dynamics | Target | Build
 
 
-def load_python(path: Path, name: str | None) -> Dynamics:
-    """Run a Python file and return the dynamics it calls `name` (the only ones, if no name is given).
+def load_python(path: Path, name: str | None) -> Document:
+    """Run a Python file and return the document it calls `name` (the only one, if no name is given).
+
+    A document is an object that the language states, or whatever holds one as its `document`.
 
     Raises SpecError if there is no such file or object, or the file raises.
     """
@@ -36,14 +40,16 @@ def load_python(path: Path, name: str | None) -> Dynamics:
         line = _line_in(file)
         problem = f"found {type(error).__name__} when the file ran{f': {error}' if str(error) else ''}"
         raise SpecError([Fault(Place(file, line), "document", problem)]) from error
-    stated = {key: value for key, value in vars(module).items() if isinstance(value, Dynamics)}
+    held = ((key, getattr(value, "document", value)) for key, value in vars(module).items())
+    stated = {key: document for key, document in held if isinstance(document, Document)}
     if name is None and len(stated) == 1:
         return next(iter(stated.values()))
     if name in stated:
         return stated[name]
-    wanted = f"dynamics called `{name}`" if name else "the name of one"
+    what = "dynamics" if all(isinstance(document, Dynamics) for document in stated.values()) else "documents"
+    wanted = f"{what} called `{name}`" if name else "the name of one"
     hint = nearest(name, tuple(stated)) if name else f"write {path.name}:NAME"
-    problem = f"found the dynamics {', '.join(stated) or 'none'}, expected {wanted}"
+    problem = f"found the {what} {', '.join(stated) or 'none'}, expected {wanted}"
     raise SpecError([Fault(Place(file), name or "document", problem, hint)])
 
 

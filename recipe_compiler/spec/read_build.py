@@ -1,7 +1,8 @@
-"""Builds from YAML: dynamics, target, what is bound, the values, the scheme and the run."""
+"""Builds from their documents: dynamics, target, what is bound, the values, the scheme and the run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping as Table
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -46,11 +47,24 @@ class Unread:
 
 
 Part = Dynamics | Target | Unread
-LoadPart = Callable[[Path], Part]
 
 
-def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) -> Build | None:
-    """Return the build a document states, its dynamics and target read with `load_part`.
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the document of a build is read beside."""
+
+    folder: Path
+    """What the names of files in it are relative to."""
+    load_part: Callable[[Path], Part]
+    """Reads its dynamics, and its target."""
+    parts: Table[str, Dynamics | Target] = field(default_factory=dict[str, Dynamics | Target])
+    """Those that are there already, by their keys: a build in Python has objects for them."""
+    in_memory: bool = False
+    """Whether the data are given with each run, and the document says nothing of them."""
+
+
+def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Build | None:
+    """Return the build a document states, its dynamics and target with it.
 
     Every fault of the three documents is added to `faults`, and None returned if there is one.
     """
@@ -58,9 +72,8 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
     check_names(root, ("bind", "parameters", "sizes", "init"), faults)
     document = validate(root, BuildDocument, faults)
     page = Page(root, faults)
-    folder = Path(file).parent
-    dynamics = _part(page, "dynamics", folder, load_part)
-    target = _part(page, "target", folder, load_part)
+    dynamics = _part(page, "dynamics", around)
+    target = _part(page, "target", around)
     if document is None or not isinstance(dynamics, Dynamics) or not isinstance(target, Target):
         return None
     parameters = _new_parameters(page, document, dynamics, target)
@@ -76,9 +89,9 @@ def read_build(root: Mapping, file: str, load_part: LoadPart, faults: Faults) ->
     V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
     control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
-    values = _values(page, document, dynamics, target, parameters, folder)
+    values = _values(page, document, dynamics, target, parameters, around.folder)
     _check_lengths(page, (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters), values)
-    data = read_data(page, document, target, folder)
+    data = None if around.in_memory else read_data(page, document, target, around.folder)
     check_run(page, document, target)
     check_minibatch(page, document)
     check_estimates(page, document, target)
@@ -116,8 +129,10 @@ def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
     return RunSettings(**run, step_size=float(document.run.step_size), schedule=schedule)
 
 
-def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Dynamics | Target | None:
+def _part(page: Page, key: str, around: Around) -> Dynamics | Target | None:
     """Return the dynamics or target of a build; None where a fault was added."""
+    if key in around.parts:
+        return _of_kind(page, key, around.parts[key], "this object")
     entry = page.entry(key, key)
     if entry is None or not entry.scalar.text:
         return None
@@ -126,19 +141,23 @@ def _part(page: Page, key: str, folder: Path, load_part: LoadPart) -> Dynamics |
         hint = "a Python specification is code; a build is data and runs nothing when it is read"
         page.fault((key,), key, f"found `{shown(name)}`, expected the name of a YAML file", hint)
         return None
-    path = folder / name
+    path = around.folder / name
     if "\0" in name or not path.is_file():
         page.fault(
             (key,), key, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"
         )
         return None
-    part = page.faults.catch(lambda: load_part(path))
+    return _of_kind(page, key, page.faults.catch(lambda: around.load_part(path)), f"`{name}`")
+
+
+def _of_kind(page: Page, key: str, part: Part | None, held: str) -> Dynamics | Target | None:
+    """Return a part of the kind that its key wants; None where it is of another, and a fault was added."""
     wanted = Dynamics if key == "dynamics" else Target
-    if part is not None and not isinstance(part, wanted):
-        words = {Dynamics: "dynamics", Target: "a target", Unread: "a build"}
-        page.fault((key,), key, f"found {words[type(part)]} in `{name}`, expected {words[wanted]}")
-        return None
-    return part
+    if part is None or isinstance(part, wanted):
+        return part
+    words = {Dynamics: "dynamics", Target: "a target", Unread: "a build"}
+    page.fault((key,), key, f"found {words[type(part)]} in {held}, expected {words[wanted]}")
+    return None
 
 
 def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:

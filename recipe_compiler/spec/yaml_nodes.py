@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from recipe_compiler.errors import Fault, Place
+from recipe_compiler.formula.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Scalar:
     """Offsets in the text to their places, where the file holds the text word for word."""
     comment: str = ""
     """What follows ` #` on the same line."""
+    formula: Tree | None = None
+    """What the text was written from, where a formula is an object of Python and no text of a file."""
 
     def locate(self, offset: int) -> Place:
         """Return the place of the character at `offset`."""

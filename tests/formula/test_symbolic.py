@@ -8,20 +8,10 @@ from recipe_compiler.errors import ModelError, Place, SpecError
 from recipe_compiler.formula import functions as fn
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaring import I, function, matrix, ones, pi, scalar, vector
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.formula.symbolic import (
-    I,
-    block_rows,
-    declared_in,
-    function,
-    matrix,
-    ones,
-    pi,
-    scalar,
-    tree_of,
-    vector,
-)
+from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
 
 WHERE = Place("spec.py")
 COLUMN, SQUARE = Shape("d"), Shape("d", "d")

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 import sympy
 
-from recipe_compiler import Dynamics, I, function, load, matrix, scalar, vector
 from recipe_compiler.errors import ModelError, SpecError
+from recipe_compiler.formula.declaring import I, function, matrix, scalar, vector
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 from recipe_compiler.spec import model
 from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.python import state_dynamics
 
 
 def sghmc(**changes: object) -> model.Dynamics:
@@ -28,7 +30,7 @@ def sghmc(**changes: object) -> model.Dynamics:
         "parameters": [M],
         "claims": {"drift": {"theta": "inv(M) @ r", r: "-grad(U, theta) - C @ inv(M) @ r"}, "marginal": {theta: U}},
     }
-    return Dynamics(**{**stated, **changes})
+    return state_dynamics(**{**stated, **changes})
 
 
 def test_both_doors_lead_to_the_same_dynamics(specs: Path) -> None:
@@ -44,7 +46,7 @@ def test_sympy_matrices_are_block_matrices() -> None:
     theta, r, C = sympy.MatrixSymbol("theta", d, 1), sympy.MatrixSymbol("r", d, 1), sympy.MatrixSymbol("C", d, d)
     identity, zero = sympy.Identity(d), sympy.ZeroMatrix(d, d)
     U = sympy.Function("U")(theta)
-    dynamics = Dynamics(
+    dynamics = state_dynamics(
         name="sghmc",
         state=[theta, r],
         H=U + sympy.Trace(r * r.T) / 2,
@@ -62,7 +64,7 @@ def test_sympy_scalars_and_matrices_of_them_are_scalar_blocks() -> None:
     x, y, a = sympy.Symbol("x"), sympy.Symbol("y"), sympy.Symbol("a", positive=True)
     zero, one = sympy.S.Zero, sympy.S.One
     Q = sympy.Matrix([[zero, -one], [one, zero]])
-    dynamics = Dynamics(name="k", state=[x, y], H=x**4 + y**2 / 2, D=sympy.Matrix([[0, 0], [0, a * x**2]]), Q=Q)
+    dynamics = state_dynamics(name="k", state=[x, y], H=x**4 + y**2 / 2, D=sympy.Matrix([[0, 0], [0, a * x**2]]), Q=Q)
     assert [p.kinds for p in dynamics.declarations.parameters] == [(Kind.POSITIVE,)]
     assert dynamics.Q[0][1].shape == Shape()
 
@@ -70,14 +72,14 @@ def test_sympy_scalars_and_matrices_of_them_are_scalar_blocks() -> None:
 def test_domains_and_assumptions_are_read() -> None:
     a = scalar("a", is_="positive")
     x = scalar("x", domain="interval(0, 1)")
-    dynamics = Dynamics(name="k", state=[x], H=a * x**2, D=[[x]], Q=[[0]], assume=[a > 1, "a < 2"])
+    dynamics = state_dynamics(name="k", state=[x], H=a * x**2, D=[[x]], Q=[[0]], assume=[a > 1, "a < 2"])
     assert dynamics.declarations.blocks[0].domain.name is DomainName.INTERVAL
     assert [condition.op for condition in dynamics.declarations.assume] == [">", "<"]
 
 
 def test_one_block_needs_no_rows() -> None:
     x = vector("x", "d")
-    assert Dynamics(name="k", state=[x], H=x.T @ x, D=I, Q=0).D[0][0].shape == Shape("d", "d")
+    assert state_dynamics(name="k", state=[x], H=x.T @ x, D=I, Q=0).D[0][0].shape == Shape("d", "d")
 
 
 def test_faults_are_gathered_at_the_line_of_the_statement() -> None:
@@ -99,7 +101,7 @@ def test_faults_are_gathered_at_the_line_of_the_statement() -> None:
         ({"claims": {"drift": {"theta": "r"}}}, "claims.drift", "no drift of `r`"),
         ({"claims": {"drift": {"q": "r"}}}, "claims.drift.q", "a block of the state"),
         ({"claims": {"interpretation": "Ito"}}, "claims.interpretation", "stratonovich"),
-        ({"H": object()}, "formula", "object"),
+        ({"H": object()}, "H", "object"),
         ({"potential": "V"}, "potential", "no function `V`"),
         ({"parameters": [matrix("d", 2, 2)]}, "parameters.d", "already a size"),
     ],
@@ -142,11 +144,11 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_units_are_declared_as_in_yaml() -> None:
     x, k = scalar("x"), scalar("k", is_="positive")
     stated = {"name": "spring", "state": [x], "H": k * x**2 / 2, "D": [[1]], "Q": [[0]]}
-    plain = Dynamics(**stated)
-    measured = Dynamics(**stated, units={"x": "length", "k": "length**(-2)"})
+    plain = state_dynamics(**stated)
+    measured = state_dynamics(**stated, units={"x": "length", "k": "length**(-2)"})
     assert measured.units == (("x", "length"), ("k", "length**(-2)"))
     assert digest(plain) != digest(measured)
     with pytest.raises(ModelError, match="found the unit of `y`, expected one of a block"):
-        Dynamics(**stated, units={"y": "length"})
+        state_dynamics(**stated, units={"y": "length"})
     with pytest.raises(SpecError, match="expected a unit"):
-        Dynamics(**stated, units={"x": "length + 1"})
+        state_dynamics(**stated, units={"x": "length + 1"})

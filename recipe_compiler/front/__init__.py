@@ -1,0 +1,1 @@
+"""What `import recipe_compiler` offers: documents with verbs, results that show themselves."""

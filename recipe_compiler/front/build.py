@@ -1,0 +1,130 @@
+"""Builds stated in Python."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from recipe_compiler.front.document import Document, derived
+from recipe_compiler.front.dynamics import Dynamics
+from recipe_compiler.front.target import Target
+from recipe_compiler.spec import model
+from recipe_compiler.spec.python_build import state_build
+
+if TYPE_CHECKING:
+    from recipe_compiler.front.derivation import Derivation
+
+
+class Build(Document):
+    """Everything one emitted module needs: dynamics, a target, values, a scheme, and how long to run.
+
+    Parameters
+    ----------
+    name : str
+        An ASCII identifier, the module's name.
+    dynamics, target : Dynamics and Target, or the name of a YAML file of one
+        Names of files, here and in `data`, are relative to the Python file, or to the working directory of a session.
+    step_size : number
+        eps.
+    scheme : {"euler", "sequential_euler"}
+        The rule that makes one step.
+    order : sequence of blocks
+        In which they are updated, of `sequential_euler`.
+    variant : {"full", "minibatch"}
+        What the gradient is computed from.
+    bind : mapping, optional
+        Parameter or function of the dynamics to the formula put in its place.
+    parameters : mapping, optional
+        Parameter, by its name or its object, to its value: a number, rows, an array, or the name of a .npy file. One
+        that the build brings in is declared by the object that carries it.
+    sizes : mapping, optional
+        Symbolic sizes to numbers.
+    data : mapping, optional
+        `file` and, for each field of the target, its columns; `arrays`, `standardise`, `intercept`, ... as in YAML.
+        Left out, the data are given with each run.
+    init : mapping, optional
+        Blocks to where they start: formulas of parameters and draws `N(0, cov)`.
+    gradient_noise : formula, "estimate" or mapping, optional
+        V, the covariance of the minibatch gradient.
+    minibatch : mapping, optional
+        `replacement`, `blocks`, `control_variates`, as in YAML.
+    noise : {"xoshiro", "philox", "numpy"}, optional
+        What the noise is drawn from.
+    draws, warmup, thin, chains, seed, batch_size, lanes, schedule : optional
+        How long to run, as in YAML; `Model.sample` may say otherwise.
+    title, references : str, sequence of str
+        As of `Dynamics`.
+
+    Raises:
+    ------
+    SpecError, ModelError
+        As of `Dynamics`, of all three documents.
+
+    Examples:
+    --------
+    >>> theta = vector("theta", "d")
+    >>> U = function("U", of=theta, role="potential")
+    >>> sgld = Dynamics(name="sgld", state=[theta], H=U, D=[[I]], Q=[[0]])
+    >>> normal = Target(name="normal", state=[theta], potential=theta.T @ theta / 2)
+    >>> Build(name="sgld_normal", dynamics=sgld, target=normal, sizes={"d": 3}, step_size=0.05)
+    <Build sgld_normal>
+    """
+
+    document: model.Build
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        dynamics: Dynamics | str | PathLike[str],
+        target: Target | str | PathLike[str],
+        step_size: float | str,
+        scheme: str = "euler",
+        order: Sequence[object] = (),
+        variant: str = "full",
+        bind: Mapping[object, object] | None = None,
+        parameters: Mapping[object, object] | None = None,
+        sizes: Mapping[str, int] | None = None,
+        data: Mapping[str, object] | None = None,
+        init: Mapping[object, object] | None = None,
+        gradient_noise: object = None,
+        minibatch: Mapping[str, object] | None = None,
+        noise: str | None = None,
+        draws: int | None = None,
+        warmup: int | None = None,
+        thin: int | None = None,
+        chains: int | None = None,
+        seed: int | None = None,
+        batch_size: int | None = None,
+        lanes: bool | None = None,
+        schedule: Mapping[str, object] | None = None,
+        title: str = "",
+        references: Sequence[str] = (),
+    ) -> None:
+        run = {
+            "step_size": step_size, "draws": draws, "warmup": warmup, "thin": thin, "chains": chains, "seed": seed,
+            "batch_size": batch_size, "lanes": lanes, "schedule": schedule,
+        }  # fmt: skip
+        made = state_build(
+            name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),
+            target=target.document if isinstance(target, Document) else str(target), scheme=scheme, order=order,
+            variant=variant, bind=bind, parameters=parameters, sizes=sizes, data=data, init=init,
+            gradient_noise=gradient_noise, minibatch=minibatch, noise=noise, run=run, title=title,
+            references=references,
+        )  # fmt: skip
+        object.__setattr__(self, "document", made)
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The dynamics, with nothing bound."""
+        return Dynamics.of(self.document.dynamics)
+
+    @property
+    def target(self) -> Target:
+        """The target."""
+        return Target.of(self.document.target)
+
+    def derive(self) -> "Derivation":
+        """Return grad H, Gamma and the drift of the dynamics with everything bound; errors are those of `Dynamics`."""
+        from recipe_compiler.spec.bind import bind
+
+        return derived(bind(self.document))

@@ -1,0 +1,227 @@
+"""From documents to a model that can be sampled: compiled, verified, read back."""
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recipe_compiler.cache.entries import open_cache
+from recipe_compiler.cache.reports import check_once
+from recipe_compiler.emit.module import Module
+from recipe_compiler.front.build import Build
+from recipe_compiler.front.doubts import DoubtWarning, SampleWarning
+from recipe_compiler.front.dynamics import Dynamics
+from recipe_compiler.front.load import load
+from recipe_compiler.front.target import Target
+from recipe_compiler.pipeline import compile_build, conclude, draw, plan, prepare_run, write_module
+from recipe_compiler.run.arrays import data_of
+from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.progress import progress_bars
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.stages import Plan, Run, demand_no_code, settings_of
+from recipe_compiler.run.summary import summarise
+from recipe_compiler.verdict import Report
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Model:
+    """An emitted module with the documents it was made of; made by `compile`.
+
+    Attributes:
+    ----------
+    build : Build
+        What was compiled.
+    report : Report
+        The verdicts about it.
+    text : str
+        The standalone module, which needs numpy and numba alone.
+    """
+
+    build: Build
+    report: Report
+    module: Module
+    allow_undecided: bool = False
+    cache: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the build, and of its module."""
+        return self.module.name
+
+    @property
+    def text(self) -> str:
+        """The text of the emitted module."""
+        return self.module.text
+
+    def write(self, folder: str | PathLike[str] = ".") -> Path:
+        """Write the module as FOLDER/NAME.py, whole or not at all, and return where it is.
+
+        Raises:
+        ------
+        OSError
+            The file cannot be written.
+        """
+        return write_module(self.module, folder)
+
+    def sample(
+        self, data: Mapping[str, object] | None = None, *, draws: int | None = None, warmup: int | None = None,
+        chains: int | None = None, seed: int | None = None, step_size: float | None = None, thin: int | None = None,
+        batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: bool = True,
+        checkpoint: str | PathLike[str] | None = None, resume: bool = False, allow_code: bool = False,
+    ) -> "DataTree":  # fmt: skip
+        """Run chains and return their draws as ArviZ reads them.
+
+        The same data, settings and seed give the same draws bit for bit on one machine.
+
+        Parameters
+        ----------
+        data : mapping, optional
+            Field of the target to its array: the first axis counts the data. Left out, the file that the build names.
+        draws, warmup, chains, seed, step_size, thin, batch_size, lanes : optional
+            As of `Build`, and as the build says where they are left out.
+        cores : int, optional
+            Threads; by default, all cores.
+        progress : bool
+            Whether to show how far the chains are, on a terminal or in a notebook.
+        checkpoint : path-like, optional
+            A folder in which the chains are kept, once a minute and at the end.
+        resume : bool
+            Whether to go on from `checkpoint`: the same bits as of a run that never stopped.
+        allow_code : bool
+            Whether to run the Python file that a target names as its gradient.
+
+        Returns:
+        -------
+        xarray.DataTree
+            Groups `posterior`, `sample_stats`, `auxiliary`, and `warmup_...` of both. Its attributes hold settings,
+            verdicts and, line by line, `doubts`, `warnings` and what is forecast of minibatches, `forecast_lines`.
+
+        Raises:
+        ------
+        DataError, RunError
+            Data, sizes or values that do not fit; settings that no run can have.
+
+        Warns:
+        -----
+        DoubtWarning, SampleWarning
+            The draws are not to be believed, with the evidence; numbers made of them are rough.
+        """
+        given = {
+            "draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "step_size": step_size, "thin": thin,
+            "batch_size": batch_size, "lanes": lanes,
+        }  # fmt: skip
+        ready = plan(self._run(data, given, allow_code=allow_code))
+        kept = None if checkpoint is None else Checkpoint(Path(checkpoint), ready.run.facts)
+        settings = ready.run.settings
+        total = settings.warmup + settings.draws
+        with kept or nullcontext(), progress_bars(settings.chains, total, quiet=not progress) as watch:
+            drawn = draw(ready, watch, cores, kept, resume=resume)
+        return _concluded(ready, drawn, kept)
+
+    def _run(self, data: Mapping[str, object] | None, given: Mapping[str, object], *, allow_code: bool) -> Run:
+        """Return the run that is asked for, with its data in memory or from the file of the build."""
+        build = self.build.document
+        demand_no_code(build, "allow_code=True", allowed=allow_code)
+        settings = settings_of(build, given)
+        dtype = "float64" if build.data is None else build.data.dtype
+        held = None if data is None else data_of(data, build.target, dtype)
+        cache = open_cache(use=self.cache)
+        return prepare_run(build, self.report, settings, held, allow_undecided=self.allow_undecided, cache=cache)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}, {self.report.verdict.value}>"
+
+
+def _concluded(ready: Plan, drawn: Draws, kept: Checkpoint | None) -> "DataTree":
+    """Return the tree of draws with all that is said of them, the doubts and warnings said aloud."""
+    tree, told = conclude(ready, drawn)
+    summary = summarise(tree, drawn, told)
+    notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
+    rough = (*notes, *summary.warnings)
+    ahead = () if ready.forecast is None else ready.forecast.says
+    said = {"doubts": summary.doubts, "warnings": rough, "forecast_lines": ahead}
+    tree.attrs.update({name: "\n".join(sentences) for name, sentences in said.items()})
+    for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
+        for sentence in sentences:
+            warnings.warn(sentence, category, stacklevel=3)
+    return tree
+
+
+def compile(
+    dynamics: Dynamics | Build | str | PathLike[str],
+    target: Target | str | PathLike[str] | None = None,
+    *,
+    name: str = "",
+    allow_undecided: bool = False,
+    cache: bool = True,
+    **stated: Any,
+) -> Model:
+    """Verify, emit and read back the sampler of dynamics for a target.
+
+    Parameters
+    ----------
+    dynamics : Dynamics or Build, or the name of a YAML file of one
+        A build says everything by itself.
+    target : Target, optional
+        What is sampled.
+    name : str
+        Of the build and its module; by default those of dynamics and target.
+    allow_undecided : bool
+        Whether a build may be compiled that is neither proved nor refuted.
+    cache : bool
+        Whether verdicts of earlier commands are used, and these kept.
+    **stated
+        What `Build` takes: `step_size`, `scheme`, `bind`, `parameters`, `sizes`, ...
+
+    Returns:
+    -------
+    Model
+        What can be sampled, and written as a file.
+
+    Raises:
+    ------
+    SpecError, ModelError
+        The build is malformed or means nothing.
+    VerificationError
+        A required claim is refuted, or undecided where that is not allowed.
+    CompilerError
+        The emitted text is not what was verified.
+
+    Examples:
+    --------
+    >>> theta = vector("theta", "d")
+    >>> U = function("U", of=theta, role="potential")
+    >>> sgld = Dynamics(name="sgld", state=[theta], H=U, D=[[I]], Q=[[0]])
+    >>> normal = Target(name="normal", state=[theta], potential=theta.T @ theta / 2)
+    >>> compile(sgld, normal, sizes={"d": 2}, step_size=0.05)
+    <Model sgld_normal, proved>
+    """
+    build = _build(dynamics, target, name, stated)
+    kept = open_cache(use=cache)
+    report = check_once(build.document, kept)
+    module = compile_build(build.document, report, allow_undecided=allow_undecided, cache=kept)
+    return Model(build, report, module, allow_undecided, cache)
+
+
+def _build(
+    dynamics: Dynamics | Build | str | PathLike[str], target: Target | str | PathLike[str] | None, name: str,
+    stated: Mapping[str, Any],
+) -> Build:  # fmt: skip
+    """Return what is to be compiled: a build as it is, or the one that dynamics, a target and the rest state."""
+    first = load(dynamics) if isinstance(dynamics, (str, PathLike)) else dynamics
+    if isinstance(first, Build):
+        more = [*(["target"] if target is not None else []), *(["name"] if name else []), *stated]
+        if more:
+            raise TypeError(f"found a build and {', '.join(more)}, expected the build alone: it says everything itself")
+        return first
+    second = load(target) if isinstance(target, (str, PathLike)) else target
+    if not isinstance(first, Dynamics) or not isinstance(second, Target):
+        found = " and ".join(type(part).__name__ for part in (first, second))
+        raise TypeError(f"found {found}, expected Dynamics and a Target, or a Build")
+    return Build(name=name or f"{first.name}_{second.name}", dynamics=first, target=second, **stated)

@@ -1,0 +1,77 @@
+"""Targets stated in Python."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from recipe_compiler.front.document import Document
+from recipe_compiler.spec import model
+from recipe_compiler.spec.python_target import state_target
+
+
+class Target(Document):
+    """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential` U, or code for grad U, alone.
+
+    Parameters
+    ----------
+    name : str
+        An ASCII identifier.
+    state : sequence of Expression
+        Its blocks, each with a `domain` and, where that is bounded, perhaps a `transform`.
+    potential : formula, optional
+        U itself.
+    log_prior : formula, optional
+        Of the state alone.
+    log_likelihood : formula, optional
+        Of ONE datum, whose fields `data` declares.
+    data : sequence of Expression
+        Fields of the data, made by `recipe_compiler.data`.
+    gradient : str, optional
+        `my_gradient.py:grad_U`: code of which nothing is proved.
+    parameters : sequence of Expression
+        Objects whose names texts use and no other object declares.
+    assume : sequence of comparisons
+        What parameters satisfy.
+    title, references : str, sequence of str
+        As of `Dynamics`.
+
+    Raises:
+    ------
+    SpecError, ModelError
+        As of `Dynamics`.
+
+    Examples:
+    --------
+    >>> theta = vector("theta", "d")
+    >>> x, y = data("x", "N", "d"), data("y", "N", values=[0, 1])
+    >>> Target(name="logistic", state=[theta], data=[x, y], log_prior=-theta.T @ theta / 20,
+    ...        log_likelihood=y * (x @ theta) - softplus(x @ theta))
+    <Target logistic>
+    """
+
+    document: model.Target
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        state: Sequence[object],
+        potential: object = None,
+        log_prior: object = None,
+        log_likelihood: object = None,
+        data: Sequence[object] = (),
+        gradient: str | Path | None = None,
+        parameters: Sequence[object] = (),
+        assume: Sequence[object] = (),
+        title: str = "",
+        references: Sequence[str] = (),
+    ) -> None:
+        made = state_target(
+            name=name, state=state, potential=potential, log_prior=log_prior, log_likelihood=log_likelihood, data=data,
+            gradient=gradient, parameters=parameters, assume=assume, title=title, references=references,
+        )  # fmt: skip
+        object.__setattr__(self, "document", made)
+
+    def _repr_latex_(self) -> str:
+        from recipe_compiler.front.latex import of_target
+
+        return of_target(self.document)

@@ -1,0 +1,221 @@
+"""Python objects as the nodes of a document: what its YAML would hold, so that one reader reads both.
+
+A formula becomes the text that means it, and keeps its tree: what is read is what was written in Python, and the digest
+is that of the text.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import sympy
+
+from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
+from recipe_compiler.formula.declared import PYTHON, REAL, Declared, merged
+from recipe_compiler.formula.exact import exact
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
+from recipe_compiler.formula.written import written
+from recipe_compiler.spec import yaml_nodes
+from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.yaml_nodes import Node, Scalar
+
+PACKAGE = Path(__file__).parents[1]
+_DOMAINS: dict[tuple[Kind, ...], str] = {(Kind.POSITIVE,): "positive", (Kind.NONNEGATIVE,): "nonnegative"}
+"""The domain that an object's kinds (SymPy's `positive=True`) mean for a block of the state."""
+
+
+class Statement:
+    """A document that is stated at one line of Python: where that is, and the faults found so far."""
+
+    def __init__(self) -> None:
+        self.where = _caller()
+        self.faults = Faults()
+        held = Path(self.where.file).is_file()
+        self.file = self.where.file if held else "python"
+        """The file that states it; in an interactive session a name that no file has."""
+        self.folder = Path(self.file).parent
+        """What names of files are relative to: its folder, or the working directory."""
+
+    def mapping(self, **entries: object) -> yaml_nodes.Mapping:
+        """Return keys with their values, in the order given; what is None is left out."""
+        given = {name.removesuffix("_"): value for name, value in entries.items() if value is not None}
+        return yaml_nodes.Mapping(
+            tuple((self._text(name), self.node(name, value)) for name, value in given.items()), self.where
+        )
+
+    def node(self, entry: str, obj: object) -> Node:
+        """Return an object as a node; `entry` is what its faults are said of."""
+        match obj:
+            case Scalar() | yaml_nodes.Sequence() | yaml_nodes.Mapping():
+                return obj
+            case None:
+                return Scalar("", self.where)
+            case bool():
+                return self._text("true" if obj else "false")
+            case str():
+                return self._text(obj)
+            case Path():
+                return self._text(str(obj))
+            case Shape():
+                return self.node(entry, _one_or_many(obj.sizes) if obj.sizes else "scalar")
+            case Mapping():
+                named = [(self.name(key), value) for key, value in cast("Mapping[object, object]", obj).items()]
+                return yaml_nodes.Mapping(
+                    tuple((self._text(name), self.node(f"{entry}.{name}", value)) for name, value in named), self.where
+                )
+            case list() | tuple():
+                items = cast("Sequence[object]", obj)
+                return yaml_nodes.Sequence(tuple(self.node(entry, item) for item in items), self.where)
+            case _ if (rows := rows_of(obj)) is not None and not isinstance(obj, sympy.MatrixBase):
+                return self.node(entry, rows)
+            case _:  # a matrix of SymPy's is a formula, too
+                return self._scalar(entry, obj)
+
+    def matrix(self, entry: str, obj: object) -> Node | None:
+        """Return a block matrix: rows, a SymPy matrix, or what stands at the one place of one block."""
+        if type(obj).__name__ in ("BlockMatrix", "BlockDiagMatrix"):
+            obj = self.faults.catch(lambda: block_rows(obj))
+        rows = rows_of(obj)
+        return None if obj is None else self.node(entry, obj if rows is None else rows)
+
+    def name(self, obj: object) -> str:
+        """Return a name, or that which an object declares; a fault is added where it is none."""
+        if isinstance(obj, str):
+            return obj
+        names = self.declared(obj)
+        if len(names) != 1:
+            self.fault("document", f"found `{str(obj)[:40]}` as a key, expected a name")
+        return names[0].name if names else "unnamed"
+
+    def declared(self, *objects: object) -> tuple[Declared, ...]:
+        """Return the names that objects carry, those inside lists and mappings too, each once, in order of use."""
+        groups = [group for leaf in _leaves(objects) if (group := _names(leaf)) is not None]
+        return self.faults.catch(lambda: merged(*groups)) or ()
+
+    def state(self, objects: Sequence[object]) -> tuple[Declared, ...]:
+        """Return what declares the blocks of a state; a fault is added for what does not."""
+        found: list[Declared] = []
+        for obj in objects:
+            names = () if isinstance(obj, str) else self.declared(obj)
+            if len(names) == 1 and names[0].of is None:
+                found.append(names[0])
+                continue
+            problem = f"found {type(obj).__name__} `{str(obj)[:40]}`, expected a name with its shape"
+            self.fault("state", problem, 'write `theta = vector("theta", "d")` and `state=[theta]`')
+        if not objects:
+            self.fault("state", "found no blocks, expected at least one", 'vector("theta", "d") is d coordinates')
+        return tuple(found)
+
+    def block(self, block: Declared) -> Node:
+        """Return what a document declares of a block."""
+        self._check_kept(block)
+        domain = None if block.domain == REAL else written(block.domain)
+        if domain is None and block.kinds != (Kind.REAL,):
+            domain = _DOMAINS.get(block.kinds)
+            if domain is None:
+                problem = f"found a block that is {', '.join(block.kinds)}, expected a domain"
+                hint = 'a block has a domain: scalar("x", domain="interval(0, 1)")'
+                self.fault(f"state.{block.name}", problem, hint)
+        return self.mapping(shape=block.shape, domain=domain, transform=block.transform or None)
+
+    def parameter(self, item: Declared, **more: object) -> Node:
+        """Return what a document declares of a parameter."""
+        self._check_kept(item)
+        default = None if item.default is None else self._written(item.default)
+        return self.mapping(shape=_shape(item), is_=_kinds(item), default=default, **more)
+
+    def function(self, item: Declared, role: str) -> Node:
+        """Return what a document declares of a function."""
+        of = _one_or_many(item.of or ())
+        return self.mapping(of=of, shape=_shape(item), is_=_kinds(item), role=role or None)
+
+    def _check_kept(self, item: Declared) -> None:
+        """Add a fault for an assumption of a SymPy symbol that would be dropped: verdicts are about declarations."""
+        if item.lost:
+            problem = f"found a symbol that is {item.lost}, expected real, positive, nonnegative or nonzero"
+            hint = "say it in assume" if item.lost in ("negative", "nonpositive") else "formulas are of real numbers"
+            self.fault(item.name, problem, hint)
+
+    def fault(self, entry: str, problem: str, hint: str = "") -> None:
+        """Add a fault of the meaning."""
+        self.faults.meaningless_at(self.where, entry, problem, hint)
+
+    def raise_faults(self) -> None:
+        """Raise everything found, what has no place of its own at the line of the statement."""
+        found = self.faults.found
+        self.faults.found = [replace(fault, where=self.where) if fault.where == PYTHON else fault for fault in found]
+        self.faults.finish()
+
+    def _text(self, text: str) -> Scalar:
+        return Scalar(text, self.where, plain=False)
+
+    def _scalar(self, entry: str, obj: object) -> Scalar:
+        """Return a number or a formula as text; a stand-in and a fault where it is neither."""
+        try:
+            if exact(obj) is not None:
+                return self._text(repr(obj) if type(obj) is float else str(obj))
+            return self._written(tree_of(obj, entry, self.where))
+        except DocumentError as error:
+            faults = [replace(f, entry=entry) if f.entry == "formula" else f for f in error.faults]
+            self.faults.catch(lambda: _raised(faults))
+            return self._text("0")
+
+    def _written(self, formula: yaml_nodes.Tree) -> Scalar:
+        return replace(self._text(written(formula)), formula=formula)
+
+
+def _leaves(obj: object) -> Iterator[object]:
+    """Yield what stands in lists, mappings (their keys too) and matrices."""
+    match obj:
+        case Mapping():
+            for key, value in cast("Mapping[object, object]", obj).items():
+                yield key
+                yield from _leaves(value)
+        case list() | tuple():
+            for item in cast("Sequence[object]", obj):
+                yield from _leaves(item)
+        case _ if (rows := rows_of(obj)) is not None:
+            yield from _leaves(rows)
+        case _:
+            yield obj
+
+
+def rows_of(obj: Any) -> Any:
+    """Return the entries of an array, or of a matrix of SymPy's, as lists; None for anything else."""
+    return obj.tolist() if hasattr(obj, "tolist") and hasattr(obj, "shape") else None
+
+
+def _names(leaf: object) -> tuple[Declared, ...] | None:
+    """Return the names of a formula; None for what is none: that is said where it stands."""
+    try:
+        return declared_in(leaf)
+    except DocumentError:
+        return None
+
+
+def _raised(faults: Sequence[Fault]) -> None:
+    raise SpecError(faults)
+
+
+def _shape(item: Declared) -> Shape | None:
+    return None if item.shape == SCALAR else item.shape
+
+
+def _kinds(item: Declared) -> object:
+    return None if item.kinds == (Kind.REAL,) else _one_or_many([kind.value for kind in item.kinds])
+
+
+def _one_or_many(items: Sequence[object]) -> object:
+    """Return what documents write without a list where it is one."""
+    return items[0] if len(items) == 1 else [*items]
+
+
+def _caller() -> Place:
+    """Return the line of the user's code that states the document."""
+    frame = inspect.currentframe()
+    while frame is not None and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+        frame = frame.f_back
+    return Place("python") if frame is None else Place(frame.f_code.co_filename, frame.f_lineno)

@@ -1,0 +1,105 @@
+"""Documents as YAML that `load` reads: the same document, with the same digest."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.load import around
+from recipe_compiler.spec.model import Build, Dynamics, Source, Target
+from recipe_compiler.spec.names import plain_name_problem
+from recipe_compiler.spec.places import ORDERED
+from recipe_compiler.spec.read_build import read_build
+from recipe_compiler.spec.read_dynamics import read_dynamics
+from recipe_compiler.spec.read_target import read_target
+from recipe_compiler.spec.yaml_reader import read_yaml
+
+Document = Dynamics | Target | Build
+
+WIDTH = 120
+"""Columns of a line, where it can be broken."""
+
+SHORT = 120
+"""Characters of a mapping that is written on one line."""
+
+_TAG = "tag:yaml.org,2002:"
+
+
+def to_yaml(document: Document) -> str:
+    """Return a document as YAML, read again and compared before it is handed out.
+
+    Raises:
+        SpecError, ModelError: what is stated cannot stand in a file.
+        CompilerError: the text would mean something else.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    yaml.width = WIDTH
+    out = io.StringIO()
+    yaml.serialize(_Nodes(yaml, document.source).root(), out)
+    text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    again = _read(text, document)
+    if again is None or again != document or digest(again) != digest(document):
+        raise CompilerError(f"the YAML of {document.name} is not what it was written from")
+    return text
+
+
+def _read(text: str, document: Document) -> Document | None:
+    """Return what a text says in the place of a document."""
+    file, faults = document.source.file, Faults()
+    root = read_yaml(text.encode(), file)
+    again: Document | None
+    match document:
+        case Dynamics():
+            again = read_dynamics(root, file, faults)
+        case Target():
+            again = read_target(root, file, faults)
+        case Build():
+            parts = {"dynamics": document.dynamics, "target": document.target}
+            again = read_build(root, file, around(Path(file).parent, parts), faults)
+    faults.finish()
+    return again
+
+
+class _Nodes:
+    """The nodes of a document for the serialiser, keys in the order in which they were stated."""
+
+    def __init__(self, yaml: YAML, source: Source) -> None:
+        self.resolver = yaml.resolver
+        self.document: dict[str, Any] = json.loads(source.document)
+        self.order = {entry: number for number, (entry, _) in enumerate(source.places)}
+
+    def root(self) -> Node:
+        for section in ORDERED & self.document.keys():
+            self.document[section] = dict(self.document[section])
+        return self.mapping(self.document, "", flow=False)
+
+    def mapping(self, entries: dict[str, Any], path: str, *, flow: bool) -> Node:
+        paths = {key: f"{path}.{key}" if path else key for key in entries}
+        if path not in ORDERED:
+            paths = dict(sorted(paths.items(), key=lambda item: self.order.get(item[1], len(self.order))))
+        pairs = [(self.scalar(key), self.node(entries[key], paths[key])) for key in paths]
+        return MappingNode(f"{_TAG}map", pairs, flow_style=flow)
+
+    def node(self, value: Any, path: str) -> Node:
+        match value:
+            case dict():
+                flat = not any(isinstance(item, dict) for item in value.values())
+                return self.mapping(value, path, flow=flat and len(json.dumps(value)) <= SHORT)
+            case list():
+                return SequenceNode(f"{_TAG}seq", [self.node(item, path) for item in value], flow_style=True)
+            case None:
+                return ScalarNode(f"{_TAG}null", "")
+            case _:
+                return self.scalar(value)
+
+    def scalar(self, text: str) -> Node:
+        """Return a text without quotes where YAML, and this language, take it as it is."""
+        if plain_name_problem(text) is not None and text not in ("true", "false"):
+            return ScalarNode(f"{_TAG}str", text, style='"')
+        return ScalarNode(self.resolver.resolve(ScalarNode, text, (True, False)), text)

@@ -1,0 +1,493 @@
+"""The builds that are shipped, stated in Python as a user would: formulas are objects, or texts of the language."""
+
+from fractions import Fraction
+
+import recipe_compiler as rc
+from recipe_compiler import I, grad, inv, log, ones
+
+theta, r = rc.vector("theta", "d"), rc.vector("r", "d")
+U = rc.function("U", of=theta, role="potential")
+HALF, THIRD, QUARTER = Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)
+
+
+# dynamics
+
+
+def sghmc() -> rc.Dynamics:
+    M = rc.matrix("M", "d", "d", is_="positive definite")
+    C = rc.matrix("C", "d", "d", is_="positive semidefinite")
+    return rc.Dynamics(
+        name="sghmc",
+        title="Stochastic gradient Hamiltonian Monte Carlo",
+        references=["chen2014sghmc", "ma2015recipe"],
+        state=[theta, r],
+        H=U(theta) + r.T @ inv(M) @ r / 2,
+        D=[[0, 0], [0, C]],
+        Q=[[0, -I], [I, 0]],
+        claims={
+            "drift": {theta: inv(M) @ r, r: -grad(U, theta) - C @ inv(M) @ r},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
+def sgld() -> rc.Dynamics:
+    D = rc.matrix("D", "d", "d", is_="positive semidefinite")
+    return rc.Dynamics(
+        name="sgld",
+        title="Stochastic gradient Langevin dynamics",
+        references=["welling2011sgld", "ma2015recipe"],
+        state=[theta],
+        H=U(theta),
+        D=[[D]],
+        Q=[[0]],
+        claims={"drift": {theta: -D @ grad(U, theta)}, "marginal": {theta: U(theta)}},
+    )
+
+
+def sgnht() -> rc.Dynamics:
+    xi, A, d = rc.scalar("xi"), rc.scalar("A", is_="positive"), rc.scalar("d")
+    return rc.Dynamics(
+        name="sgnht",
+        title="Stochastic gradient Nose-Hoover thermostat",
+        references=["ding2014sgnht", "ma2015recipe"],
+        state=[theta, r, xi],
+        H="U(theta) + r.T @ r / 2 + d*(xi - A)**2 / 2",
+        D=[[0, 0, 0], [0, A * I, 0], [0, 0, 0]],
+        Q=[[0, -I, 0], [I, 0, r / d], [0, -r.T / d, 0]],
+        claims={
+            "drift": {theta: r, r: -grad(U, theta) - xi * r, xi: r.T @ r / d - 1},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
+def sgrld() -> rc.Dynamics:
+    G = rc.function("G_inverse", of=theta, shape=("d", "d"), is_="positive definite")
+    return rc.Dynamics(
+        name="sgrld",
+        title="Stochastic gradient Riemannian Langevin dynamics",
+        references=["patterson2013sgrld", "girolami2011rmhmc", "ma2015recipe"],
+        state=[theta],
+        H=U(theta),
+        D=[[G(theta)]],
+        Q=[[0]],
+        claims={
+            "drift": {theta: -G(theta) @ grad(U, theta) + rc.div(G(theta), theta)},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
+def sgrld_positive() -> rc.Dynamics:
+    theta = rc.vector("theta", "d", domain="positive")
+    U = rc.function("U", of=theta, role="potential")
+    return rc.Dynamics(
+        name="sgrld_positive",
+        title="SGRLD for positive coordinates",
+        references=["patterson2013sgrld", "baker2018"],
+        state=[theta],
+        H=U(theta),
+        D=[[rc.diag(theta)]],
+        Q=[[0]],
+        claims={"drift": {theta: ones - theta * grad(U, theta)}, "marginal": {theta: U(theta)}},
+    )
+
+
+def wright_fisher() -> rc.Dynamics:
+    theta, d = rc.vector("theta", "d", domain="simplex"), rc.scalar("d")
+    U = rc.function("U", of=theta, role="potential")
+    g = grad(U, theta)
+    return rc.Dynamics(
+        name="wright_fisher",
+        title="Wright-Fisher diffusion with a potential",
+        references=["patterson2013sgrld"],
+        state=[theta],
+        H=U(theta),
+        D=[[rc.diag(theta) - theta @ theta.T]],
+        Q=[[0]],
+        claims={
+            "drift": {theta: ones - (d + 1) * theta - theta * g + theta * (theta.T @ g)},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
+def gsgrhmc() -> rc.Dynamics:
+    K = rc.function("K", of=theta, shape=("d", "d"), is_="positive definite")
+    return rc.Dynamics(
+        name="gsgrhmc",
+        title="Stochastic gradient Riemannian Hamiltonian Monte Carlo",
+        references=["ma2015recipe"],
+        state=[theta, r],
+        H=U(theta) + r.T @ r / 2,
+        D=[[0, 0], [0, K @ K]],
+        Q=[[0, -K], [K, 0]],
+        claims={
+            "drift": {theta: K @ r, r: -K @ grad(U, theta) + rc.div(K, theta) - K @ K @ r},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
+def generalised_langevin() -> rc.Dynamics:
+    w = rc.vector("w", "k")
+    M = rc.matrix("M", "d", "d", is_="positive definite")
+    Lambda = rc.matrix("Lambda", "d", "k")
+    A = rc.matrix("A", "k", "k", is_="positive semidefinite")
+    return rc.Dynamics(
+        name="generalised_langevin",
+        title="Generalised Langevin dynamics with k memory variables",
+        references=["ceriotti2010colored", "ottobre2011gle"],
+        state=[theta, r, w],
+        parameters=[M, Lambda, A],
+        H=U(theta) + r.T @ inv(M) @ r / 2 + w.T @ w / 2,
+        D=[[0, 0, 0], [0, 0, 0], [0, 0, A]],
+        Q=[[0, -I, 0], [I, 0, -Lambda], [0, Lambda.T, 0]],
+        claims={
+            "drift": {
+                theta: inv(M) @ r,
+                r: -grad(U, theta) + Lambda @ w,
+                w: -Lambda.T @ inv(M) @ r - A @ w,
+            },
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
+# targets
+
+
+def positive(name: str, default: object = None) -> object:
+    return rc.scalar(name, is_="positive", default=default)
+
+
+def banana() -> rc.Target:
+    theta, spread, bend = rc.vector("theta", 2), positive("spread", 2), rc.scalar("bend", default="1/4")
+    return rc.Target(
+        name="banana",
+        title="Banana in the plane",
+        state=[theta],
+        potential=theta[0] ** 2 / (2 * spread**2) + (theta[1] - bend * (theta[0] ** 2 - spread**2)) ** 2 / 2,
+    )
+
+
+def categories() -> rc.Target:
+    theta = rc.vector("theta", "d", domain="positive")
+    alpha, n = rc.vector("alpha", "d", is_="positive"), rc.vector("n", "d", is_="nonnegative")
+    return rc.Target(
+        name="categories",
+        title="Categories in the expanded-mean form",
+        references=["patterson2013sgrld", "baker2018"],
+        state=[theta],
+        potential=rc.sum_(theta) - rc.sum_((alpha - ones + n) * log(theta)) + rc.sum_(n) * log(rc.sum_(theta)),
+    )
+
+
+def correlated_plane() -> rc.Target:
+    theta = rc.vector("theta", 2)
+    return rc.Target(
+        name="correlated_plane",
+        title="Correlated target in the plane",
+        references=["ma2015recipe"],
+        state=[theta],
+        potential=theta[0] ** 4 / 10 + (4 * (theta[1] + 1.2) - theta[0] ** 2) ** 2 / 2,
+    )
+
+
+def dirichlet() -> rc.Target:
+    theta = rc.vector("theta", "d", domain="simplex")
+    a, b = rc.vector("a", "d", is_="positive"), positive("b")
+    return rc.Target(
+        name="dirichlet",
+        title="Dirichlet law",
+        state=[theta],
+        potential=-rc.sum_((a - ones) * log(theta)) - (b - 1) * log(1 - rc.sum_(theta)),
+    )
+
+
+def double_well() -> rc.Target:
+    theta = rc.vector("theta", 1)
+    return rc.Target(
+        name="double_well",
+        title="Double well in one dimension",
+        references=["ma2015recipe"],
+        state=[theta],
+        potential=theta[0] ** 4 - 2 * theta[0] ** 2,
+    )
+
+
+def eight_schools() -> rc.Target:
+    mu, tau = rc.scalar("mu"), rc.scalar("tau", domain="positive", transform="log")
+    eta = rc.vector("eta", "J")
+    s, t = positive("mu_scale", 5), positive("tau_scale", 5)
+    return rc.Target(
+        name="eight_schools",
+        title="Eight schools, a hierarchical model",
+        state=[mu, tau, eta],
+        data=[rc.data("y", "N"), rc.data("w", "N"), rc.data("z", "N", "J", values=[0, 1])],
+        log_prior=-(mu**2) / (2 * s**2) - tau**2 / (2 * t**2) - eta.T @ eta / 2,
+        log_likelihood="-(w*(y - mu - tau*(z @ eta)))**2 / 2",
+    )
+
+
+def funnel() -> rc.Target:
+    return rc.Target(
+        name="funnel",
+        title="Neal's funnel",
+        state=[rc.scalar("v"), rc.vector("x", "k")],
+        parameters=[positive("spread", 3)],
+        potential="v**2/(2*spread**2) + k*v/2 + exp(-v)*(x.T @ x)/2",
+    )
+
+
+def gaussian() -> rc.Target:
+    mu, Sigma = rc.vector("mu", "d"), rc.matrix("Sigma", "d", "d", is_="positive definite")
+    return rc.Target(
+        name="gaussian",
+        title="Gaussian with mean mu and covariance Sigma",
+        state=[theta],
+        potential=(theta - mu).T @ inv(Sigma) @ (theta - mu) / 2,
+    )
+
+
+def gaussian_mixture() -> rc.Target:
+    mu, a, y = rc.vector("mu", "K"), rc.vector("a", "K"), rc.data("y", "N")
+    variance, means, weights = positive("variance", 1), positive("mean_variance", 25), positive("weight_variance", 1)
+    return rc.Target(
+        name="gaussian_mixture",
+        title="Gaussian mixture of K components",
+        state=[mu, a],
+        data=[y],
+        parameters=[variance, means, weights],
+        log_prior=-mu.T @ mu / (2 * means) - a.T @ a / (2 * weights),
+        log_likelihood=rc.logsumexp(a - (y * ones - mu) ** 2 / (2 * variance)) - rc.logsumexp(a),
+    )
+
+
+def linear_regression() -> rc.Target:
+    x, y = rc.data("x", "N", "d"), rc.data("y", "N")
+    prior, noise = positive("prior_variance", 10), positive("noise_variance", 1)
+    return rc.Target(
+        name="linear_regression",
+        title="Bayesian linear regression with known noise",
+        state=[theta],
+        data=[x, y],
+        parameters=[prior, noise],
+        log_prior=-theta.T @ theta / (2 * prior),
+        log_likelihood="-(y - x @ theta)**2 / (2*noise_variance)",
+    )
+
+
+def logistic_regression() -> rc.Target:
+    x, y = rc.data("x", "N", "d"), rc.data("y", "N", values=[0, 1])
+    prior = positive("prior_variance", 10)
+    return rc.Target(
+        name="logistic_regression",
+        title="Bayesian logistic regression",
+        state=[theta],
+        data=[x, y],
+        log_prior=-theta.T @ theta / (2 * prior),
+        log_likelihood=y * (x @ theta) - rc.softplus(x @ theta),
+    )
+
+
+def matrix_factorisation() -> rc.Target:
+    F, G = rc.matrix("F", "users", "K"), rc.matrix("G", "items", "K")
+    u, v = rc.data("u", "N", "users", values=[0, 1]), rc.data("v", "N", "items", values=[0, 1])
+    prior, noise = positive("prior_variance", 1), positive("noise_variance", "1/4")
+    return rc.Target(
+        name="matrix_factorisation",
+        title="Bayesian matrix factorisation",
+        state=[F, G],
+        data=[u, v, rc.data("y", "N")],
+        parameters=[prior, noise],
+        log_prior=-(rc.trace(F @ F.T) + rc.trace(G @ G.T)) / (2 * prior),
+        log_likelihood="-(y - u @ F @ G.T @ v.T)**2 / (2*noise_variance)",
+    )
+
+
+def poisson_regression() -> rc.Target:
+    x, y = rc.data("x", "N", "d"), rc.data("y", "N")
+    return rc.Target(
+        name="poisson_regression",
+        title="Bayesian Poisson regression",
+        state=[theta],
+        data=[x, y],
+        log_prior=-theta.T @ theta / (2 * positive("prior_variance", 10)),
+        log_likelihood=y * (x @ theta) - rc.exp(x @ theta),
+    )
+
+
+def softmax_regression() -> rc.Target:
+    W, x, y = rc.matrix("W", "K", "p"), rc.data("x", "N", "p"), rc.data("y", "N", "K", values=[0, 1])
+    return rc.Target(
+        name="softmax_regression",
+        title="Bayesian softmax regression",
+        state=[W],
+        data=[x, y],
+        log_prior=-rc.trace(W @ W.T) / (2 * positive("prior_variance", 10)),
+        log_likelihood=y @ (W @ x.T) - rc.logsumexp(W @ x.T),
+    )
+
+
+def standard_normal() -> rc.Target:
+    return rc.Target(
+        name="standard_normal",
+        title="Standard normal, in any number of dimensions",
+        references=["ma2015recipe"],
+        state=[theta],
+        potential=theta.T @ theta / 2,
+    )
+
+
+# builds
+
+m, c = rc.scalar("m", is_="positive"), rc.scalar("c", is_="nonnegative")
+FIRST_R = {"scheme": "sequential_euler", "order": [r, theta]}
+THERMOSTAT = {"scheme": "sequential_euler", "order": [r, theta, "xi"]}
+FOUR = {"chains": 4, "seed": 1}
+MU, SIGMA = [1, -2, HALF], [[2, HALF, THIRD], [HALF, 1, -QUARTER], [THIRD, -QUARTER, Fraction(3, 2)]]
+DENSE = [[2, HALF, 0], [HALF, 1, QUARTER], [0, QUARTER, Fraction(3, 2)]]
+FRICTION = [[1, THIRD, QUARTER], [THIRD, 2, -HALF], [QUARTER, -HALF, Fraction(3, 2)]]
+MEASURED = (
+    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
+    "fractal_dimension",
+)  # fmt: skip
+BREAST_CANCER = {
+    "file": "../data/breast_cancer.csv",
+    "x": [f"{of}_{what}" for of in ("mean", "error", "worst") for what in MEASURED],
+    "y": "diagnosis",
+    "standardise": ["x"],
+    "intercept": False,
+}
+
+
+def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more: object) -> rc.Build:
+    """State SGHMC with scalar mass and friction."""
+    values = {m: 1, c: friction, **more.pop("parameters", {})}
+    return rc.Build(
+        name=name, title=title, dynamics=sghmc(), target=target, bind={"M": m * I, "C": c * I}, parameters=values,
+        **{"draws": 4000, "warmup": 1000, **FIRST_R, **FOUR, **more},
+    )  # fmt: skip
+
+
+def logistic(name: str, title: str, dynamics: rc.Dynamics, **more: object) -> rc.Build:
+    """State a sampler of the logistic regression with minibatches."""
+    return rc.Build(
+        name=name, title=f"{title}, minibatch, Bayesian logistic regression on the Wisconsin breast cancer data",
+        dynamics=dynamics, target=logistic_regression(), variant="minibatch", gradient_noise=0, sizes={"d": 30},
+        data=BREAST_CANCER, thin=1000, draws=500, warmup=100, **FOUR, **more,
+    )  # fmt: skip
+
+
+def builds() -> list[rc.Build]:
+    """Return all of them."""
+    dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
+    A = rc.matrix("A", "d", "d", is_="positive definite")
+    e_1, e_2 = rc.vector("e_1", "d"), rc.vector("e_2", "d")
+    s, b, start = rc.scalar("s", is_="positive"), rc.scalar("b"), rc.vector("start", "d")
+    bent = e_1 + b * theta[0] * e_2
+    return [
+        rc.Build(
+            name="generalised_langevin_gaussian", dynamics=generalised_langevin(), target=gaussian(),
+            title="Generalised Langevin dynamics, full gradient, a Gaussian with dense covariance",
+            parameters={
+                "mu": MU, "Sigma": SIGMA, "M": DENSE, "Lambda": [[1, HALF], [-THIRD, 1], [QUARTER, -1]],
+                "A": [[2, HALF], [HALF, 1]],
+            },
+            scheme="sequential_euler", order=["r", "theta", "w"], sizes={"d": 3, "k": 2}, step_size=0.01, thin=100,
+            draws=4000, warmup=1000, **FOUR,
+        ),
+        rc.Build(
+            name="gsgrhmc_gaussian", dynamics=gsgrhmc(), **dense, **FIRST_R, step_size=0.0025, thin=400, warmup=500,
+            title="Stochastic gradient Riemannian HMC, full gradient, a Gaussian with dense covariance",
+            bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A},
+            parameters={
+                "mu": MU, "Sigma": SIGMA,
+                A: [[1, QUARTER, 0], [QUARTER, Fraction(3, 2), -QUARTER], [0, -QUARTER, 1]],
+            },
+        ),
+        scalar_sghmc("sghmc_banana", "SGHMC, full gradient, a banana in the plane", banana(), 1, sizes={"d": 2},
+                     step_size=0.02, thin=200),
+        scalar_sghmc("sghmc_correlated_plane", "SGHMC, full gradient, a correlated target in the plane",
+                     correlated_plane(), 2, sizes={"d": 2}, step_size=0.005, thin=400),
+        scalar_sghmc("sghmc_double_well", "SGHMC, full gradient, a double well on the line", double_well(), 1,
+                     sizes={"d": 1}, step_size=0.01, thin=100),
+        scalar_sghmc("sghmc_eight_schools", "SGHMC, full gradient, eight schools", eight_schools(), 1, sizes={"J": 8},
+                     step_size=0.005, thin=400, data={
+                         "file": "../data/eight_schools.csv", "y": "effect", "w": "weight", "z": "school",
+                         "indicator": ["z"]}),
+        scalar_sghmc("sghmc_funnel", "SGHMC, full gradient, Neal's funnel in three dimensions", funnel(), 1,
+                     parameters={"spread": 1}, sizes={"k": 2}, step_size=0.01, thin=200),
+        rc.Build(
+            name="sghmc_gaussian", dynamics=sghmc(), **dense, **FIRST_R, step_size=0.01, thin=100, warmup=1000,
+            title="SGHMC, full gradient, a Gaussian with dense covariance",
+            parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE, "C": FRICTION},
+        ),
+        scalar_sghmc("sghmc_linear_regression", "SGHMC, minibatch, Bayesian linear regression", linear_regression(), 8,
+                     variant="minibatch", gradient_noise="estimate", sizes={"d": 5}, step_size=0.001, batch_size=100,
+                     thin=200, draws=2000, warmup=500, data={
+                         "file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y",
+                         "intercept": True}),
+        logistic("sghmc_logistic", "SGHMC", sghmc(), bind={"M": I, "C": c * I}, parameters={"c": 1}, step_size=0.006,
+                 batch_size=512, **FIRST_R),
+        scalar_sghmc("sghmc_matrix_factorisation", "SGHMC, minibatch, Bayesian matrix factorisation",
+                     matrix_factorisation(), 10, variant="minibatch", gradient_noise={"V": 0},
+                     sizes={"users": 8, "items": 6, "K": 2}, step_size=0.0005, batch_size=200, thin=200, draws=1000,
+                     warmup=250, data={
+                         "file": "../data/ratings.csv", "u": "user", "v": "item", "y": "y", "indicator": ["u", "v"]}),
+        scalar_sghmc("sghmc_softmax_regression", "SGHMC, minibatch, Bayesian softmax regression of three classes",
+                     softmax_regression(), 2, parameters={"prior_variance": 1}, variant="minibatch",
+                     gradient_noise="estimate", sizes={"K": 3, "p": 3}, step_size=0.0025, batch_size=200, thin=400,
+                     draws=1000, warmup=250, data={
+                         "file": "../data/three_classes.csv", "x": ["a", "b"], "y": "y", "indicator": ["y"],
+                         "intercept": True}),
+        rc.Build(
+            name="sgld_gaussian", dynamics=sgld(), **dense, step_size=0.05, thin=10, warmup=1000,
+            title="SGLD, full gradient, a Gaussian with dense covariance",
+            parameters={"mu": MU, "Sigma": SIGMA, "D": FRICTION},
+        ),
+        rc.Build(
+            name="sgld_gaussian_mixture", dynamics=sgld(), target=gaussian_mixture(), bind={"D": I},
+            title="SGLD, full gradient, a mixture of two Gaussians", parameters={start: [-2, 2, 0, 0]},
+            sizes={"K": 2}, data={"file": "../data/two_groups.csv", "y": "y"}, init={theta: start},
+            step_size=0.0003, thin=500, draws=2000, warmup=200, **FOUR,
+        ),
+        logistic("sgld_logistic", "SGLD", sgld(), bind={"D": I}, parameters={"prior_variance": 1}, step_size=0.001,
+                 batch_size=128),
+        rc.Build(
+            name="sgld_poisson_regression", dynamics=sgld(), target=poisson_regression(), bind={"D": I},
+            title="SGLD, full gradient, Bayesian Poisson regression", sizes={"d": 3},
+            data={"file": "../data/poisson_regression.csv", "x": ["a", "b"], "y": "y", "intercept": True},
+            step_size="0.00005", thin=50, draws=2000, warmup=500, **FOUR,
+        ),
+        rc.Build(
+            name="sgnht_gaussian", dynamics=sgnht(), **dense, **THERMOSTAT, step_size=0.02, thin=50, warmup=1000,
+            title="SGNHT, full gradient, a Gaussian with dense covariance",
+            parameters={"mu": MU, "Sigma": SIGMA, "A": 1},
+        ),
+        logistic("sgnht_logistic", "SGNHT", sgnht(), parameters={"A": 1}, step_size=0.006, batch_size=512,
+                 **THERMOSTAT),
+        rc.Build(
+            name="sgnht_standard_normal", dynamics=sgnht(), target=standard_normal(), **THERMOSTAT, **FOUR,
+            title="SGNHT, full gradient, the standard normal on the line", parameters={"A": 1}, sizes={"d": 1},
+            step_size=0.02, thin=50, draws=4000, warmup=1000,
+        ),
+        rc.Build(
+            name="sgrld_banana", dynamics=sgrld(), target=banana(), sizes={"d": 2}, step_size=0.01, thin=200,
+            title="SGRLD, full gradient, a banana in the plane with a metric that follows its bend",
+            bind={"G_inverse": I / 2 + s * (bent @ bent.T)},
+            parameters={s: 2, "b": HALF, e_1: [1, 0], e_2: [0, 1]}, draws=4000, warmup=500, **FOUR,
+        ),
+        rc.Build(
+            name="sgrld_categories", dynamics=sgrld_positive(), target=categories(), sizes={"d": 3},
+            title="SGRLD in the expanded-mean form, three categories with 17 data",
+            parameters={"alpha": [3, 4, 3], "n": [5, 8, 4]}, step_size=0.005, thin=200, draws=4000, warmup=500, **FOUR,
+        ),
+        rc.Build(
+            name="wright_fisher_dirichlet", dynamics=wright_fisher(), target=dirichlet(), sizes={"d": 2},
+            title="Wright-Fisher diffusion, Dirichlet law of three shares", parameters={"a": [8, 6], "b": 5},
+            step_size=0.001, thin=100, draws=4000, warmup=500, **FOUR,
+        ),
+    ]  # fmt: skip

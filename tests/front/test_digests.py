@@ -1,0 +1,87 @@
+"""What is stated in Python is the document that YAML states: the same digest, the same formulas, and back again."""
+
+from pathlib import Path
+
+import pytest
+from stated import builds
+
+import recipe_compiler as rc
+from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.load import load
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted((ROOT / "specs/builds").glob("*.yaml"))
+STATED = {build.name: build for build in builds()}
+
+
+def test_every_shipped_build_is_stated() -> None:
+    assert len(SHIPPED) == 22
+    assert sorted(STATED) == [path.stem for path in SHIPPED]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_build_stated_in_python_has_the_digest_of_its_yaml(path: Path) -> None:
+    ours, theirs = STATED[path.stem], rc.load(path)
+    assert ours.digest == theirs.digest == digest(load(path))
+    assert ours.dynamics.document == theirs.dynamics.document
+    assert ours.target.document == theirs.target.document
+    assert (ours.document.bind, ours.document.values, ours.document.V, ours.document.run) == (
+        theirs.document.bind, theirs.document.values, theirs.document.V, theirs.document.run,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_its_yaml_has_the_same_digest(name: str, tmp_path: Path) -> None:
+    build = STATED[name]
+    for folder, document in (("dynamics", build.dynamics), ("targets", build.target), ("builds", build)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{document.name}.yaml").write_text(document.to_yaml())
+    assert rc.load(tmp_path / "builds" / f"{name}.yaml").digest == build.digest
+
+
+def test_other_values_and_other_formulas_have_other_digests() -> None:
+    x = rc.scalar("x")
+    stated = {"name": "ou", "state": [x], "H": x**2 / 2, "D": [[1]], "Q": [[0]]}
+    ou = rc.Dynamics(**stated)
+    assert ou.digest == rc.Dynamics(**{**stated, "H": "x**2/2"}).digest
+    assert ou.digest != rc.Dynamics(**{**stated, "H": x**2}).digest
+    assert ou.digest != rc.Dynamics(**{**stated, "D": [[2]]}).digest
+
+
+@pytest.mark.parametrize("folder", ["specs/dynamics", "specs/targets", "specs/builds", "tests/repair", "tests/recover"])
+def test_yaml_of_what_was_loaded_is_the_same_document(folder: str, tmp_path: Path) -> None:
+    documents = sorted((ROOT / folder).glob("*.yaml"))
+    assert documents
+    for path in documents:
+        document = rc.load(path)
+        text = document.to_yaml()  # reads itself again, and refuses to differ
+        again = tmp_path / path.name
+        again.write_text(text.replace("../", f"{ROOT}/specs/"))
+        if not isinstance(document, rc.Build):
+            assert rc.load(again).digest == document.digest
+
+
+def test_yaml_keeps_the_order_in_which_things_were_stated() -> None:
+    text = STATED["sghmc_gaussian"].to_yaml()
+    assert text.index("mu:") < text.index("Sigma:") < text.index("  M:") < text.index("  C:")
+    assert text.index("scheme:") < text.index("sizes:") < text.index("run:")
+
+
+def test_a_name_that_yaml_readers_take_for_a_truth_value_is_quoted() -> None:
+    on = rc.scalar("on")
+    text = rc.Dynamics(name="no", state=[on], H=on**2 / 2, D=[[1]], Q=[[0]]).to_yaml()
+    assert 'name: "no"' in text
+    assert '"on": {shape: scalar}' in text
+
+
+def test_what_no_file_can_hold_is_refused_by_its_yaml() -> None:
+    theta, x = rc.vector("theta", "d"), rc.data("x", "N", "d")
+    target = rc.Target(name="t", state=[theta], data=[x], log_prior=0, log_likelihood=-((x @ theta) ** 2))
+    U = rc.function("U", of=theta, role="potential")
+    sgld = rc.Dynamics(name="sgld", state=[theta], H=U, D=[[rc.I]], Q=[[0]])
+    build = rc.Build(name="b", dynamics=sgld, target=target, sizes={"d": 2}, step_size=0.1)
+    with pytest.raises(rc.ModelError, match="found no `data`, expected columns for x"):
+        build.to_yaml()
+    long = rc.Dynamics(name="long", state=[theta], H=sum((theta.T @ theta * k for k in range(1, 1000)), U), D=0, Q=0)
+    with pytest.raises(rc.SpecError, match="expected at most 10,000"):
+        long.to_yaml()
