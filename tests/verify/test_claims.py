@@ -1,0 +1,66 @@
+"""The tables of claims are what all else is made of: findings, words in reasons, what repairs ask again."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, explained
+from recipe_compiler.verify.core.obligations import ENTRIES
+from recipe_compiler.verify.recover import verified
+from recipe_compiler.verify.uniqueness import unique
+
+PACKAGE = Path(__file__).parents[2] / "recipe_compiler"
+ROWS = {claim.id: claim for claim in DYNAMICS}
+PROVED, REFUTED, OPEN = Answer(Proved("x")), Answer(Refuted("x", ())), Answer(Undecided(("x",)))
+
+
+def test_findings_are_made_by_tables_alone() -> None:
+    made = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
+    }
+    assert made == {"verify/claims.py", "lint/findings.py"}
+
+
+@pytest.mark.parametrize("table", [DYNAMICS, TARGETS, BUILDS])
+def test_a_claim_has_one_row(table: tuple) -> None:
+    assert len({claim.id for claim in table}) == len({claim.says for claim in table}) == len(table)
+    assert not [claim.id for claim in table if claim.stops and claim.required]
+    assert not [claim.id for claim in table if claim.excused and not claim.required]
+
+
+def test_what_a_claim_reads_are_entries_of_documents() -> None:
+    read = {entry for claim in DYNAMICS for entry in (*(claim.reads or ()), *claim.beside)}
+    assert read == set(ENTRIES)
+
+
+@pytest.mark.parametrize("needed", [unique.NEEDED, verified.NEEDED])
+def test_reasons_name_claims_in_the_words_of_the_table(needed: tuple) -> None:
+    assert set(needed) <= {(claim.says, claim.decide) for claim in DYNAMICS}
+
+
+@pytest.mark.parametrize(
+    ("claim", "answer", "counts"),
+    [
+        ("stationary", PROVED, True),
+        ("stationary", OPEN, True),
+        ("unique", REFUTED, False),
+        ("explosion", REFUTED, True),
+        ("explosion", OPEN, False),
+        ("normalisable", OPEN, True),
+        ("normalisable", Answer(OPEN.decision, excused=True), False),
+    ],
+)
+def test_what_an_answer_counts_for_is_said_by_its_row(claim: str, answer: Answer, counts: bool) -> None:
+    finding = ROWS[claim].finding(answer, 2.0)
+    assert finding.required is counts
+    assert (finding.id, finding.says, finding.seconds) == (claim, ROWS[claim].says, 2.0)
+    assert finding.decision is answer.decision
+
+
+def test_what_is_proved_first_of_a_repair_is_what_repairs_are_for() -> None:
+    assert explained(Topic.REPAIR) | {"periodic"} == {claim.id for claim in DYNAMICS if claim.mended}
