@@ -1,5 +1,6 @@
 """Putting scalar expressions and loops together, and the error of what no loop can compute."""
 
+from collections.abc import Set
 from fractions import Fraction
 
 from recipe_compiler.errors import Fault, ModelError, Place
@@ -39,11 +40,17 @@ def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     return body
 
 
-def free_name(wanted: str, taken: set[str]) -> str:
-    """Return `wanted`, or with the first free number behind it, and take it."""
+def first_free(wanted: str, taken: Set[str]) -> str:
+    """Return `wanted`, or with the first free number behind it."""
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """Return `wanted`, or with the first free number behind it, and take it."""
+    name = first_free(wanted, taken)
     taken.add(name)
     return name
 

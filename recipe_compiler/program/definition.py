@@ -1,9 +1,26 @@
 """What is computed before it is used: named arrays, for the whole chain, for a step, or for every row of the data."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import Loops, first_free
 from recipe_compiler.program.loops import Array, For, ForBatch, Statement
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Component,
+    Coordinate,
+    Delta,
+    Determinant,
+    Index,
+    Inverse,
+    Pi,
+    SizeNumber,
+    Tensor,
+)
 
 DATUM = "n"
 """The label of the index over data."""
@@ -13,6 +30,9 @@ ROW = "row"
 
 LETTERS = ("i", "j", "k", "l", "m", "n", "p", "q")
 """Loop variables, outermost first."""
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +61,97 @@ class Rows:
         if self.minibatch:
             return ForBatch(ROW, self.position, body)
         return For(ROW, self.count, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What is defined so far while tensors are lowered to scalar expressions, in the order they need.
+
+    Lowering takes one and returns what it found with the next: nothing here changes.
+    """
+
+    constants: frozenset[str]
+    """Names whose components stay the same along the chain."""
+    symmetric: frozenset[str]
+    """Names of symmetric matrices."""
+    taken: frozenset[str]
+    """Names in use; loop variables and new names stay clear of them."""
+    fixed: tuple[Definition, ...] = ()
+    """What stays the same along the chain, for `prepare`."""
+    changing: tuple[Definition, ...] = ()
+    """What is computed at every step, in the procedure being lowered."""
+    singletons: frozenset[str] = frozenset()
+    """Names of arrays of length one that stand for a number: the gradient by a scalar block."""
+    rows: Rows | None = None
+    """The rows a gradient reads, while one is lowered."""
+    meanings: tuple[tuple[object, str], ...] = ()
+    """What names stand for, so that what is alike is computed once."""
+
+    def having(self, definition: Definition) -> "Definitions":
+        """Return these with one more; what it needs was added before."""
+        if definition.constant:
+            constants = self.constants | {definition.array.name}
+            return replace(self, fixed=(*self.fixed, definition), constants=constants)
+        return replace(self, changing=(*self.changing, definition))
+
+    def naming(self, wanted: str) -> tuple[str, "Definitions"]:
+        """Return `wanted`, or with the first free number behind it, now taken."""
+        name = first_free(wanted, self.taken)
+        return name, replace(self, taken=self.taken | {name})
+
+    def meaning(self, what: object, name: str) -> "Definitions":
+        """Return these with a name that stands for something."""
+        return replace(self, meanings=(*self.meanings, (what, name)))
+
+    def name_of(self, what: object) -> str | None:
+        """Return the name that stands for something, None where there is none."""
+        return next((name for meant, name in self.meanings if meant == what), None)
+
+    def forgetting(self) -> "Definitions":
+        """Return these without what the procedure just lowered computes for itself: the next one cannot see it."""
+        own = {definition.array.name for definition in self.changing}
+        return replace(self, changing=(), meanings=tuple(pair for pair in self.meanings if pair[1] not in own))
+
+    def variables(self, indices: tuple[Index, ...]) -> dict[Index, str]:
+        """Return loop variables for nested indices; the row of the data is always `DATUM`'s."""
+        letters = [letter for letter in LETTERS if letter not in self.taken]
+        nested = [index for index in indices if index.label != DATUM]
+        names = dict(zip(nested, letters, strict=False))
+        return names | {index: ROW for index in indices if index.label == DATUM}
+
+    def loops(self, sizes: tuple[Size, ...]) -> Loops:
+        """Return the loop over the entries of a block: its free index `i`, or none for a scalar."""
+        own = tuple(Index(size, label) for size, label in zip(sizes, ("i", "j"), strict=False))
+        variables = self.variables(own)
+        return tuple((index, variables[index]) for index in own)
+
+    def is_constant(self, atom: Atom) -> bool:
+        """Whether an atom stays the same along the chain."""
+        match atom:
+            case Component(name, _, by):
+                return name in self.constants and not by
+            case Coordinate():
+                return False
+            case Applied(_, args):
+                return all(self.is_constant_tensor(arg) for arg in args)
+            case Base(arg):
+                return self.is_constant_tensor(arg)
+            case Inverse(of, _) | Determinant(of, _):
+                return self.is_constant_tensor(of.entry)
+            case SizeNumber() | Pi() | Delta():
+                return True
+
+    def is_constant_tensor(self, tensor: Tensor) -> bool:
+        """Whether a tensor stays the same along the chain."""
+        return all(self.is_constant(atom) for term in tensor.terms for atom, _ in term.factors)
+
+
+def each(
+    lower: Callable[[Definitions, Item], tuple[Found, Definitions]], defined: Definitions, items: Iterable[Item]
+) -> tuple[tuple[Found, ...], Definitions]:
+    """Return what is found for every item, one after the other, and all definitions."""
+    found: list[Found] = []
+    for item in items:
+        one, defined = lower(defined, item)
+        found.append(one)
+    return tuple(found), defined

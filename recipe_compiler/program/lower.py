@@ -7,8 +7,8 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import Contraction
-from recipe_compiler.program.definition import Definition
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Array,
@@ -33,15 +33,18 @@ SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 def lower(program: Program) -> Kernel:
     """Return the procedures of a program: `prepare`, the gradient, `step`."""
-    contraction = started(program)
-    noises = tuple(lower_noise(noise, contraction, program.parameters) for noise in program.noises)
-    prelude = contraction.take_changing()
-    gradient = lower_gradient(program.gradient, contraction, ()) if program.gradient else None
-    contraction.take_changing()
-    body = (*_bodies(prelude), *_updates(program, gradient, noises, contraction))
-    local = (*prelude, *contraction.take_changing())
+    noises, defined = each(
+        lambda known, noise: lower_noise(known, noise, program.parameters), started(program), program.noises
+    )
+    prelude, defined = defined.changing, defined.forgetting()
+    gradient = None
+    if program.gradient is not None:
+        gradient, defined = lower_gradient(defined, program.gradient, ())
+    updates, defined = _updates(defined.forgetting(), program, gradient, noises)
+    body = (*_bodies(prelude), *updates)
+    local = (*prelude, *defined.changing)
     used = names_in(body) | (names_in(gradient.body) if gradient else frozenset[str]())
-    prepare = prepared(program, contraction, used)
+    prepare = prepared(program, defined, used)
     if gradient is not None:
         readable = _readable(program, prepare.outputs)
         read = (
@@ -62,7 +65,7 @@ def block_array(name: str, shape: Shape) -> Array:
     return Array(name, shape.sizes or (1,))
 
 
-def started(program: Program) -> Contraction:
+def started(program: Program) -> Definitions:
     """Return the definitions of a program before any: what is constant, symmetric, and which names are taken."""
     symmetric = frozenset(p.name for p in program.parameters if SYMMETRIC_KINDS & set(p.kinds))
     constants = frozenset(p.name for p in program.parameters)
@@ -74,7 +77,8 @@ def started(program: Program) -> Contraction:
     gradient = program.gradient
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
     single = frozenset({gradient.name}) if gradient and not gradient.block.shape.sizes else frozenset[str]()
-    return Contraction(constants, symmetric, taken | ({gradient.name} if gradient else set()), singletons=single)
+    taken |= {gradient.name} if gradient else set()
+    return Definitions(constants, symmetric, frozenset(taken), singletons=single)
 
 
 def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -102,27 +106,28 @@ def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
 
 
 def _updates(
-    program: Program, gradient: Procedure | None, noises: tuple[LoweredNoise, ...], contraction: Contraction
-) -> tuple[Statement, ...]:
+    defined: Definitions, program: Program, gradient: Procedure | None, noises: tuple[LoweredNoise, ...]
+) -> tuple[tuple[Statement, ...], Definitions]:
     body: tuple[Statement, ...] = ()
     name = None if program.gradient is None else program.gradient.name
     called = gradient is None
-    emitted = 0
     for update in program.updates:
-        loop = _update(update, noises, contraction)
+        emitted = len(defined.changing)
+        loop, defined = _update(defined, update, noises)
         if not called and gradient is not None and name in names_of(update.drift):
             body += (Invoke(gradient.name, ()),)
             called = True
-        body += (*_bodies(contraction.changing[emitted:]), *loop)
-        emitted = len(contraction.changing)
-    return body
+        body += (*_bodies(defined.changing[emitted:]), *loop)
+    return body, defined
 
 
-def _update(update: Update, noises: tuple[LoweredNoise, ...], contraction: Contraction) -> tuple[Statement, ...]:
-    loops = contraction.loops(update.block.shape.sizes)
+def _update(
+    defined: Definitions, update: Update, noises: tuple[LoweredNoise, ...]
+) -> tuple[tuple[Statement, ...], Definitions]:
+    loops = defined.loops(update.block.shape.sizes)
     scope = tuple(index for index, _ in loops)
     at = tuple(variable for _, variable in loops)
-    drift = contraction.scalar(update.drift, scope, dict(loops))
+    drift, defined = scalar(defined, update.drift, scope, dict(loops))
     parts: list[Scalar] = [Ref(update.block.name, at or (0,)), Times((Ref("eps"), drift))]
     inside: tuple[Statement, ...] = ()
     words = ""
@@ -133,7 +138,7 @@ def _update(update: Update, noises: tuple[LoweredNoise, ...], contraction: Contr
     place = "[i]" if at else ""
     says = Comment(f"{update.new}{place} = {update.block.name}{place} + eps*({text(update.drift)}){words}")
     store = Assign(Ref(update.new, at or (0,)), plus(tuple(parts)))
-    return (says, *nested(loops, (*inside, store)))
+    return (says, *nested(loops, (*inside, store))), defined
 
 
 def _with_call(body: tuple[Statement, ...], gradient: Procedure, program: Program) -> tuple[Statement, ...]:
@@ -172,11 +177,11 @@ def _step(
     return Procedure("step", says, outputs, inputs, work, body)
 
 
-def prepared(program: Program, contraction: Contraction, used: frozenset[str]) -> Procedure:
+def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:
     """Return the procedure of the constants: those used by a step, and what they need."""
     needed: list[Definition] = []
     wanted = used
-    for definition in reversed(contraction.fixed):
+    for definition in reversed(defined.fixed):
         if _computes(definition, wanted):
             needed.append(definition)
             wanted |= names_in(definition.body)

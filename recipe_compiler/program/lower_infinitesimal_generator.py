@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import nested
-from recipe_compiler.program.contraction import Contraction
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement, names_in
 from recipe_compiler.program.lower import block_array, prepared, read_by, started
@@ -32,18 +33,17 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
     stated = program.infinitesimal_generator
     if stated is None:
         return None
-    contraction = started(replace(program, gradient=stated.gradient))
-    contraction.taken |= {moment.name for moment in stated.moments}
-    gradient = lower_gradient(stated.gradient, contraction, ())
-    contraction.take_changing()
+    start = started(replace(program, gradient=stated.gradient))
+    start = replace(start, taken=start.taken | {moment.name for moment in stated.moments})
+    gradient, defined = lower_gradient(start, stated.gradient, ())
+    defined = defined.forgetting()
     body: tuple[Statement, ...] = ()
-    emitted = 0
     for moment in stated.moments:
-        loop = _moment(moment, contraction)
-        body += (*(s for d in contraction.changing[emitted:] for s in d.body), *loop)
-        emitted = len(contraction.changing)
-    work = tuple(d.array for d in contraction.take_changing() if d.array.sizes)
-    prepare = prepared(program, contraction, names_in(body) | names_in(gradient.body))
+        emitted = len(defined.changing)
+        loop, defined = _moment(defined, moment)
+        body += (*(s for d in defined.changing[emitted:] for s in d.body), *loop)
+    work = tuple(d.array for d in defined.changing if d.array.sizes)
+    prepare = prepared(program, defined, names_in(body) | names_in(gradient.body))
     prepare = replace(
         prepare,
         name="prepare_generator",
@@ -83,9 +83,9 @@ def _array(moment: Moment) -> Array:
     return Array(moment.name, tuple(index.size for index in moment.phi.free) or (1,))
 
 
-def _moment(moment: Moment, contraction: Contraction) -> tuple[Statement, ...]:
-    loops = contraction.loops(tuple(index.size for index in moment.phi.free))
+def _moment(defined: Definitions, moment: Moment) -> tuple[tuple[Statement, ...], Definitions]:
+    loops = defined.loops(tuple(index.size for index in moment.phi.free))
     at = tuple(variable for _, variable in loops)
-    value = contraction.scalar(moment.value, tuple(index for index, _ in loops), dict(loops))
+    value, defined = scalar(defined, moment.value, tuple(index for index, _ in loops), dict(loops))
     says = Comment(f"L({moment.says}) = {text(moment.value)}")
-    return (says, *nested(loops, (Assign(Ref(moment.name, at or (0,)), value),)))
+    return (says, *nested(loops, (Assign(Ref(moment.name, at or (0,)), value),))), defined

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.combine import nested, plus, unsupported
-from recipe_compiler.program.contraction import Contraction
-from recipe_compiler.program.definition import Definition
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
 from recipe_compiler.program.lowered_noise import CLIPPED, Grid, LoweredNoise, covariance, joined, length, row_product
 from recipe_compiler.program.program import Noise
@@ -23,50 +23,51 @@ WRITTEN_OUT = 16
 ZERO = Constant(Fraction(0))
 
 
-def lower_root(noise: Noise, contraction: Contraction) -> LoweredNoise:
+def lower_root(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Definitions]:
     """Return the noise of a group of blocks by a factor of its covariance at the state of the step."""
     width = joined(tuple(length(block) for block in noise.blocks))
-    normals = Array(contraction.name("noise_" + "_".join(block.name for block in noise.blocks)), (width,))
+    name = "_".join(block.name for block in noise.blocks)
+    normals, defined = defined.naming(f"noise_{name}")
     if width == 2:
-        return _two(noise, normals, contraction)
+        return _two(defined, noise, Array(normals, (width,)))
     if len(noise.blocks) > 1 and not (isinstance(width, int) and width <= WRITTEN_OUT):
         names = ", ".join(block.name for block in noise.blocks)
         raise unsupported(
             f"noise that correlates the blocks {names} by a covariance that depends on the state",
             f"state sizes as numbers, at most {WRITTEN_OUT} coordinates in all, or join the blocks into one",
         )
-    name = "_".join(block.name for block in noise.blocks)
-    S, L = (contraction.name(f"{word}_{name}") for word in ("covariance", "L"))
-    body = _in_loops(noise, S, contraction) if len(noise.blocks) == 1 else _written_out(noise, S, contraction)
+    (S, L), defined = each(lambda known, word: known.naming(f"{word}_{name}"), defined, ("covariance", "L"))
+    written = _in_loops if len(noise.blocks) == 1 else _written_out
+    body, defined = written(defined, noise, S)
     for array, statements in ((S, body), (L, (Invoke("_noise_root", (S, L, CLIPPED)),))):
-        contraction.define(Definition(Array(array, (width, width)), statements, constant=False, of_datum=False))
+        defined = defined.having(Definition(Array(array, (width, width)), statements, constant=False, of_datum=False))
     if len(noise.blocks) == 1:
         own = noise.blocks[0]
-        row = row_product(own, L, normals.name, width, contraction)
-        return LoweredNoise((normals,), ((own.name, row),), clips=True)
+        row, defined = row_product(defined, own, L, normals, width)
+        return LoweredNoise((Array(normals, (width,)),), ((own.name, row),), clips=True), defined
     count = width if isinstance(width, int) else 0
-    draws = [plus(tuple(Times((Ref(L, (a, k)), Ref(normals.name, (k,)))) for k in range(count))) for a in range(count)]
-    return _drawn(noise, normals, (), draws, contraction)
+    draws = [plus(tuple(Times((Ref(L, (a, k)), Ref(normals, (k,)))) for k in range(count))) for a in range(count)]
+    return _drawn(defined, noise, Array(normals, (width,)), (), draws)
 
 
-def _two(noise: Noise, normals: Array, contraction: Contraction) -> LoweredNoise:
+def _two(defined: Definitions, noise: Noise, normals: Array) -> tuple[LoweredNoise, Definitions]:
     """Return the noise of two coordinates: L is lower triangular, its entries and those of the covariance scalars."""
     name = "_".join(block.name for block in noise.blocks)
     entries = ((0, 0), (1, 0), (1, 1))
-    S, L = (tuple(Ref(contraction.name(f"{word}_{name}_{a}{b}")) for a, b in entries) for word in ("covariance", "L"))
-    body: list[Statement] = []
-    for at, target in zip(entries, S, strict=True):
-        body.append(Assign(target, _entry(noise, *at, contraction)))
-    given = (*(ref.name for ref in S), CLIPPED)
-    body.append(Invoke("_noise_root_2", given, tuple(ref.name for ref in L)))
+    wanted = (f"{word}_{name}_{a}{b}" for word in ("covariance", "L") for a, b in entries)
+    names, defined = each(lambda known, one: known.naming(one), defined, wanted)
+    S, L = tuple(map(Ref, names[:3])), tuple(map(Ref, names[3:]))
+    values, defined = each(lambda known, at: _entry(known, noise, *at), defined, entries)
+    assigned = tuple(Assign(target, value) for target, value in zip(S, values, strict=True))
+    body = (*assigned, Invoke("_noise_root_2", (*names[:3], CLIPPED), names[3:]))
     first, second = Ref(normals.name, (0,)), Ref(normals.name, (1,))
     draws: list[Scalar] = [Times((L[0], first)), plus((Times((L[1], first)), Times((L[2], second))))]
-    return _drawn(noise, normals, tuple(body), draws, contraction)
+    return _drawn(defined, noise, normals, body, draws)
 
 
 def _drawn(
-    noise: Noise, normals: Array, before: tuple[Statement, ...], draws: list[Scalar], contraction: Contraction
-) -> LoweredNoise:
+    defined: Definitions, noise: Noise, normals: Array, before: tuple[Statement, ...], draws: list[Scalar]
+) -> tuple[LoweredNoise, Definitions]:
     """Return the noise whose entries, over all blocks, are `draws`: kept in one array per block."""
     increments: list[tuple[str, Scalar]] = []
     left = list(draws)
@@ -74,42 +75,47 @@ def _drawn(
         size = length(block)
         count = size if isinstance(size, int) else 0
         own, left = left[:count], left[count:]
-        name = contraction.name(f"draw_{block.name}")
+        name, defined = defined.naming(f"draw_{block.name}")
         body = tuple(Assign(Ref(name, (k,)), value) for k, value in enumerate(own))
-        contraction.define(Definition(Array(name, (count,)), (*before, *body), constant=False, of_datum=False))
-        before = ()
-        loops = contraction.loops(block.shape.sizes)
+        definition = Definition(Array(name, (count,)), (*before, *body), constant=False, of_datum=False)
+        defined, before = defined.having(definition), ()
+        loops = defined.loops(block.shape.sizes)
         increments.append((block.name, Ref(name, tuple(variable for _, variable in loops) or (0,))))
-    return LoweredNoise((normals,), tuple(increments), clips=True)
+    return LoweredNoise((normals,), tuple(increments), clips=True), defined
 
 
-def _in_loops(noise: Noise, name: str, contraction: Contraction) -> tuple[Statement, ...]:
+def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the statements that write the covariance of one block."""
     size = length(noise.blocks[0])
     free = (Index(size, "i"), Index(size, "j"))
-    variables = contraction.variables(free)
-    values = [contraction.scalar(matrix[0][0], free, variables) for matrix in _matrices(noise)]
+    variables = defined.variables(free)
+    tensors = [matrix[0][0] for matrix in _matrices(noise)]
+    values, defined = each(lambda known, tensor: scalar(known, tensor, free, variables), defined, tensors)
     value = covariance(values[0], values[1] if len(values) > 1 else ZERO)
     store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
-    return nested(tuple((index, variables[index]) for index in free), (store,))
+    return nested(tuple((index, variables[index]) for index in free), (store,)), defined
 
 
-def _written_out(noise: Noise, name: str, contraction: Contraction) -> tuple[Statement, ...]:
+def _written_out(defined: Definitions, noise: Noise, name: str) -> tuple[tuple[Statement, ...], Definitions]:
     count = len(_coordinates(noise.blocks))
     places = [(a, b) for a in range(count) for b in range(a + 1)]
-    return tuple(Assign(Ref(name, at), _entry(noise, *at, contraction)) for at in places)
+    values, defined = each(lambda known, at: _entry(known, noise, *at), defined, places)
+    return tuple(Assign(Ref(name, at), value) for at, value in zip(places, values, strict=True)), defined
 
 
-def _entry(noise: Noise, a: int, b: int, contraction: Contraction) -> Scalar:
+def _entry(defined: Definitions, noise: Noise, a: int, b: int) -> tuple[Scalar, Definitions]:
     """Return the covariance of coordinates a and b, counted over all blocks."""
     coordinates = _coordinates(noise.blocks)
     (row, i), (col, j) = coordinates[a], coordinates[b]
-    values: list[Scalar] = []
-    for matrix in _matrices(noise):
-        entry: Tensor = matrix[row][col]
-        moves: dict[Index, Slot] = {index: i if index.label == "i" else j for index in entry.free}
-        values.append(decided(contraction.scalar(moved_tensor(entry, moves), (), {})))
-    return covariance(values[0], values[1] if len(values) > 1 else ZERO)
+    tensors = [_at(matrix[row][col], i, j) for matrix in _matrices(noise)]
+    values, defined = each(lambda known, tensor: scalar(known, tensor, (), {}), defined, tensors)
+    first, *more = map(decided, values)
+    return covariance(first, more[0] if more else ZERO), defined
+
+
+def _at(entry: Tensor, i: int, j: int) -> Tensor:
+    moves: dict[Index, Slot] = {index: i if index.label == "i" else j for index in entry.free}
+    return moved_tensor(entry, moves)
 
 
 def _matrices(noise: Noise) -> tuple[Grid, ...]:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import Contraction
-from recipe_compiler.program.definition import Definition
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.loops import Array, Assign, Constant, Ref, Scalar, Statement, Times
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
@@ -50,40 +50,44 @@ def length(block: Block) -> Size:
 
 
 def assemble(
-    word: str, blocks: tuple[Block, ...], matrix: Grid, contraction: Contraction
-) -> tuple[tuple[str, ...], ...]:
+    defined: Definitions, word: str, blocks: tuple[Block, ...], matrix: Grid
+) -> tuple[tuple[tuple[str, ...], ...], Definitions]:
     """Define one constant array per pair of blocks and return their names."""
-    rows: list[tuple[str, ...]] = []
-    for row_block, row in zip(blocks, matrix, strict=True):
-        names: list[str] = []
-        for col_block, entry in zip(blocks, row, strict=True):
-            name = contraction.name(f"{word}_{row_block.name}{'_' + col_block.name if len(blocks) > 1 else ''}")
-            free, at, variables = _places(row_block, col_block, contraction)
-            value = contraction.scalar(entry, free, variables)
-            body = nested(tuple((index, variables[index]) for index in free), (Assign(Ref(name, at), value),))
-            array = Array(name, (length(row_block), length(col_block)))
-            contraction.define(Definition(array, body, constant=True, of_datum=False))
-            names.append(name)
-        rows.append(tuple(names))
-    return tuple(rows)
+
+    def of_entry(defined: Definitions, place: tuple[Block, Block, Tensor]) -> tuple[str, Definitions]:
+        row, col, entry = place
+        name, defined = defined.naming(f"{word}_{row.name}{'_' + col.name if len(blocks) > 1 else ''}")
+        free, at, variables = _places(row, col, defined)
+        value, defined = scalar(defined, entry, free, variables)
+        body = nested(tuple((index, variables[index]) for index in free), (Assign(Ref(name, at), value),))
+        array = Array(name, (length(row), length(col)))
+        return name, defined.having(Definition(array, body, constant=True, of_datum=False))
+
+    def of_row(defined: Definitions, pair: tuple[Block, tuple[Tensor, ...]]) -> tuple[tuple[str, ...], Definitions]:
+        row, entries = pair
+        return each(of_entry, defined, ((row, col, entry) for col, entry in zip(blocks, entries, strict=True)))
+
+    return each(of_row, defined, zip(blocks, matrix, strict=True))
 
 
 def _places(
-    row: Block, col: Block, contraction: Contraction
+    row: Block, col: Block, defined: Definitions
 ) -> tuple[tuple[Index, ...], tuple[str | int, ...], dict[Index, str]]:
     """Return the free indices of an entry, where it stands in its array, and the loop variables."""
     free = tuple(Index(size, label) for block, label in ((row, "i"), (col, "j")) for size in block.shape.sizes)
-    variables = contraction.variables(free)
+    variables = defined.variables(free)
     at = (variables[free[0]] if row.shape.sizes else 0, variables[free[-1]] if col.shape.sizes else 0)
     return free, at, variables
 
 
-def row_product(block: Block, factor: str, normals: str, width: Size, contraction: Contraction) -> Scalar:
+def row_product(
+    defined: Definitions, block: Block, factor: str, normals: str, width: Size
+) -> tuple[Scalar, Definitions]:
     """Return `sum_k L_ik noise_k` at the block's loop variable."""
-    loops = contraction.loops(block.shape.sizes)
+    loops = defined.loops(block.shape.sizes)
     row: Slot = loops[0][0] if loops else 0
     k = Index(width, "_noise")
     one = Fraction(1)
     term = Term(one, ((Component(factor, (row, k)), one), (Component(normals, (k,)), one)))
     scope = tuple(index for index, _ in loops)
-    return contraction.scalar(Tensor(scope, (term,)), scope, dict(loops))
+    return scalar(defined, Tensor(scope, (term,)), scope, dict(loops))
