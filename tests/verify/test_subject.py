@@ -9,7 +9,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.scalars import drift_at
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.subject import KEPT, Subject, once, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 
@@ -32,9 +32,9 @@ def test_a_system_and_a_drift_are_written_out_once_for_each_size() -> None:
 
 def test_other_dynamics_start_anew() -> None:
     sghmc = subject("sghmc")
-    sghmc.system({"d": 2})
     other = replace(sghmc, dynamics=sghmc.dynamics)
-    assert not other.known
+    assert other.system({"d": 2}) is not sghmc.system({"d": 2})
+    assert other != sghmc
 
 
 @pytest.mark.parametrize("claim", [d_symmetric, q_skew, d_psd], ids=lambda claim: claim.__name__)
@@ -50,11 +50,28 @@ def test_what_raises_is_asked_again() -> None:
     sghmc = subject("sghmc")
     asked: list[int] = []
 
-    def find() -> int:
+    @once
+    def find(_: Subject) -> int:
         asked.append(1)
         raise NotScalarisableError("no entries")
 
     for _ in range(2):
         with pytest.raises(NotScalarisableError):
-            sghmc.once("key", find)
+            find(sghmc)
     assert len(asked) == 2
+
+
+def test_what_is_kept_has_an_end() -> None:
+    asked: list[Subject] = []
+
+    @once
+    def find(one: Subject) -> int:
+        asked.append(one)
+        return len(asked)
+
+    first = subject("sghmc")
+    others = [replace(first) for _ in range(KEPT)]
+    for one in (first, first, *others, others[-1], first):
+        find(one)
+    assert len(asked) == 2 + KEPT
+    assert asked[0] is asked[-1] is first

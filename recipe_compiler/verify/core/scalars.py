@@ -13,7 +13,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Func
 from recipe_compiler.tensor.scalars import Leaf, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, Inverse, Tensor
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
 def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
@@ -72,12 +72,9 @@ def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
     return found
 
 
+@once_at_sizes
 def drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     """Return the derived drift at fixed sizes, block by block."""
-    return subject.once(("drift", *sizes.items()), lambda: _drift_at(subject, sizes))
-
-
-def _drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     if subject.derivation is None:
         return {}
     leaf = leaf_of(subject.dynamics.declarations, sizes)

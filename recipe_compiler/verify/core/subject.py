@@ -1,10 +1,10 @@
 """The dynamics a check is about, with what every claim needs of it, found once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import wraps
-from typing import Any, TypeVar, cast
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from recipe_compiler.algebra.dynamics.system import System, system
 from recipe_compiler.algebra.scalars.entries import Setting
@@ -28,7 +28,33 @@ T = TypeVar("T")
 Matrix = tuple[tuple[Formula, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+KEPT = 64
+"""Results of one function that are kept, those asked for last: a check asks about a few subjects at a few sizes."""
+
+
+def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
+    """Return a function of a subject that finds its result once, however many claims rest on it.
+
+    A subject is only itself: another one made of the same document starts anew. What raises is asked again.
+    """
+    return lru_cache(maxsize=KEPT)(find)
+
+
+def once_at_sizes(find: Callable[["Subject", Sizes], T]) -> Callable[["Subject", Sizes], T]:
+    """Return a function of a subject at fixed sizes that finds its result once, as `once` does."""
+
+    @lru_cache(maxsize=KEPT)
+    def kept(subject: "Subject", *sizes: tuple[str, int]) -> T:
+        return find(subject, dict(sizes))
+
+    @wraps(find)
+    def found(subject: "Subject", sizes: Sizes) -> T:
+        return kept(subject, *sizes.items())
+
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Subject:
     """A dynamics, its derivation, the sizes the second engine looks at, and what speaks against its declarations."""
 
@@ -45,8 +71,6 @@ class Subject:
     """As written."""
     equalities: frozenset[str] = frozenset()
     """The assumptions that were put in."""
-    known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False, compare=False)
-    """What was found once and is asked for again; of use to `once` only."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,19 +84,11 @@ class Subject:
 
     def system(self, sizes: Sizes) -> System:
         """Return H, D, Q at fixed sizes, by the second engine."""
-        found = self.whole
-        key = ("system", *sizes.items())
-        return self.once(key, lambda: system(found.declarations, found.H, found.D or (), found.Q or (), sizes))
+        return _system(self, sizes)
 
     def setting(self, sizes: Sizes) -> Setting:
         """Return what the second engine needs to read formulas of this document."""
         return Setting(self.dynamics.declarations, sizes)
-
-    def once(self, key: object, find: Callable[[], T]) -> T:
-        """Return what was found under a key before, or find it."""
-        if key not in self.known:
-            self.known[key] = find()
-        return cast(T, self.known[key])
 
     @property
     def whole(self) -> Dynamics:
@@ -80,14 +96,10 @@ class Subject:
         return self.dynamics if self.derivation is None else self.derivation.dynamics
 
 
-def once(claim: Callable[[Subject], Answer]) -> Callable[[Subject], Answer]:
-    """Return a claim that is decided once for each subject, however many others rest on it."""
-
-    @wraps(claim)
-    def decided(subject: Subject) -> Answer:
-        return subject.once(claim, lambda: claim(subject))
-
-    return decided
+@once_at_sizes
+def _system(subject: Subject, sizes: Sizes) -> System:
+    found = subject.whole
+    return system(found.declarations, found.H, found.D or (), found.Q or (), sizes)
 
 
 def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:

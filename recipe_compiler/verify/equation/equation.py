@@ -13,7 +13,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Matrix, Subject
+from recipe_compiler.verify.core.subject import Matrix, Subject, once_at_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,14 @@ def equation(subject: Subject) -> Equation | None:
         subject.derivation,
         formulas,
         (),
-        lambda sizes: subject.once(("second drift", *sizes.items()), lambda: second.drift(subject.system(sizes))),
+        lambda sizes: _second_drift(subject, sizes),
         lambda sizes: subject.system(sizes).D,
     )
+
+
+@once_at_sizes
+def _second_drift(subject: Subject, sizes: Sizes) -> tuple[Expr, ...]:
+    return second.drift(subject.system(sizes))
 
 
 def claimed_equation(subject: Subject) -> Equation | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.recover.search import search
 from recipe_compiler.verify.recover.skew_problem import problem_of
 
@@ -27,12 +27,9 @@ def states_equation(dynamics: Dynamics) -> bool:
     return noise and (dynamics.Q is not None or dynamics.claims.drift is not None)
 
 
+@once
 def represented(subject: Subject) -> Represented | None:
     """Return the subject with D and Q, recovered once for all claims that ask; None where they are not known."""
-    return subject.once("represented", lambda: _represented(subject))
-
-
-def _represented(subject: Subject) -> Represented | None:
     if subject.derivation is None or not states_equation(subject.dynamics):
         return None
     if subject.dynamics.Q is not None:
