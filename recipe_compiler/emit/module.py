@@ -4,20 +4,48 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recipe_compiler.emit.print_body import WIDTH
+from recipe_compiler.emit.print_body import WIDTH, call, print_body
 from recipe_compiler.emit.print_chain import print_run, run_arguments
 from recipe_compiler.emit.print_checked import print_checked
 from recipe_compiler.emit.print_chunks import print_sweep
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
-from recipe_compiler.emit.print_procedure import LOOP, REDUCTION, SMALL, print_prepare, print_procedure
-from recipe_compiler.emit.print_stein_operator import print_whole
+from recipe_compiler.emit.print_procedure import (
+    LOOP,
+    REDUCTION,
+    SMALL,
+    docstring,
+    print_prepare,
+    print_procedure,
+    returned,
+    shape_text,
+    size_lines,
+    used_sizes,
+)
 from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.support.text import support_text
-from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program, symbolic_sizes
+
+# The generator and the gradient of all data as Python functions, which hold their work arrays themselves.
+
+
+def print_whole(procedure: Procedure) -> Iterator[str]:
+    """Yield the lines of a jitted procedure that returns its outputs, arrays too."""
+    arrays = (*procedure.outputs, *procedure.work)
+    first, *others = procedure.says
+    yield REDUCTION
+    yield from call(f"def {procedure.name}", tuple(array.name for array in procedure.inputs), 0, ":")
+    yield from docstring((f"Return {first}", *others))
+    wanted = used_sizes(procedure) | frozenset(str(size) for array in arrays for size in array.sizes)
+    yield from size_lines((array for array in procedure.inputs if array.sizes), wanted, 4)
+    for array in arrays:
+        yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
+    yield from print_body(procedure.body, 4)
+    yield from returned(tuple(array.name for array in procedure.outputs))
+
 
 FORMAT = 1
 """The number of the emission format: it changes when the same document would become a different text."""

@@ -13,14 +13,37 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback.cuts import Cuts
-from recipe_compiler.readback.functions import SCALAR_CALLS, below
 from recipe_compiler.readback.inverse import exact_inverse
 from recipe_compiler.readback.noise_factors import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.readback.parsed import functions_of
 from recipe_compiler.readback.views import part_of, reshaped
 from recipe_compiler.tensor.scalars import Scalar
+
+# The exact meaning of the scalar functions that an emitted kernel calls.
+
+
+def _same(x: Scalar) -> Scalar:
+    return x
+
+
+def below(left: object, right: object, node: ast.expr) -> int:
+    """Return 1 where a number of rows is below another, else 0."""
+    if isinstance(left, int) and isinstance(right, int):
+        return int(left < right)
+    raise CompilerError(f"the emitted kernel compares what is no number of rows: {ast.unparse(node)}")
+
+
+SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
+    **{row.emitted: row.scalar for row in FUNCTIONS.values()},
+    "min": sp.Min,
+    "max": sp.Max,
+    "np.float64": _same,
+}
+"""The exact meaning of every scalar function that a kernel may call."""
+
 
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""

@@ -8,29 +8,32 @@ full gradient over all batches of a small data set. Anything else is a CompilerE
 not within its limit, is a ReadBackError. Either way no file is written.
 """
 
+import ast
+import builtins
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 
+import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import residual, system
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_lanes import has_lanes
+from recipe_compiler.emit.print_lanes import LANES, has_lanes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.equal import at_sizes, equal
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
-from recipe_compiler.readback.lanes import check_lanes
+from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.limited import Reading
 from recipe_compiler.readback.names import EPS, Names, Sizes
+from recipe_compiler.readback.parsed import parsed
 from recipe_compiler.readback.point import changes_at_point
 from recipe_compiler.readback.run_loop import check_iteration
-from recipe_compiler.readback.smallest_sizes import smallest_sizes
 from recipe_compiler.readback.stein_operator import (
     derived_moments,
     polynomials,
@@ -38,10 +41,114 @@ from recipe_compiler.readback.stein_operator import (
     same_full_gradient,
     stated_moments,
 )
-from recipe_compiler.readback.step import Step, read_step, stated_step
-from recipe_compiler.readback.undefined_names import check_names
+from recipe_compiler.readback.step import Step, prepared, read_step, stated_step
+from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+
+# Chains side by side: every lane of `step_lanes` does what `step` does, with state and normals of its own chain.
+
+
+def check_lanes(module: Module, names: Names) -> None:
+    """Check `step_lanes` at numbers that differ from place to place, against `step`, which is read back itself.
+
+    Raises:
+        CompilerError: a lane computes something else, or the lanes are not all there.
+    """
+    kernel = module.kernel
+    state = [name for block in module.program.blocks for name in kernel.scalars(block.name)]
+    normals = [name for array in kernel.noises for name in kernel.scalars(array.name)]
+    reader = Reader(module.text, invert=names.invert, factor=_unit)
+    given = prepared(module, names, reader)
+    lanes, noise = _numbers(0, len(state)), _numbers(len(state), len(normals))
+    before = lanes.copy()
+    reader.call("step_lanes", {**given, "lanes": lanes, "lanes_noise": noise})
+    for lane in range(LANES):
+        own = dict(zip(state, before[lane::LANES], strict=True)) | dict(zip(normals, noise[lane::LANES], strict=True))
+        returned = reader.call("step", given | own)
+        expected = list(returned) if isinstance(returned, tuple) else [returned]
+        if expected != list(lanes[lane::LANES]):
+            raise CompilerError(f"the emitted step_lanes was read back and differs from step in lane {lane}")
+
+
+def _numbers(first: int, rows: int) -> np.ndarray:
+    """Return rows of 64 rational numbers in (0, 2) of which no two, and none of other rows, are the same."""
+    return np.array([sp.Rational(1 + LANES * first + k, 1024) for k in range(LANES * rows)], object)
+
+
+def _unit(covariance: sp.Matrix) -> np.ndarray:
+    """Return what stands for a factor of the noise: lanes and `step` are given the same."""
+    return np.array(sp.eye(covariance.rows).tolist(), object)
+
+
+# Does every name that an emitted function reads exist? What is never read back, the chain itself, is checked so.
+
+
+def check_names(text: str) -> None:
+    """Check that every name read in a function is an argument, a local, a name of the module or a builtin.
+
+    Raises:
+        CompilerError: one is not; names it and the function.
+    """
+    tree = parsed(text)
+    known = set(dir(builtins)) | {name for node in tree.body for name in _bound(node)}
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
+        own = {node.name for node in inner} | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        own |= {
+            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and node.id not in own | known:
+                raise CompilerError(f"the emitted function {function.name} reads {node.id}, which nothing defines")
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a module binds."""
+    match node:
+        case ast.FunctionDef(name=name):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (alias.asname or alias.name for alias in names)
+        case ast.Assign(targets=targets):
+            yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+        case _:
+            return
+
+
+# The smallest sizes at which a program means anything: those that have every position it names.
+
+
+def smallest_sizes(program: Program) -> dict[str, int]:
+    """Return symbolic sizes with the smallest value at which every literal position (`theta[2]`) exists."""
+    shapes = {item.name: item.shape.sizes for item in (*program.blocks, *program.parameters)}
+    shapes |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
+    shapes |= {update.new: update.block.shape.sizes for update in program.updates}
+    found: dict[str, int] = {}
+    for tensor in _tensors(program):
+        for atom in everywhere(tensor):
+            match atom:
+                case Coordinate(name, at) | Component(name, at, _):
+                    pairs = zip(shapes.get(name, ()), at, strict=False)
+                case _:
+                    continue
+            for size, slot in pairs:
+                if isinstance(size, str) and isinstance(slot, int):
+                    found[size] = max(found.get(size, 1), slot + 1)
+    return found
+
+
+def _tensors(program: Program) -> Iterator[Tensor]:
+    yield from (update.drift for update in program.updates)
+    for noise in program.noises:
+        for matrix in (noise.two_D, noise.B_hat or ()):
+            yield from (entry for row in matrix for entry in row)
+    if program.gradient is not None:
+        for part in program.gradient.parts:
+            yield part.prior
+            if part.datum is not None:
+                yield part.datum
+
 
 AT_ZERO: dict[Scalar, Scalar] = {EPS: sp.Integer(0)}
 

@@ -3,12 +3,46 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.derive.show import drift_texts
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Explanation, Finding, Proved, Topic, Verdict
 from recipe_compiler.verify.claims import explained
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
+from recipe_compiler.verify.core.stratonovich import ito_drift
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.recovered_q import explained_q
+
+# What follows from D, Q and H, next to what is claimed: of each block whose claimed drift differs from it.
+
+
+def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
+    """Return the guilty blocks with both drifts; nothing where there is no derived drift, or none differs.
+
+    A claim in Stratonovich's sense is compared, and shown, in Ito's.
+    """
+    derivation, dynamics = subject.derivation, subject.dynamics
+    D = dynamics.claims.diffusion or dynamics.D
+    if derivation is None or D is None or dynamics.Q is None or dynamics.claims.drift is None:
+        return ()
+    c = calculus(dynamics.declarations)
+    formulas: list[tuple[str, str]] = []
+    guilty: list[str] = []
+    claimed = zip(dynamics.declarations.blocks, ito_drift(dynamics, D), strict=True)
+    for n, (block, formula) in enumerate(claimed):
+        stated = convert(formula, dynamics.declarations, *row_slots(block))
+        if not c.settled(c.subtract(stated, derivation.drift[n])).is_zero:
+            guilty.append(block.name)
+            formulas.append((f"claimed drift of {block.name}", text(formula)))
+            formulas += [(f"derived drift of {name}", told) for name, told in drift_texts(derivation, n)]
+    if not guilty:
+        return ()
+    says = f"the drift of {' and '.join(guilty)} that follows from D, Q and H differs from the claimed one"
+    return (Explanation(Topic.DERIVED, says, tuple(formulas), "f = -(D + Q) grad H + Gamma"),)
+
 
 Explain = Callable[[], tuple[Explanation, ...]]
 Question = Callable[[Subject], tuple[Explanation, ...]]
@@ -47,7 +81,7 @@ def _questions(findings: tuple[Finding, ...]) -> Mapping[Topic, Question]:
     """Return what answers a question; imported here, since most documents leave none."""
     from recipe_compiler.explain.repair.repairs import repairs
     from recipe_compiler.explain.samples.samples import samples_instead
-    from recipe_compiler.report.derived_drift import derived_drift
+    from recipe_compiler.report.explanations import derived_drift
 
     return {
         Topic.DERIVED: derived_drift,

@@ -19,8 +19,7 @@ from recipe_compiler.readback.gradient import batches, stated_gradient
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.scheme.control_variates import with_control_variates
-from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.scheme.discretise import discretise, with_control_variates
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build

@@ -1,6 +1,6 @@
 """Admissible points: exact values for every coordinate, parameter and field that satisfy all that is declared."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -10,19 +10,136 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points import sample_fields as instances
-from recipe_compiler.algebra.points.domains import EmptyDomainError, inside
-from recipe_compiler.algebra.points.equated import equate
-from recipe_compiler.algebra.points.sample_fields import as_fraction
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError, as_fraction
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role
 from recipe_compiler.formula.expression import Symbol as Name
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import DomainName, Kind, Shape
+
+# Rational points inside the domains of blocks.
+
+
+class EmptyDomainError(Exception):
+    """Nothing lies between the bounds at the parameters drawn: they are not admissible, others may be."""
+
+
+def inside(
+    block: Block,
+    declarations: Declarations,
+    sizes: Mapping[str, int],
+    numbers: Mapping[Expr, Fraction],
+    style: int,
+    random: Random,
+) -> tuple[Fraction, ...]:
+    """Return rational coordinates in the interior of a block's domain; `numbers` holds the parameters its bounds need.
+
+    Raises:
+        EmptyDomainError: no rational point lies between the bounds.
+        NoInstanceError: bounds that have no value.
+    """
+    n = len(positions(block.shape, sizes))
+    match block.domain.name:
+        case DomainName.REAL:
+            return tuple(as_fraction(instances.number(style, random)) for _ in range(n))
+        case DomainName.POSITIVE | DomainName.NONNEGATIVE:
+            return tuple(as_fraction(instances.signed_number((Kind.POSITIVE,), style, random)) for _ in range(n))
+        case DomainName.SIMPLEX:
+            weights = [random.randint(1, 1 + style) for _ in range(n + 1)]
+            return tuple(Fraction(w, sum(weights)) for w in weights[:n])
+        case DomainName.INTERVAL | DomainName.CIRCLE:
+            if not block.domain.bounds:
+                return tuple(Fraction(random.randint(0, 6)) for _ in range(n))
+            return tuple(_between(block, declarations, sizes, numbers, random) for _ in range(n))
+
+
+def _between(
+    block: Block,
+    declarations: Declarations,
+    sizes: Mapping[str, int],
+    numbers: Mapping[Expr, Fraction],
+    random: Random,
+) -> Fraction:
+    """Return a rational strictly between two bounds."""
+
+    def leaf(e: Expr) -> Fraction:
+        if isinstance(e, Symbol) and e in numbers:
+            return numbers[e]
+        raise NoValueError("a bound depends on the state")
+
+    setting = Setting(declarations, sizes)
+    try:
+        low, high = (evaluate(rows(bound, setting)[0][0], leaf) for bound in block.domain.bounds)
+    except NoValueError as reason:
+        raise NoInstanceError(f"the bounds of {block.name}: {reason}") from None
+    share = Fraction(random.randint(1, 7), 8)
+    found = _rational(low) + (_rational(high) - _rational(low)) * share
+    if not (_less(low, found) and _less(found, high)):
+        raise EmptyDomainError(f"the domain of {block.name} is empty at the parameters drawn")
+    return found
+
+
+def _rational(value: Value) -> Fraction:
+    """Return a simple rational close to a value."""
+    if isinstance(value, Fraction):
+        return value
+    return Fraction(float(value.mid())).limit_denominator(64)
+
+
+def _less(a: Value, b: Value) -> bool:
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a < b
+    return is_certainly(ball(b) - ball(a), 1)
+
+
+# Assumed equalities at a point: where `a == 2*b` is assumed, a drawn point has that a, not one of its own.
+
+
+def equate(numbers: dict[Expr, Fraction], setting: Setting) -> None:
+    """Put the value of the other side in the place of that of a scalar parameter, where its kinds allow it.
+
+    An equality may rest on a later one: there are as many passes as assumptions. What still does not hold in the end is
+    no admissible point.
+    """
+    for _ in setting.declarations.assume:
+        for compare in setting.declarations.assume:
+            if compare.op != "==":
+                continue
+            sides = ((compare.left, compare.right), (compare.right, compare.left))
+            found = next((new for side, other in sides for new in _value(side, other, numbers, setting)), None)
+            if found is not None:
+                numbers[found[0]] = found[1]
+
+
+def _value(
+    side: Formula, other: Formula, numbers: dict[Expr, Fraction], setting: Setting
+) -> Iterator[tuple[Expr, Fraction]]:
+    """Yield a parameter and the value of the other side, if that is one it may have."""
+    if not isinstance(side, Name) or side.role is not Role.PARAMETER or side.shape.sizes:
+        return
+    item = setting.declarations.find(side.name)
+    if not isinstance(item, Parameter) or item.value is not None:
+        return
+    name = component(item, (), setting.declarations, setting.sizes)
+    try:
+        value = evaluate(rows(other, setting)[0][0], numbers.__getitem__)
+    except (NoValueError, KeyError):  # a name that has no number yet is one of the state
+        return
+    if isinstance(name, Symbol) and isinstance(value, Fraction) and _may_be(value, item.kinds):
+        yield name, value
+
+
+def _may_be(value: Fraction, kinds: tuple[Kind, ...]) -> bool:
+    if Kind.POSITIVE in kinds or Kind.PD in kinds:
+        return value > 0
+    if Kind.NONNEGATIVE in kinds or Kind.PSD in kinds:
+        return value >= 0
+    return bool(value) or Kind.NONZERO not in kinds
 
 
 @dataclass(frozen=True, slots=True)

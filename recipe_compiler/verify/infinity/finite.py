@@ -1,15 +1,124 @@
 """That solutions stay finite by a Lyapunov function: the one of those tried that takes the least for granted."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.system import state
+from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.derive.infinitesimal_generator import generator
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
-from recipe_compiler.verify.core.identities import Question, decide
+from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.kinks import almost_everywhere
 from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.infinity.bounds import bound
 from recipe_compiler.verify.infinity.growth import Terms
-from recipe_compiler.verify.infinity.inequality import Shown, inequality
-from recipe_compiler.verify.infinity.lyapunov import candidates
+from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, Candidate, Function, candidates
+
+# The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.
+
+
+FACTORS = (1, 16, 256)
+"""Values of c tried at fixed sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Why solutions stay finite: the certificate, what it takes for granted, and what is left open."""
+
+    by: str = ""
+    data: tuple[tuple[str, str], ...] = ()
+    premises: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    identities: tuple[Identity, ...] = ()
+    smooth: tuple[Formula, ...] = ()
+    """What W is made of: it needs two derivatives."""
+    semidefinite: bool = False
+    """Whether D has to be positive semidefinite for it."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How much is taken for granted: bounds on L W, and of how far W goes to infinity."""
+        of_W = [premise for premise in self.premises if GROWS in premise or LOW in premise]
+        return len(self.premises) - len(of_W), len([premise for premise in of_W if GROWS in premise])
+
+
+def inequality(of: Equation, terms: Terms, candidate: Candidate) -> Shown:
+    """Return whether L W <= c (1 + W) and W goes to infinity, for every size; else at the sizes of the document."""
+    parts = [terms.c.settled(generator(of.derivation, part.tensor)) for part in candidate.parts]
+    found = bound(terms, parts, candidate.weight)
+    premises = tuple(dict.fromkeys((*candidate.premises, *found.premises)))
+    left = f"not shown to be at most c (1 + W) in L W: {', '.join(found.open)}" if found.open else ""
+    open_ = tuple(reason for reason in (candidate.open, left) if reason)
+    says = f"log(1 + {candidate.says})" if found.logarithm else candidate.says
+    if not open_:
+        shown = "; ".join(text(part) for part in parts)
+        data = (("W", says), ("L W" if len(parts) == 1 else "L of each term of W", shown))
+        own = tuple(_identity(of, one, left) for one, left in zip(candidate.parts, parts, strict=True))
+        by = f"Lyapunov function {says}"
+        return Shown(by, data, premises, (), own, candidate.formulas, semidefinite=found.logarithm)
+    at_sizes = _by_leading_forms(of, candidate)
+    if at_sizes is None:
+        return Shown(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
+    return Shown(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.formulas)
+
+
+def _identity(of: Equation, part: Function, left: Tensor) -> Identity:
+    """Return that L W in index notation is that of the second engine."""
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        leaf = leaf_of(of.subject.dynamics.declarations, sizes)
+        return [written_out(left, sizes, leaf)[0] - _generated(of, part.scalar(sizes), sizes)]
+
+    where = of.subject.place("claims.lyapunov", "claims.drift", "H")
+    return Identity("L W in index notation less L W entry by entry", where, Tensor((), ()), entries)
+
+
+def _generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
+    """Return f . grad W + tr(D hess W) at fixed sizes."""
+    z = state(of.subject.dynamics.declarations, sizes)
+    slopes = [slope(W, x) for x in z]
+    along = [f * s for f, s in zip(of.drift(sizes), slopes, strict=True)]
+    spread = [
+        d * slope(s, y) for row, s in zip(of.diffusion(sizes), slopes, strict=True) for d, y in zip(row, z, strict=True)
+    ]
+    return sympy.Add(*along, *spread)
+
+
+def _by_leading_forms(of: Equation, candidate: Candidate) -> tuple[tuple[str, str], ...] | None:
+    """Return that W and c W - L W are polynomials that go to infinity, where a document fixes all sizes."""
+    declarations = of.subject.dynamics.declarations
+    real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
+    if declarations.sizes or declarations.functions or not real or of.subject.contradiction:
+        return None
+    z = state(declarations, {})
+    try:
+        W = sympy.Add(*(part.scalar({}) for part in candidate.parts))
+        left = _generated(of, W, {})
+    except (NotScalarisableError, TooLargeError):
+        return None
+    proper = leading(W, z)
+    for factor in FACTORS if proper is not None else ():
+        found = leading(sympy.expand(factor * W - left), z)
+        if proper is not None and found is not None:
+            own = ((f"W: {name}", value) for name, value in proper.data)
+            both = ((f"{factor} W - L W: {name}", value) for name, value in found.data)
+            return (("W", str(W)), ("L W", str(sympy.expand(left))), *own, *both)
+    return None
 
 
 def by_lyapunov(of: Equation) -> Answer:

@@ -4,14 +4,60 @@ With J = W exp(-H) free of divergence, div(Q exp(-H)) = J for a periodic skew Q 
 torus zero. A drift that is constant and not zero in a direction has the mean of exp(-H) times it: not zero.
 """
 
+from fractions import Fraction
+from math import comb
+
+import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.points.witness import Witness, witness
 from recipe_compiler.algebra.scalars.symbols import Sizes
+from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.verify.recover.averages import mean
 from recipe_compiler.verify.recover.fields import Fields
+from recipe_compiler.verify.recover.polynomials import Reader, TooLargeError
 from recipe_compiler.verify.recover.skew_problem import Problem
+
+# The mean of a trigonometric polynomial over a torus, exact.
+
+
+def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
+    """Return the mean over all angles of a polynomial in sines and cosines of single angles; None of anything else."""
+    reader = Reader([e])
+    try:
+        polynomial = reader.of(e)
+    except TooLargeError:
+        return None
+    scalars = reader.scalars()
+    terms: list[Expr] = []
+    for powers, number in polynomial.items():
+        rest: list[Expr] = [sympy.Rational(number.numerator, number.denominator)]
+        waves: dict[Expr, tuple[int, int]] = {}
+        for generator, n in powers:
+            factor = scalars.get(generator)
+            if factor is None:
+                return None
+            if not factor.free_symbols & set(z):
+                rest.append(factor**n)
+            elif isinstance(factor, (sympy.sin, sympy.cos)) and factor.args[0] in z and n > 0:
+                angle = argument(factor)
+                sines, cosines = waves.get(angle, (0, 0))
+                waves[angle] = (sines + n, cosines) if isinstance(factor, sympy.sin) else (sines, cosines + n)
+            else:
+                return None
+        for sines, cosines in waves.values():
+            share = _moment(sines, cosines)
+            rest.append(sympy.Rational(share.numerator, share.denominator))
+        terms.append(sympy.Mul(*rest))
+    return sympy.Add(*terms)
+
+
+def _moment(sines: int, cosines: int) -> Fraction:
+    """Return the mean of sin(x)**a cos(x)**b over a period: zero unless both are even."""
+    if sines % 2 or cosines % 2:
+        return Fraction(0)
+    a, b = sines // 2, cosines // 2
+    return Fraction(comb(2 * a, a) * comb(2 * b, b), comb(a + b, a) * 4 ** (a + b))
 
 
 def current_around(problem: Problem, at: Fields, sizes: Sizes) -> tuple[str, Witness] | None:
