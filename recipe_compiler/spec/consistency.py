@@ -17,7 +17,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
 
-EFFORT = 1_000_000
+EFFORT = 200_000
 """Z3's own count of steps for one question: the same answer on every machine."""
 
 Sum = Mapping[Formula | None, Fraction]
