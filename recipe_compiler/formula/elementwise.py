@@ -4,7 +4,8 @@ The second engine states what it uses by itself, in `algebra/scalars/elementwise
 that two of them share would prove nothing. `docs/howto_function.md` adds a function.
 
 Rules are written in the language, of `x`: `1/(1 + x**2)` is the derivative of `atan`. What a row leaves out, nothing
-is built on: a function that is not said to be bounded counts as unbounded.
+is built on: a function that is not said to be bounded counts as unbounded. SymPy, NumPy and flint are imported when a
+function is called: commands that compute nothing read the table, and so does the process that follows a step.
 """
 
 import math
@@ -12,10 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula import elementwise_own as own
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
 
 
 class Corner(StrEnum):
@@ -110,6 +116,74 @@ class Elementwise:
         return self.ends == (0, 0)
 
 
+def _log1p(x: Any) -> Any:
+    """Return log(1 + x) of a SymPy scalar."""
+    import sympy
+
+    return sympy.log(1 + x)
+
+
+def _expm1(x: Any) -> Any:
+    """Return exp(x) - 1 of a SymPy scalar."""
+    import sympy
+
+    return sympy.exp(x) - 1
+
+
+def _softplus(x: Any) -> Any:
+    """Return log(1 + exp(x)) of a SymPy scalar."""
+    import sympy
+
+    return sympy.log(1 + sympy.exp(x))
+
+
+def _sigmoid(x: Any) -> Any:
+    """Return 1/(1 + exp(-x)) of a SymPy scalar."""
+    import sympy
+
+    return 1 / (1 + sympy.exp(-x))
+
+
+def _softplus_of_array(x: "Array") -> "Array":
+    """Return max(x, 0) + log1p(exp(-|x|)): no overflow."""
+    import numpy as np
+
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _sigmoid_of_array(x: "Array") -> "Array":
+    """Return e/(1 + e) with e = exp(-|x|) for x < 0, else 1/(1 + e): no overflow, small values kept."""
+    import numpy as np
+
+    e = np.exp(-np.abs(x))
+    return np.where(x < 0.0, e, 1.0) / (1.0 + e)
+
+
+def _digamma_of_array(x: "Array") -> "Array":
+    """Return the derivative of log gamma."""
+    import flint
+
+    return entrywise(lambda value: float(flint.arb(value).digamma()))(x)
+
+
+def _trigamma_of_array(x: "Array") -> "Array":
+    """Return zeta(2, x), the second derivative of log gamma."""
+    import flint
+
+    return entrywise(lambda value: float(flint.arb(2).zeta(flint.arb(value))))(x)
+
+
+def entrywise(function: Callable[[float], float]) -> "Callable[[Array], Array]":
+    """Return a function of numbers as one of arrays."""
+
+    def applied(x: "Array") -> "Array":
+        import numpy as np
+
+        return np.array([function(float(value)) for value in x.reshape(-1)]).reshape(x.shape)
+
+    return applied
+
+
 SMOOTH, KINK, JUMP = Corner.NONE, Corner.KINK, Corner.JUMP
 EVEN, ODD = Parity.EVEN, Parity.ODD
 POWER, EXPONENTIAL, FACTORIAL = Size.POWER, Size.EXPONENTIAL, Size.FACTORIAL
@@ -124,11 +198,11 @@ _ROWS = (
         size=POWER, emitted="math.log", ufunc="log", increasing=True, tame=True, logarithm_of="x",
     ),
     Elementwise(
-        name="log1p", words="log(1 + x)", scalar=own.log1p, slope="1/(1 + x)", corner=SMOOTH, size=POWER,
+        name="log1p", words="log(1 + x)", scalar=_log1p, slope="1/(1 + x)", corner=SMOOTH, size=POWER,
         emitted="math.log1p", ufunc="log1p", at_zero="0", increasing=True, tame=True, logarithm_of="1 + x",
     ),
     Elementwise(
-        name="expm1", words="exp(x) - 1", scalar=own.expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
+        name="expm1", words="exp(x) - 1", scalar=_expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
         emitted="math.expm1", ufunc="expm1", at_zero="0", total=True, increasing=True,
     ),
     Elementwise(
@@ -179,14 +253,14 @@ _ROWS = (
         size=EXPONENTIAL, emitted="math.sinh", ufunc="sinh", at_zero="0", parity=ODD, total=True, increasing=True,
     ),
     Elementwise(
-        name="softplus", words="log(1 + exp(x))", scalar=own.softplus, slope="sigmoid(x)", corner=SMOOTH, size=POWER,
-        emitted="_softplus", array=own.softplus_of_array, at_zero="log(2)", total=True, positive=True, increasing=True,
+        name="softplus", words="log(1 + exp(x))", scalar=_softplus, slope="sigmoid(x)", corner=SMOOTH, size=POWER,
+        emitted="_softplus", array=_softplus_of_array, at_zero="log(2)", total=True, positive=True, increasing=True,
         ends=(0, 1),
     ),
     Elementwise(
-        name="sigmoid", words="1/(1 + exp(-x))", scalar=own.sigmoid, slope="sigmoid(x) - sigmoid(x)**2",
+        name="sigmoid", words="1/(1 + exp(-x))", scalar=_sigmoid, slope="sigmoid(x) - sigmoid(x)**2",
         stated_slope="sigmoid(x)*sigmoid(-x)", corner=SMOOTH, size=POWER, emitted="_sigmoid",
-        array=own.sigmoid_of_array, at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
+        array=_sigmoid_of_array, at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
     ),
     Elementwise(
         name="erf", words="the error function", sympy="erf", slope="2*pi**(-1/2)*exp(-x**2)", corner=SMOOTH,
@@ -202,11 +276,11 @@ _ROWS = (
     ),
     Elementwise(
         name="digamma", words="the derivative of loggamma", latex=r"\psi", sympy="digamma", slope="trigamma(x)",
-        corner=SMOOTH, size=POWER, emitted="_digamma", array=own.digamma_of_array, increasing=True, tame=True,
+        corner=SMOOTH, size=POWER, emitted="_digamma", array=_digamma_of_array, increasing=True, tame=True,
     ),
     Elementwise(
         name="trigamma", words="the second derivative of loggamma", latex=r"\psi_1", sympy="trigamma",
-        corner=SMOOTH, size=POWER, emitted="_trigamma", array=own.trigamma_of_array, tame=True,
+        corner=SMOOTH, size=POWER, emitted="_trigamma", array=_trigamma_of_array, tame=True,
     ),
 )  # fmt: skip
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
-from recipe_compiler.formula.elementwise_own import entrywise
+from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise, entrywise
 from recipe_compiler.formula.expression import (
     Add,
     Apply,

@@ -15,7 +15,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Power
+from recipe_compiler.formula.expression import ELEMENTWISE, Add, Apply, Formula, Multiply, Number, Power
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 
@@ -98,6 +98,8 @@ def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligat
             return _invertible(arg, declarations)
         case Apply("logdet", (arg,)):
             return _definite(arg, declarations)
+        case Apply(fn) if fn in ELEMENTWISE and fn not in FUNCTIONS:
+            return _open(f"{text(node)} has a value: the second engine's table lacks {fn}")
         case _ if smooth:
             return found | _smooth(node, declarations)
         case _:
