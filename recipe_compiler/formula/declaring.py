@@ -34,17 +34,17 @@ def scalar(
     transform : {"log", "logit"}, optional
         The unbounded variable that a block of a target is sampled in.
 
-    Returns:
+    Returns
     -------
     Expression
         The name, from which formulas are made.
 
-    Raises:
+    Raises
     ------
     SpecError
         A name, kind or domain that the language does not have.
 
-    Examples:
+    Examples
     --------
     >>> A = scalar("A", is_="positive")
     >>> (A + 1) ** 2
@@ -58,7 +58,7 @@ def vector(
 ) -> Expression:
     """Declare a column of a symbolic (`"d"`) or fixed size; the rest is as of `scalar`.
 
-    Examples:
+    Examples
     --------
     >>> theta = vector("theta", "d")
     >>> theta.T @ theta / 2
@@ -75,7 +75,7 @@ def matrix(
 
     `is_` may also be `symmetric`, `skew`, `positive semidefinite`, `positive definite`, `diagonal`.
 
-    Examples:
+    Examples
     --------
     >>> M = matrix("M", "d", "d", is_="positive definite")
     """
@@ -95,17 +95,17 @@ def data(name: str, *sizes: Size, values: Sequence[int] = ()) -> Expression:
     values : sequence of int, optional
         The only values allowed, such as `[0, 1]`.
 
-    Returns:
+    Returns
     -------
     Expression
         The name, from which formulas are made.
 
-    Raises:
+    Raises
     ------
     SpecError
         No size, or more than two.
 
-    Examples:
+    Examples
     --------
     >>> x, y = data("x", "N", "d"), data("y", "N", values=[0, 1])
     >>> theta = vector("theta", "d")
@@ -142,17 +142,17 @@ def function(
     role : {"", "potential"}
         `potential` is the function that a target binds.
 
-    Returns:
+    Returns
     -------
     Expression
         The function at its blocks.
 
-    Raises:
+    Raises
     ------
     SpecError
         Something of `of` is no name, or a name or kind that the language does not have.
 
-    Examples:
+    Examples
     --------
     >>> theta = vector("theta", "d")
     >>> U = function("U", of=theta, role="potential")

@@ -54,12 +54,12 @@ class Build(Document):
     title, references : str, sequence of str
         As of `Dynamics`.
 
-    Raises:
+    Raises
     ------
     SpecError, ModelError
         As of `Dynamics`, of all three documents.
 
-    Examples:
+    Examples
     --------
     >>> theta = vector("theta", "d")
     >>> U = function("U", of=theta, role="potential")

@@ -31,18 +31,18 @@ class Vector:
         **sizes : int
             A number for every symbolic size: `d=2`.
 
-        Returns:
+        Returns
         -------
         sympy.Matrix
             One row for each coordinate, in the order of the state. A block is a `MatrixSymbol` of its name, a scalar a
             `Symbol`; entries of symmetric matrices are those above the diagonal.
 
-        Raises:
+        Raises
         ------
         ModelError
             A size is missing, unknown or too small for a formula.
 
-        Examples:
+        Examples
         --------
         >>> theta = vector("theta", "d")
         >>> U = function("U", of=theta, role="potential")
@@ -86,7 +86,7 @@ class Matrix:
     def to_sympy(self, **sizes: int) -> Any:
         """Return the matrix as SymPy's, over all coordinates of z; sizes and errors are as of `Vector.to_sympy`.
 
-        Returns:
+        Returns
         -------
         sympy.Matrix
             One row and one column for each coordinate, in the order of the state.
@@ -123,7 +123,7 @@ class Matrix:
 class Derivation:
     """grad H, Gamma and the drift f = -(D+Q) grad H + Gamma of dynamics (Ma, Chen, Fox 2015, Eq. 3), for every size.
 
-    Attributes:
+    Attributes
     ----------
     D, Q : Matrix
         As stated, a build's with everything bound.

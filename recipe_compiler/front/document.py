@@ -5,7 +5,7 @@ Stages of the pipeline are imported when they are asked for: a specification in 
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from recipe_compiler.spec import model
 from recipe_compiler.spec.digest import digest
@@ -46,17 +46,17 @@ class Document:
         cache : bool
             Whether verdicts of earlier checks of the same document are used, and these kept.
 
-        Returns:
+        Returns
         -------
         Report
             Three-valued: compare `report.verdict` with `Verdict.PROVED`, `REFUTED`, `UNDECIDED`.
 
-        Raises:
+        Raises
         ------
         ModelError
             A formula that has no meaning in index notation.
 
-        Examples:
+        Examples
         --------
         >>> x = scalar("x")
         >>> ou = Dynamics(name="ou", state=[x], H=x**2 / 2, D=[[1]], Q=[[0]])
@@ -68,17 +68,34 @@ class Document:
 
         return check_once(self.document, open_cache(use=cache))
 
+    def certificate(self, report: "Report") -> dict[str, Any]:
+        """Return what someone else needs to check a report of this document again, with `recipe_compiler/recheck.py`.
+
+        Parameters
+        ----------
+        report : Report
+            Of this document, from `check`.
+
+        Returns
+        -------
+        dict
+            JSON: the document, its claims, and what their proofs rest on.
+        """
+        from recipe_compiler.report.certificate import certificate
+
+        return certificate(self.document, report)
+
     def to_yaml(self) -> str:
         """Return the document as YAML; loading that gives the same document, with the same digest.
 
         A build's YAML names its dynamics and target, which have documents of their own.
 
-        Raises:
+        Raises
         ------
         SpecError, ModelError
             What is stated cannot stand in a file: a formula that is too long, data that are given with each run.
 
-        Examples:
+        Examples
         --------
         >>> x = scalar("x")
         >>> print(Dynamics(name="ou", state=[x], H=x**2 / 2, D=[[1]], Q=[[0]]).to_yaml())

@@ -43,14 +43,14 @@ class Dynamics(Document):
     units : mapping, optional
         Names of blocks, parameters and functions to their units: `length/time**2`, `1`.
 
-    Raises:
+    Raises
     ------
     SpecError
         An object, a name or a text is not of the language; all faults are gathered.
     ModelError
         The formulas do not fit together.
 
-    Examples:
+    Examples
     --------
     >>> theta, r = vector("theta", "d"), vector("r", "d")
     >>> C = matrix("C", "d", "d", is_="positive semidefinite")
@@ -86,14 +86,17 @@ class Dynamics(Document):
     def derive(self) -> "Derivation":
         """Return grad H, Gamma and the drift, in index notation, for every size.
 
-        Raises:
+        Raises
         ------
         ModelError
             D or Q is not given, or a formula has no meaning entry by entry.
         """
         return derived(self.document)
 
-    def _repr_latex_(self) -> str:
+    def to_latex(self) -> str:
+        """Return state, energy, D, Q and the claimed drift as one `align*` environment (needs amsmath)."""
         from recipe_compiler.front.latex import of_dynamics
 
         return of_dynamics(self.document)
+
+    _repr_latex_ = to_latex

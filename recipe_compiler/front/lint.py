@@ -26,7 +26,7 @@ from recipe_compiler.verdict import Report
 class Lint:
     """What was read off a step: its drift and diffusion in the limit of small steps, and the verdicts about it.
 
-    Attributes:
+    Attributes
     ----------
     report : Report or None
         None without dynamics to judge it by.
@@ -99,19 +99,19 @@ def lint(
     maps : mapping, optional
         Argument to what it is: a block, `eps`, `rng`, a formula.
 
-    Returns:
+    Returns
     -------
     Lint
         What was read, and the verdicts.
 
-    Raises:
+    Raises
     ------
     SpecError
         No such file or function, or the file does not run.
     ModelError
         An argument whose name says nothing, or a block that no argument holds.
 
-    Examples:
+    Examples
     --------
     >>> lint("docs/examples/sghmc_step.py:step", against="specs/dynamics/sghmc.yaml")
     <Lint of docs/examples/sghmc_step.py:step: refuted; print() shows it>

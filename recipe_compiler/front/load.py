@@ -19,19 +19,19 @@ def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Targe
     name : str, optional
         The object to take from a Python file.
 
-    Returns:
+    Returns
     -------
     Dynamics, Target or Build
         Which of them is seen from the keys.
 
-    Raises:
+    Raises
     ------
     SpecError
         The document is malformed; holds every fault found, of the documents it names too.
     ModelError
         It is well formed but means nothing.
 
-    Examples:
+    Examples
     --------
     >>> load("specs/dynamics/sghmc.yaml")
     <Dynamics sghmc>

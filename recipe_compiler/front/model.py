@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Model:
     """An emitted module with the documents it was made of; made by `compile`.
 
-    Attributes:
+    Attributes
     ----------
     build : Build
         What was compiled.
@@ -62,7 +62,7 @@ class Model:
     def write(self, folder: str | PathLike[str] = ".") -> Path:
         """Write the module as FOLDER/NAME.py, whole or not at all, and return where it is.
 
-        Raises:
+        Raises
         ------
         OSError
             The file cannot be written.
@@ -96,18 +96,18 @@ class Model:
         allow_code : bool
             Whether to run the Python file that a target names as its gradient.
 
-        Returns:
+        Returns
         -------
         xarray.DataTree
             Groups `posterior`, `sample_stats`, `auxiliary`, and `warmup_...` of both. Its attributes hold settings,
             verdicts and, line by line, `doubts`, `warnings` and what is forecast of minibatches, `forecast_lines`.
 
-        Raises:
+        Raises
         ------
         DataError, RunError
             Data, sizes or values that do not fit; settings that no run can have.
 
-        Warns:
+        Warns
         -----
         DoubtWarning, SampleWarning
             The draws are not to be believed, with the evidence; numbers made of them are rough.
@@ -179,12 +179,12 @@ def compile(
     **stated
         What `Build` takes: `step_size`, `scheme`, `bind`, `parameters`, `sizes`, ...
 
-    Returns:
+    Returns
     -------
     Model
         What can be sampled, and written as a file.
 
-    Raises:
+    Raises
     ------
     SpecError, ModelError
         The build is malformed or means nothing.
@@ -193,7 +193,7 @@ def compile(
     CompilerError
         The emitted text is not what was verified.
 
-    Examples:
+    Examples
     --------
     >>> theta = vector("theta", "d")
     >>> U = function("U", of=theta, role="potential")

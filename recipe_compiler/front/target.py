@@ -34,12 +34,12 @@ class Target(Document):
     title, references : str, sequence of str
         As of `Dynamics`.
 
-    Raises:
+    Raises
     ------
     SpecError, ModelError
         As of `Dynamics`.
 
-    Examples:
+    Examples
     --------
     >>> theta = vector("theta", "d")
     >>> x, y = data("x", "N", "d"), data("y", "N", values=[0, 1])
@@ -71,7 +71,10 @@ class Target(Document):
         )  # fmt: skip
         object.__setattr__(self, "document", made)
 
-    def _repr_latex_(self) -> str:
+    def to_latex(self) -> str:
+        """Return what states U as one `align*` environment (needs amsmath)."""
         from recipe_compiler.front.latex import of_target
 
         return of_target(self.document)
+
+    _repr_latex_ = to_latex

@@ -1,0 +1,191 @@
+"""A model from Python: what it draws, what it refuses, and what it says of its draws."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import recipe_compiler as rc
+from recipe_compiler.run.data import load_data
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.sample import sample
+from recipe_compiler.run.stages import settings_of
+
+ROOT = Path(__file__).parents[2]
+theta = rc.vector("theta", "d")
+U = rc.function("U", of=theta, role="potential")
+SGLD = rc.Dynamics(name="sgld", state=[theta], H=U, D=[[rc.I]], Q=[[0]])
+NORMAL = rc.Target(name="normal", state=[theta], potential=theta.T @ theta / 2)
+x, y = rc.data("x", "N", "d"), rc.data("y", "N", values=[0, 1])
+LOGISTIC = rc.Target(
+    name="logistic", state=[theta], data=[x, y], log_prior=-theta.T @ theta / 20,
+    log_likelihood=y * (x @ theta) - rc.softplus(x @ theta),
+)  # fmt: skip
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(60, 2))
+Y = (RNG.random(60) < 1 / (1 + np.exp(-X @ [1.0, -1.0]))).astype(int)
+
+
+@pytest.fixture(scope="module")
+def logistic() -> rc.Model:
+    return rc.compile(SGLD, LOGISTIC, sizes={"d": 2}, step_size=0.01, thin=20, draws=300, warmup=50)
+
+
+def drawn(model: rc.Model, *args: Any, **settings: Any) -> xr.DataTree:
+    """Return draws, whatever is said of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rc.SampleWarning)
+        return model.sample(*args, progress=False, **settings)
+
+
+def test_a_build_draws_what_the_stages_of_the_pipeline_draw() -> None:
+    model = rc.compile(ROOT / "specs/builds/sgld_gaussian_mixture.yaml")
+    build = model.build.document
+    settings = settings_of(build, {"draws": 30, "warmup": 10, "seed": 5})
+    expected = sample(load_text(model.name, model.text), build, settings, load_data(build.data, build.target))
+    tree = drawn(model, draws=30, warmup=10, seed=5)
+    stacked = np.concatenate([tree.posterior.mu.values, tree.posterior.a.values], axis=2)
+    np.testing.assert_array_equal(stacked, expected.block("theta")[:, 10:])
+
+
+def test_the_same_seed_draws_the_same_and_another_does_not(logistic: rc.Model) -> None:
+    once, again, other = (drawn(logistic, {"x": X, "y": Y}, seed=seed, cores=c) for seed, c in ((1, 1), (1, 2), (2, 2)))
+    assert (once.posterior.theta == again.posterior.theta).all()
+    assert not (once.posterior.theta == other.posterior.theta).any()
+
+
+def test_arrays_lists_and_narrow_numbers_are_the_same_data(logistic: rc.Model) -> None:
+    whole = drawn(logistic, {"x": X.astype(np.float32), "y": Y}, draws=20)
+    listed = drawn(logistic, {"y": Y.tolist(), "x": X.astype(np.float32).tolist()}, draws=20)
+    assert (whole.posterior.theta == listed.posterior.theta).all()
+
+
+def test_the_tree_is_what_arviz_reads_and_a_file_holds(logistic: rc.Model, tmp_path: Path) -> None:
+    import arviz_stats
+
+    tree = drawn(logistic, {"x": X, "y": Y}, draws=600, chains=2)
+    assert (
+        dict(tree.posterior.sizes) == {"chain": 2, "draw": 600, "theta_dim_0": 2} or tree.posterior.theta.shape[2] == 2
+    )
+    assert arviz_stats.summary(tree).shape[0] == 2
+    tree.to_netcdf(tmp_path / "draws.nc", engine="h5netcdf")
+    again = xr.open_datatree(tmp_path / "draws.nc", engine="h5netcdf")
+    assert again.attrs["doubts"] == tree.attrs["doubts"]
+    assert again.attrs["spec_digest"] == logistic.build.digest
+    again.close()
+
+
+def test_draws_are_those_of_the_posterior(logistic: rc.Model) -> None:
+    tree = logistic.sample({"x": X, "y": Y}, draws=4000, warmup=300, thin=30, seed=3, step_size=0.02, progress=False)
+    assert tree.attrs["doubts"] == ""
+    grid = np.linspace(-2, 4, 121)
+    t = np.stack(np.meshgrid(grid, -grid, indexing="ij"), axis=-1)
+    eta = t @ X.T
+    log_p = (eta * Y - np.logaddexp(0, eta)).sum(-1) - (t**2).sum(-1) / 20
+    weight = np.exp(log_p - log_p.max())
+    mean = (t * weight[..., None]).sum((0, 1)) / weight.sum()
+    sd = np.sqrt((((t - mean) ** 2) * weight[..., None]).sum((0, 1)) / weight.sum())
+    found = tree.posterior.theta
+    np.testing.assert_allclose(found.mean(("chain", "draw")), mean, atol=0.12 * sd.max())
+    np.testing.assert_allclose(found.std(("chain", "draw")), sd, rtol=0.1)
+
+
+def test_doubts_are_warnings_of_a_category_and_stand_in_the_tree(logistic: rc.Model) -> None:
+    with pytest.warns(rc.SampleWarning) as said:
+        tree = logistic.sample({"x": X, "y": Y}, draws=40, warmup=0, thin=1, seed=1, step_size=1e-4, progress=False)
+    doubts = [str(one.message) for one in said if one.category is rc.DoubtWarning]
+    assert doubts == tree.attrs["doubts"].split("\n")
+    assert {one.filename for one in said} == {__file__}
+    assert issubclass(rc.DoubtWarning, rc.SampleWarning)
+    rough = [str(one.message) for one in said if one.category is rc.SampleWarning]
+    assert rough == tree.attrs["warnings"].split("\n")
+
+
+def test_what_would_cure_minibatches_is_in_the_tree() -> None:
+    model = rc.compile(SGLD, LOGISTIC, sizes={"d": 2}, step_size=0.05, variant="minibatch", batch_size=6)
+    tree = drawn(model, {"x": X, "y": Y}, draws=50, warmup=10)
+    assert tree.attrs["forecast_lines"].startswith("forecast: effective temperature")
+    assert "by the forecast" in tree.attrs["doubts"]
+
+
+def test_a_run_goes_on_from_its_checkpoint(logistic: rc.Model, tmp_path: Path) -> None:
+    data = {"x": X, "y": Y}
+    short = drawn(logistic, data, draws=100, seed=4, checkpoint=tmp_path / "kept")
+    whole = drawn(logistic, data, draws=200, seed=4)
+    resumed = drawn(logistic, data, draws=200, seed=4, checkpoint=tmp_path / "kept", resume=True)
+    assert (whole.posterior.theta == resumed.posterior.theta).all()
+    assert (whole.posterior.theta[:, :100] == short.posterior.theta).all()
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"x": X}, "found no `y`, expected an array [N] of 0, 1"),
+        ({"x": X, "y": Y, "w": Y}, "found `w`, expected a field of logistic (x, y)"),
+        ({"x": X[:, 0], "y": Y}, "found an array of shape (60,) for `x`, expected an array [N, d]"),
+        ({"x": X, "y": Y + 1}, "found 2 in row"),
+        ({"x": X, "y": Y[:-1]}, "found 59 rows of `y`, expected 60 as `x` has"),
+        ({"x": np.where(X > 1, np.nan, X), "y": Y}, "found nan in row"),
+        ({"x": X.astype(complex), "y": Y}, "found what is no array of real numbers for `x`"),
+        ({"x": [[1, 2], [3]], "y": [0, 1]}, "found what is no array of real numbers for `x`"),
+        ({"x": X[:0], "y": Y[:0]}, "found an array of shape (0, 2) for `x`"),
+        ({"x": np.ones((60, 3)), "y": Y}, "size d: found 2 by `sizes`, but 3 by the data of `x`"),
+        (None, "logistic: found no data"),
+    ],
+)
+def test_data_that_do_not_fit_are_named(logistic: rc.Model, data: object, problem: str) -> None:
+    with pytest.raises(rc.DataError) as caught:
+        logistic.sample(data, progress=False)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "problem"),
+    [
+        ({"draws": 0}, rc.RunError, "draws: found 0, expected 1 or more"),
+        ({"step_size": float("nan")}, rc.RunError, "step_size: found nan"),
+        ({"batch_size": 5}, rc.SpecError, "found batch_size, expected none"),
+        ({"lanes": True}, rc.SpecError, "lanes"),
+        ({"resume": True, "checkpoint": "nowhere"}, rc.RunError, "found no checkpoint"),
+    ],
+)
+def test_settings_that_no_run_can_have_are_named(
+    logistic: rc.Model, settings: dict[str, Any], error: type[Exception], problem: str, monkeypatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=problem):
+        logistic.sample({"x": X, "y": Y}, progress=False, **settings)
+
+
+def test_a_refuted_build_is_not_compiled() -> None:
+    A = rc.matrix("A", "d", "d", is_="symmetric")
+    wrong = rc.Dynamics(name="wrong", state=[theta], H=U, D=[[A]], Q=[[0]])
+    with pytest.raises(rc.VerificationError, match=r"d_psd is refuted|bindings is refuted"):
+        rc.compile(wrong, NORMAL, bind={"A": -rc.I}, sizes={"d": 2}, step_size=0.1)
+
+
+def test_what_is_compiled_is_dynamics_and_a_target_or_a_build() -> None:
+    build = rc.Build(name="b", dynamics=SGLD, target=NORMAL, sizes={"d": 2}, step_size=0.1)
+    with pytest.raises(TypeError, match="found a build and step_size, expected the build alone"):
+        rc.compile(build, step_size=0.2)
+    with pytest.raises(TypeError, match="found Dynamics and NoneType, expected Dynamics and a Target, or a Build"):
+        rc.compile(SGLD)
+
+
+def test_the_module_is_written_whole(tmp_path: Path) -> None:
+    model = rc.compile(SGLD, NORMAL, name="mine", sizes={"d": 2}, step_size=0.1)
+    path = model.write(tmp_path / "modules")
+    assert path == tmp_path / "modules/mine.py"
+    assert path.read_text() == model.text
+    assert repr(model) == "<Model mine, proved>"
+
+
+def test_the_gradient_that_is_code_runs_only_where_that_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("def grad_U(theta):\n    return theta\n")
+    (tmp_path / "t.yaml").write_text("name: t\nstate: {theta: {shape: d}}\ngradient: code.py:grad_U\n")
+    model = rc.compile(SGLD, tmp_path / "t.yaml", sizes={"d": 2}, step_size=0.1, allow_undecided=True)
+    with pytest.raises(rc.RunError, match="run only with allow_code=True"):
+        model.sample(progress=False)
