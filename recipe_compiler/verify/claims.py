@@ -195,6 +195,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         claims_update,
         ("update",),
         required=False,
+        rechecked=True,
     ),
     Claim(
         "claimed_update",
@@ -203,6 +204,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         claims_update,
         ("H", "update"),
         beside=("D", "Q", "drift", "diffusion"),
+        rechecked=True,
     ),
     Claim(
         "periodic",
@@ -220,6 +222,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         ("H",),
         excused="where it stays open beside an abstract potential",
         in_build=normalisable_build,
+        rechecked=True,
     ),
     Claim(
         "marginal",
@@ -245,6 +248,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         ("D", "Q", "drift"),
         beside=("H",),
         excused="where Q is not found and D is constant",
+        rechecked=True,
     ),
     Claim(
         "explosion",
@@ -264,6 +268,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         has_boundary,
         EQUATION,
         in_build=boundary_in,
+        rechecked=True,
     ),
     Claim(
         "unique",

@@ -46,6 +46,21 @@ BASES = (
     "tests/mutants/marginal/rhmc_without_log_det",
     "tests/mutants/ergodic/hmc",
     "tests/mutants/explosion/line_current",
+    "tests/mutants/explosion/cubic_force",
+    "tests/mutants/explosion/steep_noise",
+    "tests/mutants/explosion/controls/stated",
+    "tests/mutants/ergodic/noise_vanishes",
+    "tests/mutants/marginal/geometric_brownian",
+    "tests/mutants/marginal/momentum_negative",
+    "tests/mutants/marginal/student_exponent",
+    "tests/mutants/marginal/valley",
+    "tests/mutants/updates/refresh_half",
+    "tests/mutants/updates/sghmc_sequential",
+    "tests/mutants/updates/sgld",
+    "tests/mutants/updates/sgld_noise_eps",
+    "tests/mutants/updates/sgld_noise_no_step",
+    "tests/mutants/updates/sgld_squared_order",
+    "tests/mutants/updates/sgnht",
 )
 RECHECKED = (  # and `unique`, by an edit of its own
     "d_symmetric",
@@ -58,6 +73,9 @@ RECHECKED = (  # and `unique`, by an edit of its own
     "claimed_marginal",
 )
 """Claims of which a verdict is turned round: the others are trusted, which the re-checker says of each."""
+
+FAR_OUT = ("normalisable", "regular", "boundary", "explosion", "claimed_update", "step_scale")
+"""Claims about growth, zeros and steps, whose witnesses have words of their own."""
 
 Json = dict[str, Any]
 Edit = Callable[[Json, Random], bool]
@@ -296,6 +314,71 @@ def turn_unique_round(changed: Json, random: Random) -> bool:
     return True
 
 
+def prove_what_is_refuted(changed: Json, random: Random) -> bool:
+    """Call what is refuted of growth, zeros or steps proved, with a Lyapunov function where one is asked."""
+    found = [c for c in changed["claims"] if c["id"] in FAR_OUT and c["verdict"] == "refuted"]
+    if not found:
+        return False
+    claim, state = random.choice(found), [name for name, _ in changed["documents"]["dynamics"]["state"]]
+    W = random.choice([" + ".join(f"norm2({name})" for name in state), "H", f"log(1 + norm2({state[0]}))", ""])
+    by = random.choice(
+        ["growth at the ends of the domain", "the domain is bounded", "from almost every start", "Lipschitz"]
+    )
+    data = {"W": W} if W and claim["id"] == "explosion" else {}
+    required = claim["required"] and claim["id"] != "explosion"
+    claim |= {"verdict": "proved", "by": by, "witness": None, "residual": None, "for_d": "all", "data": data}
+    claim["required"] = required
+    settled(changed)
+    return True
+
+
+def refute_what_is_proved(changed: Json, random: Random) -> bool:
+    """Call what is proved of growth, zeros or steps refuted, by a witness in the words of such witnesses."""
+    found = [c for c in changed["claims"] if c["id"] in FAR_OUT and c["verdict"] == "proved"]
+    if not found or not changed["points"]:
+        return False
+    claim, point = random.choice(found), deepcopy(random.choice(changed["points"]))
+    block, _ = random.choice(changed["documents"]["dynamics"]["state"])
+    end, value = random.choice(["oo", "-oo", "0+"]), random.choice([number(random), "0", "-1", "1"])
+    words = {
+        "normalisable": [f"what must be positive for {block} -> {end}", "v.T @ hessian(H) @ v", "H in the region"],
+        "boundary": [f"exponent of exp(-H) in the distance to {block} = 0"],
+        "regular": [f"D[{block},{block}]"],
+        "explosion": [f"current of {block}", f"D of {block}"],
+        "claimed_update": ["the residual of the limiting equation", "the change of the mean of r in a step"],
+        "step_scale": ["the drift at eps**0", "the noise covariance at eps**0", f"an entry of D[{block},{block}]"],
+    }
+    label = random.choice(words[claim["id"]])
+    extra = {"end": f"{block} -> {end}", f"drift of {block}": f"{block}**3"} if label.startswith("D of") else {}
+    extra |= {"region": f"{block} = u0*s**(1), with s >= 1"} if label.startswith("H in") else {}
+    sizes = {name: int(x) for name, x in point.items() if name in ("d", "k", "n", "m")}
+    claim |= {"verdict": "refuted", "witness": {**point, **extra, label: value}, "for_d": sizes or "all", "data": {}}
+    claim["required"] = claim["required"] or claim["id"] == "explosion"
+    settled(changed)
+    return True
+
+
+def exchange_the_lyapunov_function(changed: Json, random: Random) -> bool:
+    """State a function that does not grow, or whose mean grows faster than it does."""
+    claim = next((c for c in changed["claims"] if c["id"] == "explosion" and "W" in c["data"]), None)
+    if claim is None:
+        return False
+    block, _ = random.choice(changed["documents"]["dynamics"]["state"])
+    claim["data"]["W"] = random.choice([f"-norm2({block})", "1", "-H", f"-log(1 + norm2({block}))", "exp(-H)", "0"])
+    return True
+
+
+def step_too_far(changed: Json, random: Random) -> bool:
+    """Lengthen the step of one block, whose noise is then too large, or whose drift does not fit that of the others."""
+    update = changed["documents"]["dynamics"].get("claims", {}).get("update")
+    if not update or not any(c["id"] == "claimed_update" and c["verdict"] == "proved" for c in changed["claims"]):
+        return False
+    block = random.choice(list(update))
+    factor = random.choice(["2", "3/2", "1/2", "1 + 1/10**9", "sqrt(2)"])
+    update[block] = f"{block} + ({factor})*({update[block]} - ({block}))"
+    return True
+
+
 def scale_an_entry(changed: Json, random: Random) -> bool:
     """Multiply a part of the equation: the drift that is claimed, and proved, is no longer that of the recipe."""
     dynamics = changed["documents"]["dynamics"]
@@ -419,6 +502,10 @@ EDITS: tuple[Edit, ...] = (
     rest_on_less,
     rest_on_what_is_not_declared,
     turn_unique_round,
+    prove_what_is_refuted,
+    refute_what_is_proved,
+    exchange_the_lyapunov_function,
+    step_too_far,
     scale_an_entry,
     add_noise_to_an_entry,
     flip_a_sign,
