@@ -90,7 +90,7 @@ class Model:
         progress : bool
             Whether to show how far the chains are, on a terminal or in a notebook.
         checkpoint : path-like, optional
-            A folder in which the chains are kept, once a minute and at the end.
+            A folder in which the chains are kept as NAME.checkpoint, once a minute and at the end: `recipe run -o`.
         resume : bool
             Whether to go on from `checkpoint`: the same bits as of a run that never stopped.
         allow_code : bool
@@ -117,7 +117,7 @@ class Model:
             "batch_size": batch_size, "lanes": lanes,
         }  # fmt: skip
         ready = plan(self._run(data, given, allow_code=allow_code))
-        kept = None if checkpoint is None else Checkpoint(Path(checkpoint), ready.run.facts)
+        kept = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{self.name}.checkpoint", ready.run.facts)
         settings = ready.run.settings
         total = settings.warmup + settings.draws
         with kept or nullcontext(), progress_bars(settings.chains, total, quiet=not progress) as watch:

@@ -56,8 +56,9 @@ class Entry:
 
     def _refuse_shadowed(self, tree: Tree, scope: Scope) -> None:
         """Raise ModelError where an object of Python means the language's `I` or `exp`, and its text another name."""
+        taken = (*scope.declarations.sizes, *(draw.name for draw in scope.noise))
         for name in language_names(tree) if self.scalar.formula is not None else ():
-            if scope.declarations.find(name) is not None or name in scope.declarations.sizes:
+            if scope.declarations.find(name) is not None or name in taken:
                 problem = f"found the language's `{name}` beside a declared `{name}`, expected different names"
                 raise ModelError([Fault(self.scalar.place, self.name, problem, f"rename what is declared: `{name}_`")])
 

@@ -114,6 +114,10 @@ def test_a_constant_of_the_language_beside_a_declared_name_is_refused() -> None:
     with pytest.raises(rc.ModelError, match="found the language's `gamma` beside a declared `gamma`"):
         rc.Dynamics(name="k", state=[x], H=gamma * x + sympy.gamma(x), D=[[1]], Q=[[0]])
     assert rc.Dynamics(name="k", state=[x], H=gamma * x, D=[[1]], Q=[[0]]).name == "k"
+    draw = rc.vector("sqrt", "d")
+    update = {theta: theta - rc.eps * rc.grad(U, theta) + rc.sqrt(2 * rc.eps) * draw}
+    with pytest.raises(rc.ModelError, match="found the language's `sqrt` beside a declared `sqrt`"):
+        sgld(claims={"update": update, "noise": draw})
 
 
 def test_builds_in_a_python_file_are_documents_of_the_command_line(tmp_path: Path) -> None:

@@ -113,9 +113,11 @@ def test_what_would_cure_minibatches_is_in_the_tree() -> None:
 
 def test_a_run_goes_on_from_its_checkpoint(logistic: rc.Model, tmp_path: Path) -> None:
     data = {"x": X, "y": Y}
-    short = drawn(logistic, data, draws=100, seed=4, checkpoint=tmp_path / "kept")
+    (tmp_path / ".mine").write_text("a file of the user's")
+    short = drawn(logistic, data, draws=100, seed=4, checkpoint=tmp_path)
     whole = drawn(logistic, data, draws=200, seed=4)
-    resumed = drawn(logistic, data, draws=200, seed=4, checkpoint=tmp_path / "kept", resume=True)
+    resumed = drawn(logistic, data, draws=200, seed=4, checkpoint=tmp_path, resume=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".mine", "sgld_logistic.checkpoint"]
     assert (whole.posterior.theta == resumed.posterior.theta).all()
     assert (whole.posterior.theta[:, :100] == short.posterior.theta).all()
 
