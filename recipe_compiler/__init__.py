@@ -10,15 +10,15 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.version import __version__
 
 _NAMES = {
     "errors": "CompilerError ModelError RecipeError SpecError VerificationError",
     "formula.declaring": "I data eps function matrix ones pi scalar vector",
     "formula.functions": (
-        "N abs_ atan cos cosh det diag digamma div dot erf exp expm1 gamma grad grad_tilde hessian inv kron log log1p "
-        "logdet loggamma logsumexp maximum minimum next_ norm2 outer sigmoid sign sin sinh softplus sqrt sum_ tan tanh "
-        "trace trigamma where"
+        "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum next_ norm2 outer sum_ "
+        "trace where " + " ".join(row.python_name for row in FUNCTIONS.values())
     ),
     "front.build": "Build",
     "front.derivation": "Derivation",

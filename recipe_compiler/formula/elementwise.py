@@ -8,6 +8,7 @@ is built on: a function that is not said to be bounded counts as unbounded. SymP
 function is called: commands that compute nothing read the table, and so does the process that follows a step.
 """
 
+import builtins
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -104,6 +105,11 @@ class Elementwise:
         """Return it in LaTeX, of an argument in LaTeX."""
         whole = self.latex or rf"\operatorname{{{self.name}}}"
         return whole.replace("#", arg) if "#" in whole else rf"{whole}\left({arg}\right)"
+
+    @property
+    def python_name(self) -> str:
+        """Its name among the functions of Python: Python's own names get a trailing underscore."""
+        return f"{self.name}_" if hasattr(builtins, self.name) else self.name
 
     @property
     def smooth(self) -> bool:

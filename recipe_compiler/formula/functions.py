@@ -4,7 +4,6 @@
 text would. Shapes and numbers of arguments are checked where the formula is put in its place.
 """
 
-import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,16 +23,12 @@ def _elementwise(row: Elementwise) -> Callable[[object], Expression]:
     def function(x: object) -> Expression:
         return _call(row.name, x)
 
-    function.__name__ = function.__qualname__ = _python_name(row.name)
+    function.__name__ = function.__qualname__ = row.python_name
     function.__doc__ = f"Return {row.words}, entry by entry."
     return function
 
 
-def _python_name(name: str) -> str:
-    return f"{name}_" if hasattr(builtins, name) else name
-
-
-globals().update({_python_name(name): _elementwise(row) for name, row in FUNCTIONS.items()})
+globals().update({row.python_name: _elementwise(row) for row in FUNCTIONS.values()})
 
 if TYPE_CHECKING:
 
