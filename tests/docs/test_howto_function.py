@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "howto_function.md").read_text(encoding="utf-8")
-ROW = re.compile(r"<!-- goes into: (?P<file>\S+), before: `(?P<before>.+?)` -->\n```python\n(?P<code>.*?)```\n", re.S)
+ROW = re.compile(r"<!-- goes into: (?P<file>\S+), before: `(?P<before>.+?)` -->\n```text\n(?P<code>.*?)```\n", re.S)
 FILE = re.compile(r"<!-- file: (?P<file>\S+) -->\n```yaml\n(?P<text>.*?)```\n", re.S)
 COMMAND = re.compile(r"^\$ (?P<line>.+)\n(?P<printed>(?:(?!\$ |```).*\n)*)", re.M)
 ROWS = list(ROW.finditer(PAGE))
