@@ -66,7 +66,7 @@ def _written(formula: Formula) -> tuple[str, int]:
         case ex.Multiply():
             return _product(formula), _PRODUCT
         case ex.MatMul(left, right):
-            return f"{_write(left, _PRODUCT)} {_write(right, _PRODUCT)}", _PRODUCT
+            return f"{_write(left, _PRODUCT)} {_following(right)}", _PRODUCT
         case ex.Power(base, exponent):
             return f"{{{_write(base, _ATOM)}}}^{{{latex(exponent)}}}", _POWER
         case ex.Transpose(arg):
@@ -115,13 +115,21 @@ def _product(formula: ex.Multiply) -> str:
         case ex.Power(base, ex.Number(value)) if value == -1 and base.shape == SCALAR:
             return rf"\frac{{{latex(left)}}}{{{latex(base)}}}"
         case ex.Number(value) if value.denominator > 1 and value > 0:
-            return f"{_number(value)[0]} {_write(left, _PRODUCT)}"
+            written = _write(left, _PRODUCT)
+            sign = "-" if written.startswith("-") else ""
+            return f"{sign}{_number(value)[0]} {written.removeprefix('-')}"
         case _:
             pass
     if SCALAR in (left.shape, right.shape):
         dot = r" \cdot " if isinstance(right, ex.Number) else " "
-        return f"{_write(left, _PRODUCT)}{dot}{_write(right, _PRODUCT)}"
-    return rf"{_write(left, _PRODUCT)} \odot {_write(right, _PRODUCT)}"
+        return f"{_write(left, _PRODUCT)}{dot}{_following(right)}"
+    return rf"{_write(left, _PRODUCT)} \odot {_following(right)}"
+
+
+def _following(factor: Formula) -> str:
+    """Write a factor behind another, where a sign at its start would be that of a difference."""
+    written = _write(factor, _PRODUCT)
+    return rf"\left({written}\right)" if written.startswith("-") else written
 
 
 def _apply(fn: str, args: tuple[Formula, ...]) -> tuple[str, int]:

@@ -9,11 +9,14 @@ from typing import ClassVar
 
 import sympy
 
-from recipe_compiler.errors import Place
+from recipe_compiler.errors import DocumentError, Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
+from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.declared import PYTHON, Declared, merged, refusal
+from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.exact import exact, literal
+from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.sympy_names import sympy_names
 from recipe_compiler.formula.sympy_tree import sympy_tree
 from recipe_compiler.formula.syntax import parse
@@ -29,6 +32,16 @@ class Expression:
 
     def __repr__(self) -> str:
         return written(self.tree)
+
+    def _repr_latex_(self) -> str | None:
+        """Return the formula as LaTeX where the names it carries say what it is; None where a text names others."""
+        blocks = tuple(Block(item.name, item.shape) for item in self.names if item.of is None)
+        functions = tuple(Function(item.name, item.of, item.shape) for item in self.names if item.of is not None)
+        scope = Scope(Declarations(blocks, (), functions), update=True)
+        try:
+            return f"$\\displaystyle {latex(elaborate(self.tree, scope, None, 'formula', PYTHON))}$"
+        except DocumentError:
+            return None
 
     __array_ufunc__: ClassVar[None] = None  # else NumPy would take an Expression apart
     __iter__: ClassVar[None] = None  # __getitem__ alone would make it an endless sequence

@@ -106,7 +106,12 @@ def test_documents_are_equations_in_a_notebook() -> None:
 
 def test_a_formula_is_shown_as_it_is_written() -> None:
     theta = rc.vector("theta", "d")
-    assert repr(-rc.inv(theta @ theta.T) @ theta / 2) == "-inv(theta @ theta.T) @ theta / 2"
+    formula = -rc.inv(theta @ theta.T) @ theta / 2
+    assert repr(formula) == "-inv(theta @ theta.T) @ theta / 2"
+    assert formula._repr_latex_().startswith(r"$\displaystyle -\frac{1}{2}")
+    assert (theta @ (-theta.T))._repr_latex_() == r"$\displaystyle \theta \left(-{\theta}^\top\right)$"
+    assert (theta > 0)._repr_latex_() is not None
+    assert (theta + "other")._repr_latex_() is None  # a text names what the formula does not declare
 
 
 def test_lint_shows_what_it_read() -> None:
