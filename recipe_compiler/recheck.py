@@ -248,6 +248,7 @@ FUNCTIONS: dict[str, tuple[Callable[[arb], arb], Callable[[Field, Poly, Poly], P
     "cos": (arb.cos, lambda f, u, t: -f.of("sin", u)),
     "tan": (arb.tan, lambda f, u, t: t * t + 1),
     "atan": (arb.atan, lambda f, u, t: f.of("inv", u * u + 1)),
+    "asinh": (arb.asinh, lambda f, u, t: f.of("inv", f.of("root 2", u * u + 1))),
     "pi": (lambda _: arb.pi(), lambda f, u, t: constant(0)),
     "erf": (arb.erf, lambda f, u, t: 2 * f.of("exp", -u * u) * f.of("inv", f.of("root 2", f.of("pi", constant(0))))),
     "gamma": (arb.gamma, lambda f, u, t: t * f.of("polygamma 1", u)),

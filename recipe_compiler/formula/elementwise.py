@@ -250,6 +250,11 @@ _ROWS = (
         tame=True, ends=(0, 0),
     ),
     Elementwise(
+        name="asinh", words="the inverse hyperbolic sine", sympy="asinh", slope="(1 + x**2)**(-1/2)", corner=SMOOTH,
+        size=POWER, emitted="math.asinh", ufunc="arcsinh", at_zero="0", parity=ODD, total=True, increasing=True,
+        tame=True,
+    ),
+    Elementwise(
         name="cosh", words="the hyperbolic cosine", latex=r"\cosh", sympy="cosh", slope="sinh(x)", corner=SMOOTH,
         size=EXPONENTIAL, emitted="math.cosh", ufunc="cosh", at_zero="1", square="1 + sinh(x)**2", parity=EVEN,
         total=True, positive=True,

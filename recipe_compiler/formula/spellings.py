@@ -73,7 +73,7 @@ SPELLINGS = (
     Spelling("sech(x)", "1/cosh(x)"),
     Spelling("csch(x)", "1/sinh(x)"),
     Spelling("coth(x)", "1/tanh(x)"),
-    Spelling("asinh(x)", "where(x > 0, log(sqrt(x**2 + 1) + x), -log(sqrt(x**2 + 1) - x))"),
+    Spelling("acsch(x)", "asinh(1/x)"),
     Spelling("acosh(x)", "log(x + sqrt(x - 1)*sqrt(x + 1))"),
     Spelling("atanh(x)", "(log1p(x) - log1p(-x))/2"),
     Spelling("acoth(x)", "(log1p(1/x) - log1p(-1/x))/2"),

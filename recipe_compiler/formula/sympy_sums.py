@@ -40,10 +40,13 @@ def contracted(obj: Object, read: Read) -> Tree:
 def _products(obj: Object, free: tuple[Object, ...], read: Read) -> list[list[_Factor]]:
     """Return the terms of a sum, each a product in which the free indices alone are left."""
     found: list[list[_Factor]] = []
-    body = sympy.expand_mul(obj.function)
-    for term in sympy.Add.make_args(body):
+    for term in sympy.Add.make_args(_expanded(obj.function)):
         found += _contract(term, obj.limits, free, read)
     return found
+
+
+def _expanded(obj: Object) -> Object:
+    return sympy.expand_mul(obj)
 
 
 def _contract(term: Object, limits: Sequence[Object], free: tuple[Object, ...], read: Read) -> list[list[_Factor]]:
@@ -52,13 +55,9 @@ def _contract(term: Object, limits: Sequence[Object], free: tuple[Object, ...], 
         if not 0 <= high - low < MOST_TERMS:
             raise refusal(f"found a sum over {index} from {low} to {high}, expected 1 to {MOST_TERMS} terms")
         terms = [term.subs(index, sympy.Integer(k)) for k in range(int(low), int(high) + 1)]
-        whole = sympy.Add(*terms)
+        whole: Object = sympy.Add(*terms)
         if outer:
-            return [
-                one
-                for part in sympy.Add.make_args(sympy.expand_mul(whole))
-                for one in _contract(part, outer, free, read)
-            ]
+            return [one for part in sympy.Add.make_args(_expanded(whole)) for one in _contract(part, outer, free, read)]
         return [[_Factor((), read(whole))]] if not free else [[_factor(whole, free, read)]]
     indices = tuple(limit[0] for limit in limits)
     factors = [_factor(factor, (*indices, *free), read) for factor in sympy.Mul.make_args(term)]

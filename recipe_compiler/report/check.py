@@ -14,6 +14,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Finding, Report, Undecided, Verdict
+from recipe_compiler.verify.builds.bending import of_bending
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked, build_decider, decider
 from recipe_compiler.verify.core.generalise_size import of_target
@@ -115,7 +116,10 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
             subject = subject_of(dynamics)
             return [partial(_finding, claim, partial(find, decider(claim), subject)) for claim in claims]
         stages = Stages(bound.build, dynamics)
-        return [partial(_finding, claim, _in_build(claim, bound, stages)) for claim in claims]
+        jobs = [(claim, _in_build(claim, bound, stages)) for claim in claims]
+        return [
+            partial(_finding, claim, partial(of_bending, claim.id, bound.build, dynamics, job)) for claim, job in jobs
+        ]
 
     return Asked(claims, jobs)
 

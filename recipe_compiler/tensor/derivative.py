@@ -3,6 +3,7 @@
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.arithmetic import Arithmetic, constant
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
+from recipe_compiler.tensor.meeting import meets
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.slopes import branches, jump, slope
 from recipe_compiler.tensor.terms import (
@@ -83,9 +84,12 @@ def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, 
     where, (left, right, *_) = branched
     continuous = fn != where
     moving = not (inner[0].is_zero and inner[1].is_zero)
-    if moving and not continuous and not almost_everywhere:
-        raise jump(fn)
     yes, no = inner[-2:]
+    if moving and not continuous and not (almost_everywhere and where != "where =="):
+        if meets(c, left, right, *args[2:]):
+            return no if where == "where ==" else c.applied(where, left, right, yes, no)
+        if not almost_everywhere:
+            raise jump(fn)
     return c.applied(where, left, right, yes, no)
 
 

@@ -132,7 +132,8 @@ def test_conditions_of_sympy_are_assumptions(spelling: str, means: str):
 REAL = {
     "sec": sympy.sec, "csc": sympy.csc, "cot": sympy.cot, "asin": sympy.asin, "acos": sympy.acos, "acot": sympy.acot,
     "sech": sympy.sech, "csch": sympy.csch, "coth": sympy.coth, "asinh": sympy.asinh, "acosh": sympy.acosh,
-    "atanh": sympy.atanh, "acoth": sympy.acoth, "asech": sympy.asech, "cbrt": sympy.cbrt, "ln": sympy.log,
+    "atanh": sympy.atanh, "acoth": sympy.acoth, "acsch": sympy.acsch, "asech": sympy.asech, "cbrt": sympy.cbrt,
+    "ln": sympy.log,
     "Abs": sympy.Abs, "factorial": sympy.factorial, "Heaviside": sympy.Heaviside,
 }  # fmt: skip
 WITH_TWO = {"beta": sympy.beta, "binomial": sympy.binomial, "root": sympy.root, "log": sympy.log}

@@ -127,6 +127,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "tan": Function(scalar=sympy.tan, needs=(Need("!=", cosine=True),), emitted="math.tan"),
     "tanh": Function(scalar=sympy.tanh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.tanh"),
     "atan": Function(scalar=sympy.atan, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.atan"),
+    "asinh": Function(scalar=sympy.asinh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.asinh"),
     "cosh": Function(scalar=sympy.cosh, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="math.cosh"),
     "sinh": Function(scalar=sympy.sinh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.sinh"),
     "softplus": Function(scalar=_softplus, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_softplus"),
@@ -187,6 +188,7 @@ _KERNELS = (
     Kernel(  # pi/2 < 11/7
         of=sympy.atan, needs=EVERYWHERE, ball=arb.atan, floats="arctan", exact={_0: _0}, bound=Fraction(11, 7)
     ),
+    Kernel(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, floats="arcsinh", exact={_0: _0}),
     Kernel(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
     Kernel(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
     Kernel(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),

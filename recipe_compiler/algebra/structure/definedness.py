@@ -60,7 +60,7 @@ def _all(formulas: Iterable[Formula], declarations: Declarations, smooth: bool) 
     found = NONE
     for formula in formulas:
         for node, differentiated in _nodes(formula, smooth):
-            found = found | _of_node(node, declarations, differentiated)
+            found = found | of_node(node, declarations, differentiated)
     return found
 
 
@@ -89,7 +89,8 @@ def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
             return
 
 
-def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
+def of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
+    """Return what a node needs besides what its parts do."""
     found = NONE
     for condition in conditions(node, smooth):
         found = found | _has(condition, declarations)
@@ -106,17 +107,23 @@ def _of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligat
             return found
 
 
-def _smooth(node: Formula, declarations: Declarations) -> Obligations:
-    """Return what keeps a function with a kink or a jump away from it."""
+def kink_of(node: Formula) -> Formula | None:
+    """Return the formula on whose zeros a node has its kink or jump, None if it has none, or no such formula."""
     match node:
         case Apply(fn, (arg,)) if fn in FUNCTIONS and FUNCTIONS[fn].corner is not Corner.NONE:
-            kink = arg
+            return arg
         case Apply("minimum" | "maximum", (left, right)) if left.shape == right.shape:
-            kink = Add((left, Multiply(Number(Fraction(-1)), right, right.shape)), left.shape)
-        case Apply("where" | "minimum" | "maximum"):
-            return _open(f"{text(node)} is smooth")
+            return Add((left, Multiply(Number(Fraction(-1)), right, right.shape)), left.shape)
         case _:
-            return NONE
+            return None
+
+
+def _smooth(node: Formula, declarations: Declarations) -> Obligations:
+    """Return what keeps a function with a kink or a jump away from it."""
+    kink = kink_of(node)
+    if kink is None:
+        rough = isinstance(node, Apply) and node.fn in ("where", "minimum", "maximum")
+        return _open(f"{text(node)} is smooth") if rough else NONE
     found = _shown(kink, "!=", declarations)
     return _open(f"{text(node)} is smooth") if found is None else Obligations(found)
 

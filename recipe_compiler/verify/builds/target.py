@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from recipe_compiler.errors import Place
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.expression import Apply, Formula
 from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
-from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.premises import gradients, smoothness
 
 SMOOTH = " is smooth"
 
@@ -21,13 +22,27 @@ def defined(target: Target) -> Answer:
 def gradient(target: Target) -> Answer:
     """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
 
+    The pieces of a `where` may meet with their derivatives: it then has a continuous gradient.
+
     Of a gradient that is code it is assumed.
     """
     if target.gradient is not None:
         return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))
-    premises = smoothness(_formulas(target), target.declarations)
+    premises = gradients(_formulas(target), target.declarations)
     left = tuple(f"not shown: {what}" for what in premises.open)
     return Answer(_decision(left, premises.given), where=_place(target))
+
+
+def bends(target: Target) -> bool:
+    """Whether a target has a continuous gradient and is not shown to be smooth: pieces of a `where` meet in it.
+
+    What rests on a smooth U, such as brackets of vector fields, is then not shown.
+    """
+    formulas = tuple(_formulas(target))
+    if not any(isinstance(node, Apply) and node.fn == "where" for formula in formulas for node in nodes(formula)):
+        return False
+    smooth = smoothness(formulas, target.declarations).open
+    return any(what.endswith(SMOOTH) for what in smooth) and not gradients(formulas, target.declarations).open
 
 
 def of_code(code: Code) -> str:

@@ -1,7 +1,7 @@
 """Kinks: may an identity that holds off them be believed across them?
 
-Off the kinks of abs, minimum and maximum everything is smooth and the residual is what it says. Across them the
-Fokker-Planck equation is meant weakly: for every smooth phi of compact support
+Off the kinks of abs, minimum and maximum, and of `where` whose pieces meet, everything is smooth and the residual is
+what it says. Across them the Fokker-Planck equation is meant weakly: for every smooth phi of compact support
 
     integral of (f . grad phi + D : hess phi) p = 0.
 
@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.algebra.structure.pieces import meet
 from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
@@ -66,7 +67,7 @@ def _without(formulas: tuple[Formula, ...], declarations: Declarations, allowed:
         f"{text(node)} is smooth": node
         for formula in formulas
         for node in nodes(formula)
-        if isinstance(node, Apply) and node.fn in allowed
+        if isinstance(node, Apply) and (node.fn in allowed or _meets(node, declarations))
     }
     if any(_is_differentiated(formula) for formula in formulas):
         return Kinks(premises)
@@ -85,9 +86,14 @@ def _is_differentiated(formula: Formula) -> bool:
     )
 
 
+def _meets(node: Apply, declarations: Declarations) -> bool:
+    """Whether a node is a `where` whose pieces meet: it is Lipschitz where they are."""
+    return node.fn == "where" and meet(node, declarations, smoothly=False)
+
+
 def _is_thin(node: Apply, declarations: Declarations) -> bool:
     """Whether the value of a function on its kink does not matter: it is continuous, or the kink a null set."""
-    if node.fn in LIPSCHITZ:
+    if node.fn in LIPSCHITZ or _meets(node, declarations):
         return True
     condition = node.args[0]
     if isinstance(condition, Compare):

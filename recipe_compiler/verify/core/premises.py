@@ -7,6 +7,7 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.definedness import Obligations, definedness, obligations
+from recipe_compiler.algebra.structure.differentiable import differentiable
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
@@ -38,6 +39,13 @@ def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Oblig
     """Return what formulas need to be defined and smooth, with the declared facts about their names."""
     listed = tuple(formulas)
     found = obligations(listed, declarations)
+    return Obligations(found.given | facts(listed, declarations), found.open)
+
+
+def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
+    """Return what formulas need to have continuous first derivatives, with the declared facts about their names."""
+    listed = tuple(formulas)
+    found = differentiable(listed, declarations)
     return Obligations(found.given | facts(listed, declarations), found.open)
 
 
