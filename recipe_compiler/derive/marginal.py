@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.derive.definite import Definiteness, chain, definite_atom, definiteness
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.definite import Definiteness, chain, definite_atom, definiteness
 from recipe_compiler.tensor.inverses import grid_indices
 from recipe_compiler.tensor.terms import (
     Component,
@@ -53,12 +53,12 @@ class Integrated:
     left: tuple[Block, ...]
 
 
-def integrate(c: Calculus, declarations: Declarations, energy: Tensor, over: Iterable[Block]) -> Integrated:
+def integrate(c: Calculus, energy: Tensor, over: Iterable[Block]) -> Integrated:
     """Return what is left of an energy once every Gaussian block among `over` is integrated out."""
     left = list(over)
     steps: list[Gaussian] = []
     while True:
-        found = next((g for g in (gaussian(c, declarations, energy, block) for block in left) if g is not None), None)
+        found = next((g for g in (gaussian(c, energy, block) for block in left) if g is not None), None)
         if found is None:
             return Integrated(energy, tuple(steps), tuple(left))
         energy = found.energy
@@ -66,7 +66,7 @@ def integrate(c: Calculus, declarations: Declarations, energy: Tensor, over: Ite
         left.remove(found.block)
 
 
-def gaussian(c: Calculus, declarations: Declarations, energy: Tensor, block: Block) -> Gaussian | None:
+def gaussian(c: Calculus, energy: Tensor, block: Block) -> Gaussian | None:
     """Return the integral over a block, None where it is not shown to be Gaussian with a positive definite P.
 
     A block with a boundary is never Gaussian, nor is one on a circle.
@@ -90,9 +90,9 @@ def gaussian(c: Calculus, declarations: Declarations, energy: Tensor, block: Blo
         return None
     if occurs(c, shift, block.name) or occurs(c, rest, block.name):
         return None
-    if definiteness(c, declarations, precision) is not Definiteness.DEFINITE:
+    if definiteness(c, precision) is not Definiteness.DEFINITE:
         return None
-    energy = c.add(rest, _from_precision(c, declarations, block, precision, shift))
+    energy = c.add(rest, _from_precision(c, block, precision, shift))
     return Gaussian(block, precision, energy, not shift.is_zero)
 
 
@@ -115,14 +115,14 @@ def blocks_in(c: Calculus, tensor: Tensor) -> frozenset[str]:
     return frozenset(found)
 
 
-def _from_precision(c: Calculus, declarations: Declarations, block: Block, precision: Tensor, shift: Tensor) -> Tensor:
+def _from_precision(c: Calculus, block: Block, precision: Tensor, shift: Tensor) -> Tensor:
     """Return logdet(P)/2 - b.inv(P) b/2."""
     if not block.shape.sizes:
         square = c.multiply(shift, shift, c.power(precision, -1))
         return c.add(c.scale(c.applied("log", precision), HALF), c.scale(square, -HALF))
     row, col = grid_indices(block.shape.sizes[0])
     grid = Grid(row, col, precision)
-    logarithm = log_determinant(c, declarations, grid)
+    logarithm = log_determinant(c, grid)
     if shift.is_zero:
         return c.scale(logarithm, HALF)
     renamed = c.rename(shift, {row: col})
@@ -130,7 +130,7 @@ def _from_precision(c: Calculus, declarations: Declarations, block: Block, preci
     return c.add(c.scale(logarithm, HALF), c.scale(square, -HALF))
 
 
-def log_determinant(c: Calculus, declarations: Declarations, grid: Grid) -> Tensor:
+def log_determinant(c: Calculus, grid: Grid) -> Tensor:
     """Return log det of a positive definite matrix: of a product of such the sum, of inv(A) minus that of A."""
     whole = c.determinant(grid, log=True)
     if len(grid.entry.terms) != 1 or any(isinstance(atom, Delta) for atom, _ in grid.entry.terms[0].factors):
@@ -139,13 +139,13 @@ def log_determinant(c: Calculus, declarations: Declarations, grid: Grid) -> Tens
     found = chain(c, term, grid.row, grid.col)
     if found is None:
         return whole
-    scalars, links = found
-    if not all(definite_atom(c, declarations, link.atom) is Definiteness.DEFINITE for link in links):
+    scalars, steps = found
+    if not all(definite_atom(c, step.link.atom) is Definiteness.DEFINITE for step in steps):
         return whole
     scale = c.collect([Term(term.coefficient, tuple(scalars))], ())
     parts = [c.multiply(c.size(grid.row.size), c.applied("log", scale))]
-    for link in links:
-        match link.atom:
+    for step in steps:
+        match step.link.atom:
             case Inverse(of, _):
                 parts.append(c.scale(c.determinant(of, log=True), -1))
             case Component(name, _, _):

@@ -4,8 +4,8 @@ from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.definite import is_definite_by_terms
 from recipe_compiler.tensor.matrixform import matrix_form
-from recipe_compiler.tensor.nonsingular import is_definite
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Slot, Tensor
@@ -36,7 +36,7 @@ def _covariance(c: Calculus, derivation: Derivation, block: Block) -> str:
         return ""
     if not rows:
         return matrix_form(c, PLAIN, c.power(curvature, -1)) if is_positive(c.rules, curvature) else ""
-    if not is_definite(c, curvature, rows[0], cols[0]):
+    if not is_definite_by_terms(c, curvature):
         return ""
     return matrix_form(c, PLAIN, c.inverse(Grid(rows[0], cols[0], curvature), (rows[0], cols[0])))
 

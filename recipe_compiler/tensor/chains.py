@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.tensor.style import Style
 from recipe_compiler.tensor.terms import Index, Slot
+from recipe_compiler.tensor.walks import Step, backwards, between, is_product, uses, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +20,7 @@ class Link:
     sign: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A link as it is passed through: backwards it is transposed."""
-
-    link: Link
-    forwards: bool
-
-
-Chain = tuple[Step, ...]
+Chain = tuple[Step[Link], ...]
 
 Part = tuple[int, str, list[Link]]
 """A chain's sign and text, and the links that are left."""
@@ -44,10 +37,9 @@ class Chains:
 
 def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chains | None:
     """Return factors with indices as chains, None where they are not matrix products."""
-    uses = Counter(end for link in links for end in link.ends if end is not None)
-    if any(not isinstance(end, Index) for end in uses) or any(uses[end] != 2 for end in uses if end not in free):
+    if not is_product(links, free):
         return None
-    opened = _opened(style, list(links), free, uses)
+    opened = _opened(style, list(links), free, uses(links))
     if opened is None:
         return None
     sign, written, rest = opened
@@ -63,30 +55,25 @@ def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chai
     return Chains(sign, written, tuple(closed))
 
 
-def _opened(style: Style, links: list[Link], free: tuple[Index, ...], uses: Counter[Slot]) -> Part | None:
+def _opened(style: Style, links: list[Link], free: tuple[Index, ...], ends: Counter[Slot]) -> Part | None:
     match free:
         case ():
             return 1, "", links
-        case (index,) if uses[index] == 1:
-            steps, end, rest = _walk(index, links)
-            chain = _reversed(steps) if index.label == "j" else steps
+        case (index,) if ends[index] == 1:
+            steps, end, rest = walk(index, links)
+            chain = backwards(steps) if index.label == "j" else steps
             return None if end is not None or not steps else (*write_chain(style, chain), rest)
-        case (row, col) if uses[row] == uses[col] == 1:
+        case (row, col) if ends[row] == ends[col] == 1:
             return _matrix(style, links, row, col)
-        case (row, col) if {uses[row], uses[col]} == {1, 2}:
+        case (row, col) if {ends[row], ends[col]} == {1, 2}:
             return _diagonal(style, links, row, col)
         case _:
             return None
 
 
 def _matrix(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
-    steps, end, rest = _walk(row, links)
-    if end == col:
-        return *write_chain(style, steps), rest
-    others, last, rest = _walk(col, rest)
-    if end is not None or last is not None or not steps or not others:
-        return None
-    return *write_chain(style, (*steps, *_reversed(others))), rest
+    found = between(row, col, links)
+    return None if found is None else (*write_chain(style, found[0]), found[1])
 
 
 def _diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part | None:
@@ -95,7 +82,7 @@ def _diagonal(style: Style, links: list[Link], row: Index, col: Index) -> Part |
         return None
     others = [link for link in links if link is not delta]
     held = row if any(row in link.ends for link in others) else col
-    steps, end, rest = _walk(held, others)
+    steps, end, rest = walk(held, others)
     if end is not None:
         return None
     sign, written = write_chain(style, steps)
@@ -106,46 +93,26 @@ def _closed(style: Style, links: list[Link]) -> Part | None:
     column = next((n for n, link in enumerate(links) if link.ends[1] is None), None)
     if column is not None:
         first = links[column]
-        steps, end, rest = _walk(first.ends[0], [*links[:column], *links[column + 1 :]])
+        steps, end, rest = walk(first.ends[0], [*links[:column], *links[column + 1 :]])
         return None if end is not None else (*write_chain(style, (Step(first, forwards=False), *steps)), rest)
     start = links[0]
     if start.ends[0] == start.ends[1]:
         return 1, style.call("trace", [start.written]), links[1:]
-    steps, end, rest = _walk(start.ends[1], links[1:])
+    steps, end, rest = walk(start.ends[1], links[1:])
     if end != start.ends[0]:
         return None
     sign, written = write_chain(style, (Step(start, forwards=True), *steps))
     return sign, style.call("trace", [written]), rest
 
 
-def _walk(start: Slot | None, links: list[Link]) -> tuple[Chain, Slot | None, list[Link]]:
-    """Follow links from a slot; return them, the slot where it ends (None behind a column), and the links left."""
-    steps: list[Step] = []
-    here = start
-    rest = list(links)
-    while here is not None:
-        at = next((n for n, link in enumerate(rest) if here in link.ends), None)
-        if at is None:
-            break
-        link = rest.pop(at)
-        forwards = link.ends[0] == here
-        steps.append(Step(link, forwards))
-        here = link.ends[1] if forwards else link.ends[0]
-    return tuple(steps), here, rest
-
-
-def _reversed(chain: Sequence[Step]) -> Chain:
-    return tuple(Step(step.link, not step.forwards) for step in reversed(chain))
-
-
-def write_chain(style: Style, chain: Sequence[Step]) -> tuple[int, str]:
+def write_chain(style: Style, chain: Sequence[Step[Link]]) -> tuple[int, str]:
     """Return sign and text of a chain as a matrix product, identities left out."""
     shown = [step for step in chain if step.link.written != "I"] or list(chain[:1])
     flips = sum(step.link.symmetry < 0 and not step.forwards for step in shown)
     return (-1) ** flips, style.chain.join(_step(style, step, alone=len(shown) == 1) for step in shown)
 
 
-def _step(style: Style, step: Step, *, alone: bool) -> str:
+def _step(style: Style, step: Step[Link], *, alone: bool) -> str:
     written = step.link.written
     if not step.forwards and not step.link.symmetry:
         return style.transpose(written)

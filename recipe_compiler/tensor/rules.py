@@ -20,6 +20,10 @@ class Rules:
     diagonal: frozenset[str] = frozenset()
     definite: frozenset[str] = frozenset()
     """Positive definite matrices: their determinant is positive."""
+    positive_diagonal: frozenset[str] = frozenset()
+    """Diagonal matrices with positive entries, which are as definite."""
+    semidefinite: frozenset[str] = frozenset()
+    """Matrices that are declared positive semidefinite, or diagonal with nonnegative entries."""
     positive: frozenset[str] = frozenset()
     nonnegative: frozenset[str] = frozenset()
     """Scalars and vectors with entries >= 0; holds those of `positive` too."""
@@ -47,6 +51,9 @@ def rules_of(declarations: Declarations) -> Rules:
         skew=_with_kind(tabled, {Kind.SKEW}),
         diagonal=_with_kind(tabled, {Kind.DIAGONAL}),
         definite=_with_kind(tabled, {Kind.PD}),
+        positive_diagonal=_with_kind(tabled, {Kind.DIAGONAL}) & _with_kind(tabled, {Kind.POSITIVE}),
+        semidefinite=_with_kind(tabled, {Kind.PSD})
+        | (_with_kind(tabled, {Kind.DIAGONAL}) & _with_kind(tabled, {Kind.NONNEGATIVE})),
         positive=frozenset(positive),
         nonnegative=frozenset(positive | nonnegative),
         depends=frozenset((function.name, block) for function in declarations.functions for block in function.of),

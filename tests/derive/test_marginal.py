@@ -7,7 +7,6 @@ import sympy
 
 from recipe_compiler.algebra.dynamics.system import system
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import integrate
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
@@ -16,6 +15,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
@@ -74,7 +74,7 @@ def formula(words: str, shape: Shape = SCALAR):
 )
 def test_definiteness_by_structure(words: str, known: Definiteness) -> None:
     tensor = convert(formula(words, SQUARE), DECLARED, Index("d", "i"), Index("d", "j"))
-    assert definiteness(calculus(DECLARED), DECLARED, tensor) is known
+    assert definiteness(calculus(DECLARED), tensor) is known
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_definiteness_by_structure(words: str, known: Definiteness) -> None:
 )
 def test_what_an_integral_leaves(H: str, left: str) -> None:
     c = calculus(DECLARED)
-    found = integrate(c, DECLARED, convert(formula(H), DECLARED), [DECLARED.blocks[1]])
+    found = integrate(c, convert(formula(H), DECLARED), [DECLARED.blocks[1]])
     assert text(found.energy) == left
     assert not found.left
 
@@ -96,13 +96,13 @@ def test_what_an_integral_leaves(H: str, left: str) -> None:
 @pytest.mark.parametrize("H", ["r.T @ S @ r/2", "r.T @ C @ r/2", "sum(r**4)", "c*norm2(r)", "norm2(r)*exp(sum(r))"])
 def test_what_is_not_gaussian_is_left(H: str) -> None:
     c = calculus(DECLARED)
-    found = integrate(c, DECLARED, convert(formula(H), DECLARED), [DECLARED.blocks[1]])
+    found = integrate(c, convert(formula(H), DECLARED), [DECLARED.blocks[1]])
     assert [block.name for block in found.left] == ["r"]
 
 
 def test_a_coordinate_with_a_boundary_is_not_gaussian() -> None:
     c = calculus(DECLARED)
-    found = integrate(c, DECLARED, convert(formula("s**2/2"), DECLARED), [DECLARED.blocks[2]])
+    found = integrate(c, convert(formula("s**2/2"), DECLARED), [DECLARED.blocks[2]])
     assert [block.name for block in found.left] == ["s"]
 
 
@@ -121,7 +121,7 @@ def test_against_sums_over_a_grid(H: str) -> None:
     """
     sizes = {"d": 2}
     c = calculus(DECLARED)
-    found = integrate(c, DECLARED, convert(formula(H), DECLARED), [DECLARED.blocks[1]])
+    found = integrate(c, convert(formula(H), DECLARED), [DECLARED.blocks[1]])
     (left,) = written_out(found.energy, sizes, leaf_of(DECLARED, sizes))
     whole = system(DECLARED, formula(H), (), (), sizes).H
     r = coordinates(DECLARED.blocks[1], sizes)

@@ -11,7 +11,8 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.nonsingular import is_definite, is_invertible, never_zero
+from recipe_compiler.tensor.definite import is_definite_by_terms
+from recipe_compiler.tensor.nonsingular import is_invertible, never_zero
 from recipe_compiler.tensor.terms import Index, Tensor
 
 SQUARE, COLUMN = Shape("d", "d"), Shape("d")
@@ -67,12 +68,12 @@ def test_what_may_be_singular(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["I", "M", "M + P", "M/d", "s*G + inv(M)", "diag(p)", "inv(inv(M))"])
 def test_what_is_definite(text: str) -> None:
-    assert is_definite(C, tensor(text, SQUARE), ROW, COL)
+    assert is_definite_by_terms(C, tensor(text, SQUARE))
 
 
 @pytest.mark.parametrize("text", ["-M", "A", "S", "C", "M @ P", "M - P", "inv(A)", "n*M", "K", "diag(theta)", "0"])
 def test_what_is_not_shown_to_be_definite(text: str) -> None:
-    assert not is_definite(C, tensor(text, SQUARE), ROW, COL)
+    assert not is_definite_by_terms(C, tensor(text, SQUARE))
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,22 @@ def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
             return ((), (formula,)) if formula.shape.sizes else ((formula,), ())
 
 
+def mirrored(
+    factors: tuple[Formula, ...], declarations: Declarations
+) -> tuple[tuple[Formula, ...], Formula | None] | None:
+    """Return L and P of factors that read `L P L.T` (P is None where nothing is in the middle), None of any others."""
+    half = len(factors) // 2
+    left = factors[:half]
+    if left != reflected(factors[len(factors) - half :], declarations):
+        return None
+    return left, (factors[half] if len(factors) > 2 * half else None)
+
+
+def reflected(factors: tuple[Formula, ...], declarations: Declarations) -> tuple[Formula, ...]:
+    """Return the factors of the transpose of a product."""
+    return tuple(transposed(factor, declarations) for factor in reversed(factors))
+
+
 def scaled(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
     """Return a plain product of vectors and matrices, also one that is a scalar, as scalar factors and the others."""
     match formula:

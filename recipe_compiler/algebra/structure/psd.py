@@ -14,7 +14,7 @@ from functools import reduce
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.positivity import sign_sets as signs
 from recipe_compiler.algebra.positivity.sign_sets import PLUS, UNKNOWN, ZERO, Sign, sign_of
-from recipe_compiler.algebra.rewrite.transposes import chain, kinds_of, plain, scaled, transposed
+from recipe_compiler.algebra.rewrite.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
@@ -170,11 +170,11 @@ def _scale(
 
 def _congruence(factors: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
     """Return what is known of `L P L.T` (P may be absent: then it is the identity)."""
-    half = len(factors) // 2
-    left, right = factors[:half], factors[len(factors) - half :]
-    if left != tuple(transposed(factor, declarations) for factor in reversed(right)):
+    found = mirrored(factors, declarations)
+    if found is None:
         return None
-    centre = Definite(True) if len(factors) == 2 * half else _single(factors[half], declarations)
+    left, middle = found
+    centre = Definite(True) if middle is None else _single(middle, declarations)
     outer = [_single(factor, declarations) for factor in left]
     # L P L.T is definite only if every factor of L is; otherwise it is semidefinite with no condition on L.
     strict = all(part is not None and part.strict for part in outer)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.rewrite.transposes import chain, plain, transposed
+from recipe_compiler.algebra.rewrite.transposes import chain, plain, reflected
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.formula.build import add, matmul, multiply
 from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power
@@ -160,9 +160,9 @@ def _core(budget: Budget) -> Formula | None:
     (scale, factors), (share, left) = chain(D), chain(W)
     left = tuple(factor for factor in left if not isinstance(factor, Identity))
     factors = tuple(factor for factor in factors if not isinstance(factor, Identity))
-    mirrored = tuple(transposed(factor, declarations) for factor in reversed(left))
+    right = reflected(left, declarations)
     inner = len(factors) - 2 * len(left)
-    if inner < 0 or factors[: len(left)] != left or factors[len(factors) - len(left) :] != mirrored:
+    if inner < 0 or factors[: len(left)] != left or factors[len(factors) - len(left) :] != right:
         return None
     size = V.shape.rows
     X = _chained(factors[len(left) : len(left) + inner], square) if inner else Identity(size or 1)

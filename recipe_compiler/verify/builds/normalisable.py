@@ -103,7 +103,7 @@ def _finite(target: Target, energies: list[Tensor]) -> Finite:
     found = finite(c, declarations, energy, declarations.blocks)
     if not found.reasons:
         return found
-    after = integrate(c, declarations, energy, declarations.blocks)
+    after = integrate(c, energy, declarations.blocks)
     if not after.steps:
         return found
     then = finite(c, declarations, after.energy, after.left)

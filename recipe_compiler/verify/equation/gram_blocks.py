@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from recipe_compiler.algebra.positivity.prove import Shown
-from recipe_compiler.algebra.rewrite.transposes import chain, plain, transposed
+from recipe_compiler.algebra.rewrite.transposes import chain, mirrored, plain, reflected
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.formula.declaration import Declarations
@@ -113,18 +113,13 @@ def _families(terms: list[_Term], declarations: Declarations) -> list[_Family]:
 
 def _split(term: _Term, declarations: Declarations) -> tuple[Factors, Core] | None:
     """Return L and P of a product that reads `L P L.T`, None of any other."""
-    half = len(term.factors) // 2
-    left, right = term.factors[:half], term.factors[len(term.factors) - half :]
-    if left != _transposed(right, declarations):
+    found = mirrored(term.factors, declarations)
+    if found is None:
         return None
-    if len(term.factors) > 2 * half:
-        core = term.factors[half]
+    left, core = found
+    if core is not None:
         return None if semidefinite(core, declarations) is None else (left, core)
     return left, (left[-1].shape.cols if left else term.height)
-
-
-def _transposed(factors: Factors, declarations: Declarations) -> Factors:
-    return tuple(transposed(factor, declarations) for factor in reversed(factors))
 
 
 def _is_placed(term: _Term, families: list[_Family], declarations: Declarations) -> bool:
@@ -133,7 +128,7 @@ def _is_placed(term: _Term, families: list[_Family], declarations: Declarations)
         middle = (family.core,) if isinstance(family.core, Formula) else ()
         for i, (a, left) in enumerate(family.rows):
             for j, (b, right) in enumerate(family.rows):
-                whole = (*left, *middle, *_transposed(right, declarations))
+                whole = (*left, *middle, *reflected(right, declarations))
                 if (a, b) == (term.row, term.col) and whole == term.factors:
                     family.weights.setdefault((i, j), []).append(term.weight)
                     return True

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import LOGARITHMS, named
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative
 from recipe_compiler.tensor.terms import Applied, Base, Component, Coordinate, Determinant, Tensor, Term
 from recipe_compiler.verify.integrability.coercive import degree_two
@@ -125,7 +125,7 @@ class Terms:
     def _hessian(self, block: Block, form: Tensor) -> Definiteness:
         slope = self.c.diff(form, Coordinate(block.name, row_slots(block)))
         hessian = self.c.diff(slope, Coordinate(block.name, col_slots(block)))
-        return definiteness(self.c, self.declarations, hessian)
+        return definiteness(self.c, hessian)
 
     def _is_positive_coordinate(self, factor: Factor) -> bool:
         """Whether a factor is a power of a coordinate that stays at a distance from 0, as it does from all faces."""

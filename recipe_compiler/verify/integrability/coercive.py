@@ -7,13 +7,13 @@ are decided apart: coordinate by coordinate where the energy is a sum over coord
 from dataclasses import replace
 from fractions import Fraction
 
-from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere, indices, moved
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
@@ -188,7 +188,7 @@ def _as_it_stands(
         assumed = f"exp({text(c.scale(_sum(c, own), -1))}) has a finite integral"
     elif any(function.role == "potential" for function in abstract):
         return Finite((f"the energy {text(energy)} is not a multiple of the potential plus other terms",))
-    helping = _helping(c, declarations, terms, over)
+    helping = _helping(c, terms, over)
     left = [term for term in terms if term not in helping]
     uncovered = [term for term in left if _blocks(c, term) & covered]
     if uncovered:
@@ -227,7 +227,7 @@ def _sum(c: Calculus, terms: list[Term]) -> Tensor:
     return c.collect(terms, ())
 
 
-def _helping(c: Calculus, declarations: Declarations, terms: list[Term], over: tuple[Block, ...]) -> list[Term]:
+def _helping(c: Calculus, terms: list[Term], over: tuple[Block, ...]) -> list[Term]:
     """Return terms whose sum is bounded below: nonnegative ones, and semidefinite forms in one block."""
     found = [term for term in terms if is_nonnegative(c.rules, Tensor((), (term,)))]
     for block in over:
@@ -236,7 +236,7 @@ def _helping(c: Calculus, declarations: Declarations, terms: list[Term], over: t
         forms = [term for term in terms if term not in found and degree_two(c, block, term)]
         slope = c.diff(_sum(c, forms), Coordinate(block.name, row_slots(block)))
         hessian = c.diff(slope, Coordinate(block.name, col_slots(block)))
-        if forms and definiteness(c, declarations, hessian) is not Definiteness.UNKNOWN:
+        if forms and definiteness(c, hessian) is not Definiteness.UNKNOWN:
             found += forms
     return found
 

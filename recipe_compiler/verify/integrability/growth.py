@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.derive.definite import Definiteness, definiteness
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -17,6 +16,7 @@ from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import Factor, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
@@ -121,7 +121,7 @@ def confinement(c: Calculus, declarations: Declarations, block: Block, own: tupl
         if power is not None and inner is not None:
             found.append(Confinement(inner * power[1], (term,)))
     quadratic = tuple(term for term in own if _is_quadratic(c, block, term))
-    if quadratic and _is_definite_form(c, declarations, block, quadratic):
+    if quadratic and _is_definite_form(c, block, quadratic):
         found.append(Confinement(Fraction(2), quadratic))
     return max(found, key=lambda one: one.degree, default=None)
 
@@ -220,10 +220,10 @@ def _is_quadratic(c: Calculus, block: Block, term: Term) -> bool:
     return constant and sum(powers) == 2 and all(p.denominator == 1 for p in powers)
 
 
-def _is_definite_form(c: Calculus, declarations: Declarations, block: Block, terms: tuple[Term, ...]) -> bool:
+def _is_definite_form(c: Calculus, block: Block, terms: tuple[Term, ...]) -> bool:
     if len(block.shape.sizes) > 1:
         return False
     form = c.collect(terms, ())
     slope = c.diff(form, Coordinate(block.name, row_slots(block)))
     hessian = c.diff(slope, Coordinate(block.name, col_slots(block)))
-    return definiteness(c, declarations, hessian) is Definiteness.DEFINITE
+    return definiteness(c, hessian) is Definiteness.DEFINITE

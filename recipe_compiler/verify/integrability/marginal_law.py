@@ -69,7 +69,7 @@ def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place
     restricted = restricts(declarations)
     if restricted and others:
         return _open(f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where)
-    integrated = integrate(c, declarations, convert(subject.dynamics.H, declarations), others)
+    integrated = integrate(c, convert(subject.dynamics.H, declarations), others)
     difference = c.subtract(integrated.energy, convert(stated, declarations))
     kept = tuple(block for block in declarations.blocks if block.name in keep)
     law = Law(subject, kept, stated, integrated, difference)

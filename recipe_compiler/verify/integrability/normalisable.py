@@ -49,7 +49,7 @@ def normalisable(subject: Subject) -> Answer:
     tried = list(found.reasons)
     if found.reasons:
         others = [block for block in declarations.blocks if block.name not in covered]
-        integrated = integrate(c, declarations, H, others)
+        integrated = integrate(c, H, others)
         gone = {step.block.name for step in integrated.steps}
         left = tuple(block for block in declarations.blocks if block.name not in gone)
         after = finite(c, declarations, integrated.energy, left, abstract) if gone else found

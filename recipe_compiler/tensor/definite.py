@@ -1,0 +1,178 @@
+"""Positive definiteness of matrices in index notation, by structure, for every size.
+
+Each rule is a theorem: sums, positive multiples, L P L.T with P positive semidefinite, inverses of positive definite
+matrices, diagonals of positive entries. What no rule covers is unknown; that says nothing about the matrix.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from recipe_compiler.tensor.atoms import Factor, slots
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.inverses import declared_symmetry, grid_sign
+from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Delta, Index, Inverse, Slot, Tensor, Term
+from recipe_compiler.tensor.walks import Step, between, is_product, uses
+
+
+class Definiteness(IntEnum):
+    """What is known of a symmetric matrix; sums and products of rules take the least."""
+
+    UNKNOWN = 0
+    SEMIDEFINITE = 1
+    DEFINITE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A matrix or a column in a product."""
+
+    atom: Atom
+    ends: tuple[Slot, Slot | None]
+    symmetric: bool
+
+
+Chain = tuple[Step[Link], ...]
+
+
+def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
+    """Return what structure says of a matrix with two free indices of one size, or of a scalar without any."""
+    if not matrix.free:
+        if is_positive(c.rules, matrix):
+            return Definiteness.DEFINITE
+        return Definiteness.SEMIDEFINITE if is_nonnegative(c.rules, matrix) else Definiteness.UNKNOWN
+    if len(matrix.free) != 2:
+        return Definiteness.UNKNOWN
+    found = [_of_term(c, term, *matrix.free) for term in matrix.terms]
+    if not all(found):
+        return Definiteness.UNKNOWN
+    return max(found, default=Definiteness.SEMIDEFINITE)
+
+
+def is_definite_by_terms(c: Calculus, matrix: Tensor) -> bool:
+    """Whether every term of a matrix with two free indices is one definite matrix times a positive number.
+
+    Less than `definiteness` knows: no products of matrices, and no terms that are only semidefinite.
+    """
+    if len(matrix.free) != 2 or not matrix.terms:
+        return False
+    row, col = matrix.free
+    plain = all(_is_diagonal(term, row, col) or _has_one_matrix(term) for term in matrix.terms)
+    return plain and all(_of_term(c, term, row, col) is Definiteness.DEFINITE for term in matrix.terms)
+
+
+def _has_one_matrix(term: Term) -> bool:
+    return sum(bool(slots(atom)) for atom, _ in term.factors) == 1
+
+
+def _is_diagonal(term: Term, row: Index, col: Index) -> bool:
+    return any(atom in (Delta(row, col), Delta(col, row)) for atom, _ in term.factors)
+
+
+def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor], Chain] | None:
+    """Return a term as scalars and a product of matrices from `row` to `col`; None if it is none."""
+    scalars = [factor for factor in term.factors if not slots(factor[0])]
+    links = [_link(c, factor) for factor in term.factors if slots(factor[0])]
+    known = [link for link in links if link is not None]
+    counted = uses(known)
+    if len(known) < len(links) or not is_product(known, (row, col)) or not counted[row] == counted[col] == 1:
+        return None
+    found = between(row, col, known)
+    return None if found is None or found[1] else (scalars, found[0])
+
+
+def _link(c: Calculus, factor: Factor) -> Link | None:
+    match factor:
+        case (Component(_, (at,), ()) | Coordinate(_, (at,))) as atom, exponent if exponent == 1:
+            return Link(atom, (at, None), symmetric=False)
+        case (Component(_, (row, col), ()) | Inverse(_, (row, col))) as atom, exponent if exponent == 1:
+            return Link(atom, (row, col), _is_symmetric(c, atom))
+        case _:
+            return None
+
+
+def mirrors(one: Step[Link], other: Step[Link]) -> bool:
+    """Whether a matrix or column of a product is the transpose of another."""
+    same = _named(one.link.atom) == _named(other.link.atom)
+    return same and (one.link.symmetric or one.forwards != other.forwards)
+
+
+def _of_term(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
+    if term.coefficient < 0:
+        return Definiteness.UNKNOWN
+    diagonal = (Delta(row, col), Delta(col, row))
+    if any(atom in diagonal for atom, _ in term.factors):
+        return _of_scalars(c, [factor for factor in term.factors if factor[0] not in diagonal])
+    found = chain(c, term, row, col)
+    if found is None:
+        return Definiteness.UNKNOWN
+    scalars, links = found
+    return min(_of_scalars(c, scalars), _of_chain(c, links))
+
+
+def _of_scalars(c: Calculus, factors: list[Factor]) -> Definiteness:
+    """Return what is known of a product of entries, summed over whatever it is summed over."""
+    return min((_of_entry(c, factor) for factor in factors), default=Definiteness.DEFINITE)
+
+
+def _of_entry(c: Calculus, factor: Factor) -> Definiteness:
+    """Return the sign of a factor: positive, nonnegative or unknown; the diagonal has the sign of its matrix."""
+    atom = factor[0]
+    at = slots(atom)
+    if factor_is_positive(c.rules, factor):
+        return Definiteness.DEFINITE
+    of_matrix = definite_atom(c, atom) if len(at) == 2 and at[0] == at[1] else Definiteness.UNKNOWN
+    if of_matrix is Definiteness.DEFINITE or (of_matrix and factor[1] > 0):
+        return of_matrix
+    return Definiteness.SEMIDEFINITE if factor_is_nonnegative(c.rules, factor) else Definiteness.UNKNOWN
+
+
+def _of_chain(c: Calculus, links: Chain) -> Definiteness:
+    """Return what is known of `L P L.T`; it is definite only if every factor is known to be invertible."""
+    half = len(links) // 2
+    left, right = links[:half], links[len(links) - half :]
+    if not all(mirrors(one, other) for one, other in zip(left, reversed(right), strict=True)):
+        return Definiteness.UNKNOWN
+    centre = Definiteness.DEFINITE if len(links) == 2 * half else definite_atom(c, links[half].link.atom)
+    if centre is Definiteness.UNKNOWN:
+        return centre
+    invertible = all(
+        isinstance(step.link.atom, Inverse) or definite_atom(c, step.link.atom) is Definiteness.DEFINITE
+        for step in left
+    )
+    return centre if invertible else Definiteness.SEMIDEFINITE
+
+
+def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
+    """Return what is known of one matrix: by its kind, or as the inverse of a definite one."""
+    match atom:
+        case Inverse(of, _):
+            known = definiteness(c, of.entry)
+            return known if known is Definiteness.DEFINITE else Definiteness.UNKNOWN
+        case Component(name, (_, _), ()):
+            if name in c.rules.definite or name in c.rules.positive_diagonal:
+                return Definiteness.DEFINITE
+            return Definiteness.SEMIDEFINITE if name in c.rules.semidefinite else Definiteness.UNKNOWN
+        case _:
+            return Definiteness.UNKNOWN
+
+
+def _is_symmetric(c: Calculus, atom: Atom) -> bool:
+    match atom:
+        case Inverse(of, _):
+            return grid_sign(c, of) == 1
+        case Component(name, (_, _), ()):
+            return declared_symmetry(c.rules, name) == 1
+        case _:
+            return False
+
+
+def _named(atom: Atom) -> object:
+    """Return what an atom is apart from its slots."""
+    match atom:
+        case Inverse(of, _):
+            return of
+        case Component(name, at, _) | Coordinate(name, at):
+            return type(atom).__name__, name, len(at)
+        case _:
+            return atom

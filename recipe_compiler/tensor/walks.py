@@ -1,0 +1,74 @@
+"""Products of matrices and columns, followed from index to index: `a_i B_ij c_j` is a.T @ B @ c."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from recipe_compiler.tensor.terms import Index, Slot
+
+
+class Ended(Protocol):
+    """A matrix or a column in a product."""
+
+    @property
+    def ends(self) -> tuple[Slot, Slot | None]:
+        """The slots of a matrix; the second is None for a column."""
+        ...
+
+
+L = TypeVar("L", bound=Ended)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[L]):
+    """A link as it is passed through: backwards it is transposed."""
+
+    link: L
+    forwards: bool
+
+
+def uses(links: Iterable[Ended]) -> Counter[Slot]:
+    """Return how often every slot is an end."""
+    return Counter(end for link in links for end in link.ends if end is not None)
+
+
+def is_product(links: Iterable[Ended], free: Iterable[Index]) -> bool:
+    """Whether links may be a matrix product: an index that is not free stands at two ends, and no literal position."""
+    found, outside = uses(links), set(free)
+    return all(isinstance(end, Index) and (end in outside or count == 2) for end, count in found.items())
+
+
+def walk(start: Slot | None, links: Sequence[L]) -> tuple[tuple[Step[L], ...], Slot | None, list[L]]:
+    """Follow links from a slot; return them, the slot where it ends (None behind a column), and the links left."""
+    steps: list[Step[L]] = []
+    here = start
+    rest = list(links)
+    while here is not None:
+        at = next((n for n, link in enumerate(rest) if here in link.ends), None)
+        if at is None:
+            break
+        link = rest.pop(at)
+        forwards = link.ends[0] == here
+        steps.append(Step(link, forwards))
+        here = link.ends[1] if forwards else link.ends[0]
+    return tuple(steps), here, rest
+
+
+def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[Step[L], ...], list[L]] | None:
+    """Return the product from `row` to `col` and the links left, None where they are not joined so.
+
+    A column ends the walk from either side: `v_i w_j` is the product of a column and a row.
+    """
+    steps, end, rest = walk(row, links)
+    if end == col:
+        return steps, rest
+    others, last, rest = walk(col, rest)
+    if end is not None or last is not None or not steps or not others:
+        return None
+    return (*steps, *backwards(others)), rest
+
+
+def backwards(chain: Sequence[Step[L]]) -> tuple[Step[L], ...]:
+    """Return a product transposed."""
+    return tuple(Step(step.link, not step.forwards) for step in reversed(chain))
