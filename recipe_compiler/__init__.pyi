@@ -14,6 +14,7 @@ from recipe_compiler.formula.declaring import scalar as scalar
 from recipe_compiler.formula.declaring import vector as vector
 from recipe_compiler.formula.functions import N as N
 from recipe_compiler.formula.functions import abs_ as abs_
+from recipe_compiler.formula.functions import asinh as asinh
 from recipe_compiler.formula.functions import atan as atan
 from recipe_compiler.formula.functions import cos as cos
 from recipe_compiler.formula.functions import cosh as cosh

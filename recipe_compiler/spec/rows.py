@@ -1,8 +1,11 @@
 """Block matrices as written: nested lists, a quoted nested list, or a `|` block with a row on each line."""
 
+import re
+
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence
 
+_MATRIX = re.compile(r"\s*Matrix\((.*)\)\s*", re.DOTALL)
 _FORMS = "quote an entry that holds a comma or bracket, or use a block: `|`, then a row on each line"
 
 
@@ -12,7 +15,7 @@ def block_rows(
     """Return the places of a block matrix, one row and column for each block; None where a fault was added."""
     match node:
         case Scalar():
-            rows = _split(node)
+            rows = _split(_inside_matrix(node) if len(blocks) > 1 else node)
         case Sequence(items=items) if items and all(isinstance(item, Sequence) for item in items):
             rows = [_scalars(item, entry, faults) for item in items if isinstance(item, Sequence)]
         case _:
@@ -45,6 +48,12 @@ def _split(scalar: Scalar) -> list[list[Scalar]]:
     else:
         rows = [whole]
     return [_at_commas(_inside(row) or row) for row in rows if row.text]
+
+
+def _inside_matrix(scalar: Scalar) -> Scalar:
+    """Return the rows of `Matrix([[0, -1], [1, 0]])`, as SymPy prints them; any other text as it is."""
+    found = _MATRIX.fullmatch(scalar.text)
+    return scalar if found is None else scalar.part(*found.span(1))
 
 
 def _inside(scalar: Scalar) -> Scalar | None:
