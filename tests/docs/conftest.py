@@ -5,6 +5,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +18,10 @@ ROOT = Path(__file__).parents[2]
 MADE = re.compile(r"<!-- made by: (?P<source>.+?) -->\n```(?P<language>\w*)\n(?P<body>.*?)```\n", re.S)
 PROGRAM = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<printed>.*?)```\n)?", re.S)
 TIMES = re.compile(r" *[0-9.]+ m?s\b")
+
+ADDED = re.compile(r"<!-- goes into: (?P<file>\S+), before: `(?P<before>[^\n]+)` -->\n```\w+\n(?P<code>.*?)```\n", re.S)
+FILE = re.compile(r"<!-- file: (?P<file>\S+) -->\n```\w+\n(?P<text>.*?)```\n", re.S)
+TYPED = re.compile(r"^\$ (?P<line>.+)\n(?P<printed>(?:(?!\$ |```).*\n)*)", re.M)
 
 Command = Callable[..., str]
 
@@ -121,3 +126,47 @@ def with_run_programs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
         return PROGRAM.sub(remake, text)
 
     return rerun
+
+
+class House:
+    """A copy of the package with a page's files in a folder, and the commands of it."""
+
+    def __init__(self, at: Path, page: str, copied: tuple[str, ...]) -> None:
+        self.at = at
+        self.added = list(ADDED.finditer(page))
+        self.typed = list(TYPED.finditer(page))
+        for folder in ("recipe_compiler", *copied):
+            shutil.copytree(ROOT / folder, at / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        for file in ("pyproject.toml", "tests/conftest.py"):
+            shutil.copy(ROOT / file, at / file)
+        for found in FILE.finditer(page):
+            (at / found["file"]).write_text(found["text"], encoding="utf-8")
+
+    def put(self, row: re.Match[str], code: str | None = None) -> None:
+        """Put a block where the page says, or something else in its place."""
+        path = self.at / row["file"]
+        text = path.read_text(encoding="utf-8")
+        assert text.count(row["before"]) == 1
+        path.write_text(text.replace(row["before"], (code or row["code"]) + row["before"]), encoding="utf-8")
+
+    def run(self, line: str) -> str:
+        """Return what a command prints, errors too."""
+        name, *arguments = shlex.split(line)
+        commands = {"recipe": ["-m", "recipe_compiler"], "recheck": ["recipe_compiler/recheck.py"]}
+        command = [sys.executable, *commands.get(name, ["-m", name]), *arguments]
+        own = {"PYTHONPATH": str(self.at), "XDG_CACHE_HOME": str(self.at / "cache"), "COLUMNS": "200"}
+        done = subprocess.run(command, cwd=self.at, env=os.environ | own, capture_output=True, text=True, timeout=300)
+        return done.stdout + done.stderr
+
+    def prints_what_the_page_says(self) -> None:
+        """Run the page's commands in order, each of which prints the lines below it."""
+        for command in self.typed:
+            printed = self.run(command["line"])
+            for line in command["printed"].splitlines():
+                assert line in printed, printed
+
+
+@pytest.fixture
+def house(tmp_path: Path, request: pytest.FixtureRequest) -> House:
+    """Return a house with the `PAGE` of a test file, and copies of the folders in its `COPIED`."""
+    return House(tmp_path, request.module.PAGE, request.module.COPIED)

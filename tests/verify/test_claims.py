@@ -8,7 +8,7 @@ import pytest
 from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, explained
 from recipe_compiler.verify.core.obligations import ENTRIES
-from recipe_compiler.verify.recover import verified
+from recipe_compiler.verify.recover import search
 from recipe_compiler.verify.uniqueness import unique
 
 PACKAGE = Path(__file__).parents[2] / "recipe_compiler"
@@ -38,7 +38,7 @@ def test_what_a_claim_reads_are_entries_of_documents() -> None:
     assert read == set(ENTRIES)
 
 
-@pytest.mark.parametrize("needed", [unique.NEEDED, verified.NEEDED])
+@pytest.mark.parametrize("needed", [unique.NEEDED, search.NEEDED])
 def test_reasons_name_claims_in_the_words_of_the_table(needed: tuple) -> None:
     assert set(needed) <= {(claim.says, claim.decide) for claim in DYNAMICS}
 
