@@ -1274,6 +1274,7 @@ def refuted(claim: Json, d: Documents, _: Any, seed: str) -> str:
     names = {*sizes, *d.declared, *(f"{name}({', '.join(e['of'])})" for name, e in d.functions.items())}
     label = next((key for key in reversed(witness) if key not in (*names, "potential")), "")
     stated = witness.pop(label, "")
+    require(stated or not label, f"{label} has no value")
     form = re.fullmatch(r"(\w+)\.T @ .* @ \1", label)
     v = form[1] if form else ""
     beside = {key: witness.pop(key) for key in [*witness] if v and key.partition(",")[0] == v}
