@@ -1069,7 +1069,7 @@ def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
         own = open_[-1][1] if alone(page, k, f[k, 0], D[k, k]) else {}
         asked = {end: way for end, way in own.items() if stated in (None, f"{name} -> {end}")}
         bad += [end for end, way in asked.items() if runs_off(page, claim["id"], k, way)]
-    W = re.sub(r", (as stated|k large)$", "", claim["data"].get("W", "")).replace("k (", "k*(")
+    W = re.sub(r", (as stated|k large)$", "", str(claim["data"].get("W", ""))).replace("k (", "k*(")
     if bad or stated or not W:
         return [constant(1) for _ in bad]
     rng = random.Random(page.seed)
@@ -1269,6 +1269,7 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
 
 def refuted(claim: Json, d: Documents, _: Any, seed: str) -> str:
     """Recompute what a witness says is wrong."""
+    require(isinstance(claim["witness"], dict), "refuted without a witness")
     witness, id_ = dict(claim["witness"]), claim["id"]
     sizes = {s for entry in d.declared.values() for s in entry["shape"]}
     names = {*sizes, *d.declared, *(f"{name}({', '.join(e['of'])})" for name, e in d.functions.items())}

@@ -31,7 +31,7 @@ def sympy_names(obj: Object) -> tuple[Declared, ...]:
         elif isinstance(node, AppliedUndef):
             blocks = tuple(block_name(arg) for arg in node.args)
             name = checked_name(type(node).__name__)
-            found.append(Declared(name, SCALAR, symbol_kinds(node), of=blocks, stated=False))
+            found.append(Declared(name, SCALAR, symbol_kinds(node), of=blocks, stated=False, lost=_lost(node)))
         elif isinstance(node, sympy.Symbol) and node not in counted:
             kinds = symbol_kinds(node)
             found.append(Declared(checked_name(node.name), SCALAR, kinds, stated=False, lost=_lost(node)))
@@ -58,14 +58,28 @@ def symbol_kinds(symbol: Object) -> tuple[Kind, ...]:
     return (Kind.NONZERO,) if symbol.is_nonzero else (Kind.REAL,)
 
 
-_UNSAID = ("negative", "nonpositive", "zero", "integer", "rational", "irrational", "imaginary", "infinite")
-"""Assumptions that declarations have no words for."""
+_NAMED_FIRST = ("negative", "nonpositive", "zero", "integer", "rational", "irrational", "imaginary", "infinite")
+"""Assumptions that declarations have no words for, the plainest first: they imply others."""
+_KEPT = {
+    Kind.POSITIVE: sympy.Symbol("kept", positive=True),
+    Kind.NONNEGATIVE: sympy.Symbol("kept", nonnegative=True),
+    Kind.NONZERO: sympy.Symbol("kept", nonzero=True),
+    Kind.REAL: sympy.Symbol("kept", real=True),
+}
+"""What SymPy knows of a symbol of a kind: it has simplified by all that it knows, so nothing more may be known."""
 
 
-def _lost(symbol: Object) -> str:
-    """Return an assumption of a symbol that a declaration could not keep, empty if there is none."""
-    lost = [word for word in _UNSAID if getattr(symbol, f"is_{word}")]
-    return lost[0] if lost else "" if symbol.is_commutative else "noncommutative"
+def _lost(obj: Object) -> str:
+    """Return an assumption of a symbol or function that a declaration could not keep, empty if there is none."""
+    if isinstance(obj, sympy.Dummy | sympy.Wild):
+        return f"a {type(obj).__name__}: another one than the symbol of its name"
+    if isinstance(obj, AppliedUndef):  # of a matrix, it is not commutative: what was said of it is what counts
+        obj = sympy.Symbol("said", **getattr(type(obj), "_kwargs", {}))
+    (kind,) = symbol_kinds(obj)
+    known, kept = obj.assumptions0, _KEPT[kind].assumptions0
+    words = sorted(known, key=lambda word: (word not in _NAMED_FIRST, word))
+    more = {word: known[word] for word in words if known[word] not in (None, kept.get(word))}
+    return next((w for w, holds in more.items() if holds), next((f"not {w}" for w in more), ""))
 
 
 def block_name(arg: Object) -> str:

@@ -98,6 +98,10 @@ class Statement:
     def state(self, objects: Sequence[object]) -> tuple[Declared, ...]:
         """Return what declares the blocks of a state; a fault is added for what does not."""
         found: list[Declared] = []
+        if isinstance(objects, set | frozenset):
+            problem = f"found a {type(objects).__name__}, expected a list: the rows of D and Q follow its order"
+            self.fault("state", problem, "state=[theta, r]")
+            return ()
         for obj in objects:
             names = () if isinstance(obj, str) else self.declared(obj)
             if len(names) == 1 and names[0].of is None:
@@ -129,13 +133,15 @@ class Statement:
 
     def function(self, item: Declared, role: str) -> Node:
         """Return what a document declares of a function."""
+        self._check_kept(item)
         of = _one_or_many(item.of or ())
         return self.mapping(of=of, shape=_shape(item), is_=_kinds(item), role=role or None)
 
     def _check_kept(self, item: Declared) -> None:
-        """Add a fault for an assumption of a SymPy symbol that would be dropped: verdicts are about declarations."""
+        """Add a fault for an assumption of SymPy's that would be dropped: verdicts are about declarations."""
         if item.lost:
-            problem = f"found a symbol that is {item.lost}, expected real, positive, nonnegative or nonzero"
+            what = "symbol" if item.of is None else "function"
+            problem = f"found a {what} that is {item.lost}, expected real, positive, nonnegative or nonzero"
             hint = "say it in assume" if item.lost in ("negative", "nonpositive") else "formulas are of real numbers"
             self.fault(item.name, problem, hint)
 

@@ -232,7 +232,7 @@ def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert len(text.splitlines()) <= 1419
+    assert len(text.splitlines()) <= 1420
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names == {"numpy", "flint"}
 
 
@@ -313,6 +313,14 @@ def test_a_witness_that_cannot_be_read_fails(text: str, place: int) -> None:
     changed = of("c_transposed")
     claim = next(c for c in changed["claims"] if c["verdict"] == "refuted" and c["id"] in IDENTITIES)
     claim["witness"][list(claim["witness"])[place]] = text
+    assert rejected(sealed(changed))
+
+
+def test_a_refutation_without_a_witness_is_rejected() -> None:
+    changed = of("c_transposed")
+    for claim in changed["claims"]:
+        if claim["verdict"] == "refuted":
+            claim["witness"] = None
     assert rejected(sealed(changed))
 
 
