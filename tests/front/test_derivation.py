@@ -2,7 +2,7 @@
 
 import pytest
 import sympy
-from stated import builds
+from stated_builds import builds
 
 import recipe_compiler as rc
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from stated import builds
+from stated_builds import builds
 
 import recipe_compiler as rc
 from recipe_compiler.spec.digest import digest

@@ -155,6 +155,6 @@ def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:
 def test_a_function_is_stated_in_python_too() -> None:
     x = vector("x", "d")
     made = rc.Dynamics(name="p", state=[x], H=x.T @ x / 2, D=[[I]], Q=[[0]], claims={"lyapunov": x.T @ x})
-    found = explosion(subject_of(made)).decision
+    found = explosion(subject_of(made.document)).decision
     assert isinstance(found, Proved)
     assert found.by == "Lyapunov function x.T @ x, as stated"
