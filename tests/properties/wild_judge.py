@@ -297,6 +297,9 @@ def _ball(x: "Value | tuple[Fraction, ...]") -> flint.arb:
     return flint.arb(flint.fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction) else x
 
 
+BELOW_TWO_PI = Fraction(6_283_185, 1_000_000)
+
+
 def _inside(domain: str, x: "Value | tuple[Fraction, ...]") -> bool:
     assert not isinstance(x, tuple)
     s = sign(x)
@@ -306,7 +309,7 @@ def _inside(domain: str, x: "Value | tuple[Fraction, ...]") -> bool:
         case "interval(0, 1)":
             return s > 0 and holds("<", x, Fraction(1))
         case "circle":  # once around from 0; that more makes no difference is a claim of its own, `periodic`
-            return s >= 0 and holds("<=", x, Fraction(6))
+            return s >= 0 and holds("<=", x, BELOW_TWO_PI)
         case _:
             return True
 
