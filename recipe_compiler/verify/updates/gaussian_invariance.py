@@ -15,7 +15,8 @@ from recipe_compiler.algebra.scalars import matrices
 from recipe_compiler.algebra.scalars.entries import scalar
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.powers import is_draw
-from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, gradient, row_slots
+from recipe_compiler.derive.recipe import Matrix, Vector, add_matrices, col_slots, gradient, row_slots
+from recipe_compiler.derive.stationarity import transposed
 from recipe_compiler.derive.update import Update
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block
@@ -24,7 +25,7 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.inverses import grid_indices
 from recipe_compiler.tensor.order import sorted_indices
-from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Slot, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Tensor
 from recipe_compiler.verify.core.identities import Identity, Scalars
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.updates.claimed_step import guarded
@@ -71,12 +72,12 @@ def refresh(update: Update, H: Formula) -> Refresh:
         for entry in row:
             _free_of(c, entry, blocks, "the step at eps = 0 is not affine, or its noise depends on what it moves")
     identity = _diagonal(c, blocks, tuple(_delta(c, block) for block in blocks))
-    F = _sum(c, identity, J)
+    F = add_matrices(c, identity, J)
     offset = tuple(
         c.subtract(m, c.coordinate(block.name, *row_slots(block))) for m, block in zip(law.mean, blocks, strict=True)
     )
     pushed = _product(c, blocks, J, tuple((_as_column(block, x),) for block, x in zip(blocks, offset, strict=True)))
-    after = _product(c, blocks, _product(c, blocks, F, law.covariance), _transposed(c, blocks, F))
+    after = _product(c, blocks, _product(c, blocks, F, law.covariance), transposed(c, blocks, F))
     conditions: list[tuple[str, Tensor]] = []
     for a, row in enumerate(blocks):
         conditions.append((f"the change of the mean of {row.name} in a step", c.settled(c.add(own[a], pushed[a][0]))))
@@ -144,23 +145,6 @@ def _diagonal(c: Calculus, blocks: tuple[Block, ...], entries: tuple[Tensor, ...
         tuple(x if a == b else c.zero(*row_slots(row), *col_slots(col)) for b, col in enumerate(blocks))
         for a, (row, x) in enumerate(zip(blocks, entries, strict=True))
     )
-
-
-def _sum(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
-    return tuple(tuple(c.add(x, y) for x, y in zip(p, q, strict=True)) for p, q in zip(left, right, strict=True))
-
-
-def _transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:
-    return tuple(
-        tuple(_transposed_entry(c, row, col, matrix[b][a]) for b, col in enumerate(blocks))
-        for a, row in enumerate(blocks)
-    )
-
-
-def _transposed_entry(c: Calculus, row: Block, col: Block, entry: Tensor) -> Tensor:
-    moves: dict[Index, Slot] = dict(zip(row_slots(col), col_slots(col), strict=True))
-    moves |= dict(zip(col_slots(row), row_slots(row), strict=True))
-    return c.rename(entry, moves)
 
 
 def _as_column(block: Block, x: Tensor) -> Tensor:
