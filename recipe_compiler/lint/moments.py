@@ -1,20 +1,15 @@
-"""The first two moments of a traced step, as far as they are known in powers of eps.
+"""The first two moments of a traced step, as far as they are known in powers of eps."""
 
-The expectation of a product of Gaussian draws is the sum over all ways to pair them (Isserlis' theorem).
-"""
-
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-import sympy
-from sympy import Expr, Symbol
-
 from recipe_compiler.lint.answer import Trace
 from recipe_compiler.lint.series import NONE, Meaning, Reading, Series
-from recipe_compiler.verify.updates.expansion import NoExpansionError, Terms, added, multiplied, shifted
-from recipe_compiler.verify.updates.step_residual import StepMoments
+from recipe_compiler.verify.updates import gaussian_moments
+from recipe_compiler.verify.updates.expansion import NoExpansionError, added, shifted
+from recipe_compiler.verify.updates.gaussian_moments import DrawGroup, StepMoments, standard
 
-MOST_DRAWS = 8
 FEW, MANY = Fraction(2), Fraction(4)
 ONE = Fraction(1)
 
@@ -55,74 +50,25 @@ def _upto(trace: Trace, meaning: Meaning, top: Fraction) -> Moments:
         change.append(Series(added([after.terms, {NONE: -z}]), after.known))
     if any(dz.low < 0 for dz in change):
         raise NoExpansionError("the step grows as eps becomes small")
-    pairs = _Pairs(trace, reading)
     known = min(top, *(dz.known for dz in change))  # a product of two changes is known no less far: neither grows
-    mean = [pairs.expectation(dz.terms, top) for dz in change]
-    n = range(len(change))
-    half: dict[tuple[int, int], Terms] = {}
-    for i in n:
-        for j in range(i, len(change)):
-            square = pairs.expectation(multiplied(change[i].terms, change[j].terms, top), top)
-            less = {key: -value for key, value in multiplied(mean[i], mean[j], top).items()}
-            half[i, j] = added([square, less])
-    covariance = tuple(tuple(_written(half[min(i, j), max(i, j)], meaning.eps) for j in n) for i in n)
-    step = StepMoments(meaning.z, meaning.eps, tuple(_written(m, meaning.eps) for m in mean), covariance)
+    alone = tuple(w for k, w in enumerate(reading.draws) if k not in reading.groups)
+    groups = (standard(alone), *_groups(trace, reading))
+    step = gaussian_moments.moments(meaning.z, meaning.eps, [dz.terms for dz in change], groups, top)
     return Moments(step, known, reading, tuple(change))
 
 
-class _Pairs:
-    """The covariances of the draws."""
-
-    def __init__(self, trace: Trace, reading: Reading) -> None:
-        self.own = {w: k for k, w in enumerate(reading.draws)}
-        self.group: dict[int, tuple[int, int]] = {}
-        self.covariance: list[tuple[tuple[int, ...], list[Terms]]] = []
-        for g, (draws, entries) in enumerate(trace.groups):
-            read = [reading.of(place).terms for place in entries]
-            if any(key[1] for terms in read for key in terms):
-                raise NoExpansionError("the covariance of a draw depends on another draw")
-            low = 2 * reading.powers[reading.draws[draws[0]]]
-            if low < 0:
-                raise NoExpansionError("the covariance of a draw grows as eps becomes small")
-            self.covariance.append((draws, [shifted(entry, -low) for entry in read]))
-            self.group |= {k: (g, at) for at, k in enumerate(draws)}
-
-    def expectation(self, terms: Terms, top: Fraction) -> Terms:
-        """Return E of a polynomial in the draws."""
-        parts: list[Terms] = []
-        for (power, draws), value in terms.items():
-            if len(draws) > MOST_DRAWS:
-                raise NoExpansionError("a higher moment of a draw than is computed here")
-            parts.append(multiplied({(power, ()): value}, self._paired(draws, top), top))
-        return added(parts)
-
-    def _paired(self, draws: tuple[Symbol, ...], top: Fraction) -> Terms:
-        if not draws:
-            return {NONE: sympy.Integer(1)}
-        if len(draws) % 2:
-            return {}
-        found: list[Terms] = []
-        for k in range(1, len(draws)):
-            both = self._between(draws[0], draws[k])
-            if both:
-                found.append(multiplied(both, self._paired((*draws[1:k], *draws[k + 1 :]), top), top))
-        return added(found)
-
-    def _between(self, a: Symbol, b: Symbol) -> Terms:
-        """Return the covariance of two draws."""
-        i, j = self.own[a], self.own[b]
-        if i not in self.group:
-            return {NONE: sympy.Integer(1)} if i == j else {}
-        g, row = self.group[i]
-        other, column = self.group.get(j, (-1, 0))
-        draws, entries = self.covariance[g]
-        return entries[row * len(draws) + column] if other == g else {}
-
-
-def _written(terms: Terms, eps: Symbol) -> Expr:
-    return sympy.Add(
-        *(value * eps ** sympy.Rational(power.numerator, power.denominator) for (power, _), value in terms.items())
-    )
+def _groups(trace: Trace, reading: Reading) -> Iterator[DrawGroup]:
+    """Yield the draws of several coordinates, with their covariances."""
+    for draws, entries in trace.groups:
+        read = [reading.of(place).terms for place in entries]
+        if any(key[1] for terms in read for key in terms):
+            raise NoExpansionError("the covariance of a draw depends on another draw")
+        low = 2 * reading.powers[reading.draws[draws[0]]]
+        if low < 0:
+            raise NoExpansionError("the covariance of a draw grows as eps becomes small")
+        n = len(draws)
+        covariance = tuple(tuple(shifted(x, -low) for x in read[i * n : (i + 1) * n]) for i in range(n))
+        yield DrawGroup(tuple(reading.draws[k] for k in draws), covariance)
 
 
 def is_moved(series: Series) -> bool:

@@ -15,6 +15,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -29,6 +30,7 @@ from recipe_compiler.verify.updates.expansion import (
     expanded,
     lowest,
     multiplied,
+    written,
 )
 
 MOST_POWERS = 8
@@ -103,16 +105,13 @@ class Reading:
 
     def written(self, series: Series) -> Expr:
         """Return an expansion as one expression."""
-        eps = self.meaning.eps
-        return sympy.Add(
-            *(value * eps ** _rational(power) * sympy.Mul(*draws) for (power, draws), value in series.terms.items())
-        )
+        return written(series.terms, self.meaning.eps)
 
     def _read(self, operation: Operation) -> Series:
         parts = [self.of(k) for k in operation.parts]
         match operation.op:
             case "number":
-                return self._exact(_rational(operation.value))
+                return self._exact(rational(operation.value))
             case "pi":
                 return self._exact(sympy.pi)
             case "leaf":
@@ -174,7 +173,7 @@ class Reading:
             raise NoExpansionError("a power of zero")
         if not isinstance(e, sympy.Rational):
             return self._expanded(self.written(base) ** e, base.known)
-        low, q = base.low, Fraction(int(e.p), int(e.q))
+        low, q = base.low, fraction(e)
         if set(base.terms) == {(low, ())} and base.known == EXACT:
             return self._upto({(low * q, ()): base.terms[low, ()] ** e}, EXACT)
         return self._expanded(self.written(base) ** e, low * q + base.known - low)
@@ -256,7 +255,3 @@ class Reading:
         for k in along:
             found = multiplied(found, deltas[k], self.top)
         return found
-
-
-def _rational(value: Fraction) -> Expr:
-    return sympy.Rational(value.numerator, value.denominator)

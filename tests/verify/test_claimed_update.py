@@ -22,10 +22,10 @@ from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stati
 from recipe_compiler.verify.updates.claimed_step import claimed_step, disagreement
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
+from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 from recipe_compiler.verify.updates.step_moments import step_moments
 from recipe_compiler.verify.updates.step_residual import (
     NotAStepError,
-    StepMoments,
     limit_diffusion,
     limit_drift,
     orders,

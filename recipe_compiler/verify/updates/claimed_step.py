@@ -22,8 +22,9 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
 from recipe_compiler.verify.core.subject import zeros
 from recipe_compiler.verify.updates.expansion import NoExpansionError
+from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 from recipe_compiler.verify.updates.step_moments import step_moments
-from recipe_compiler.verify.updates.step_residual import NotAStepError, StepMoments, by_powers, residual
+from recipe_compiler.verify.updates.step_residual import NotAStepError, by_powers, residual
 
 SECOND = Fraction(2)
 

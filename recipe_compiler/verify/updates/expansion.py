@@ -14,6 +14,7 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
 ZERO = Fraction(0)
@@ -115,6 +116,16 @@ def shifted(terms: Terms, by: Fraction) -> Terms:
     return {(power + by, draws): value for (power, draws), value in terms.items()}
 
 
+def negative(terms: Terms) -> Terms:
+    """Return the terms with the other sign."""
+    return {key: -value for key, value in terms.items()}
+
+
+def written(terms: Terms, eps: Symbol) -> Expr:
+    """Return a sum of monomials as one expression."""
+    return sympy.Add(*(value * eps ** rational(power) * sympy.Mul(*draws) for (power, draws), value in terms.items()))
+
+
 def _product(factors: tuple[Expr, ...], g: Grading) -> Terms:
     """Return a product; powers of eps itself are split off, so that the rest need not be known any further."""
     plain = [x for x in factors if g.apart(x)]
@@ -137,7 +148,7 @@ def _step_power(e: Expr, eps: Symbol) -> Fraction | None:
     if e == eps:
         return Fraction(1)
     if isinstance(e, sympy.Pow) and e.base == eps and isinstance(e.exp, sympy.Rational):
-        return Fraction(int(e.exp.p), int(e.exp.q))
+        return fraction(e.exp)
     return None
 
 
@@ -154,7 +165,7 @@ def _power(base: Expr, exponent: Expr, g: Grading) -> Terms:
         return result
     if not isinstance(exponent, sympy.Rational):
         return _taylor(sympy.exp(exponent * sympy.log(base), evaluate=False), g)
-    return _binomial(base, Fraction(int(exponent.p), int(exponent.q)), g)
+    return _binomial(base, fraction(exponent), g)
 
 
 def _binomial(base: Expr, exponent: Fraction, g: Grading) -> Terms:
@@ -164,7 +175,7 @@ def _binomial(base: Expr, exponent: Fraction, g: Grading) -> Terms:
         return {}
     terms = shifted(expanded(base, g.upto(room + low)), -low)
     first, rest = _split(terms, base)
-    q = sympy.Rational(exponent.numerator, exponent.denominator)
+    q = rational(exponent)
     parts: list[Terms] = []
     share: Terms = {(ZERO, ()): sympy.Integer(1)}
     for k in range(LONGEST_TAYLOR + 1):

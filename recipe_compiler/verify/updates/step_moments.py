@@ -1,11 +1,10 @@
 """The moments of a claimed step at fixed sizes, by the second engine: in scalars, nothing shared with index notation.
 
-Every entry of dz is taken apart into powers of eps and products of draws; the expectation of a product of Gaussian
-draws is the sum over all ways to pair them (Isserlis' theorem), one group of draws after the other.
+Every entry of dz is taken apart into powers of eps and products of draws, of which expectations are taken one group of
+draws after the other.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
@@ -22,30 +21,10 @@ from recipe_compiler.formula.build import parts, rebuild
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.updates.expansion import (
-    ZERO,
-    Grading,
-    NoExpansionError,
-    Terms,
-    added,
-    expanded,
-    lowest,
-    multiplied,
-    shifted,
-)
-from recipe_compiler.verify.updates.step_residual import StepMoments
+from recipe_compiler.verify.updates.expansion import ZERO, Grading, NoExpansionError, expanded, lowest, shifted
+from recipe_compiler.verify.updates.gaussian_moments import DrawGroup, StepMoments, moments
 
 TOP = Fraction(2)
-MOST_DRAWS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The entries of one draw, and their covariance over the power of eps that they carry."""
-
-    symbols: tuple[Symbol, ...]
-    covariance: tuple[tuple[Terms, ...], ...]
-    gaussian: bool
 
 
 def step_moments(step: Step, sizes: Sizes) -> StepMoments:
@@ -65,16 +44,7 @@ def step_moments(step: Step, sizes: Sizes) -> StepMoments:
     change = [expanded(after - before, grading) for after, before in zip(values, z, strict=True)]
     if any(lowest(dz) < 0 for dz in change):
         raise NoExpansionError("the step grows as eps becomes small")
-    mean = [_expectation(dz, groups) for dz in change]
-    covariance = [
-        [
-            added([_expectation(multiplied(x, y, TOP), groups), _negative(multiplied(m, n, TOP))])
-            for y, n in zip(change, mean, strict=True)
-        ]
-        for x, m in zip(change, mean, strict=True)
-    ]
-    spread: Rows = tuple(tuple(_written(entry, eps) for entry in row) for row in covariance)
-    return StepMoments(z, eps, tuple(_written(m, eps) for m in mean), spread)
+    return moments(z, eps, change, groups, TOP)
 
 
 def _updated(step: Step, at: Setting) -> dict[str, tuple[Expr, ...]]:
@@ -119,9 +89,9 @@ def _same(shape: Shape) -> Shape:
 
 def _groups(
     step: Step, at: Setting, eps: Symbol, new: Mapping[str, tuple[Expr, ...]]
-) -> tuple[list[_Group], dict[Symbol, Fraction]]:
+) -> tuple[list[DrawGroup], dict[Symbol, Fraction]]:
     """Return the draws with their covariances, and the power of eps that each carries."""
-    groups: list[_Group] = []
+    groups: list[DrawGroup] = []
     powers: dict[Symbol, Fraction] = {}
     for item in step.draws:
         symbols = tuple(Symbol(label(item.name, here), real=True) for here in positions(item.shape, at.sizes))
@@ -132,7 +102,7 @@ def _groups(
         if low < 0:
             raise NoExpansionError(f"the covariance of {item.says} grows as eps becomes small")
         powers |= dict.fromkeys(symbols, low / 2)
-        groups.append(_Group(symbols, tuple(tuple(shifted(x, -low) for x in row) for row in read), item.gaussian))
+        groups.append(DrawGroup(symbols, tuple(tuple(shifted(x, -low) for x in row) for row in read), item.gaussian))
     return groups, powers
 
 
@@ -141,44 +111,3 @@ def _covariance(item: Draw, at: Setting, new: Mapping[str, tuple[Expr, ...]]) ->
         n, _ = extent(item.shape, at.sizes)
         return tuple(tuple(sympy.Integer(int(i == j)) for j in range(n)) for i in range(n))
     return _entries(item.covariance, at, new)
-
-
-def _expectation(terms: Terms, groups: list[_Group]) -> Terms:
-    """Return E of a polynomial in the draws, the last group first: its covariance may hold earlier draws."""
-    for group in reversed(groups):
-        own = set(group.symbols)
-        parts: list[Terms] = []
-        for (power, draws), value in terms.items():
-            mine = tuple(w for w in draws if w in own)
-            others = tuple(w for w in draws if w not in own)
-            if len(mine) > (MOST_DRAWS if group.gaussian else 2):
-                raise NoExpansionError("a higher moment of a draw than is known")
-            parts.append(multiplied({(power, others): value}, _paired(mine, group), TOP))
-        terms = added(parts)
-    return terms
-
-
-def _paired(draws: tuple[Symbol, ...], group: _Group) -> Terms:
-    """Return E of a product of draws of one group."""
-    if not draws:
-        return {(ZERO, ()): sympy.Integer(1)}
-    if len(draws) % 2:
-        return {}
-    first = group.symbols.index(draws[0])
-    found: list[Terms] = []
-    for k in range(1, len(draws)):
-        other = group.symbols.index(draws[k])
-        rest = _paired((*draws[1:k], *draws[k + 1 :]), group)
-        found.append(multiplied(group.covariance[first][other], rest, TOP))
-    return added(found)
-
-
-def _negative(terms: Terms) -> Terms:
-    return {key: -value for key, value in terms.items()}
-
-
-def _written(terms: Terms, eps: Symbol) -> Expr:
-    """Return a sum of powers of eps, no draw left, as one expression."""
-    return sympy.Add(
-        *(value * eps ** sympy.Rational(power.numerator, power.denominator) for (power, _), value in terms.items())
-    )

@@ -16,25 +16,13 @@ from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.verify.updates.expansion import ZERO, by_power
+from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 
 ONE = Fraction(1)
 
 
 class NotAStepError(Exception):
     """A moment that does not become small as eps does: there is no limiting equation."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepMoments:
-    """The first two moments of dz = z' - z given z, one entry per coordinate, as functions of eps."""
-
-    z: tuple[Symbol, ...]
-    eps: Symbol
-    """A positive symbol."""
-    mean: tuple[Expr, ...]
-    """E[z'] - z."""
-    covariance: Rows
-    """Cov[z' - z]."""
 
 
 @dataclass(frozen=True, slots=True)
