@@ -20,6 +20,7 @@ LAYERS = (
     {"spec"},
     {"derive"},
     {"program"},
+    {"splitting"},
     {"scheme", "emit/support"},
     {"emit"},
     {"verify/core"},

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.tidy import zero
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradient_noise import Batches, gradient_noise
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.map_estimate import find_mode
 from recipe_compiler.run.starts import starts_of
-from recipe_compiler.spec.build_minibatch import no_noise
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ def without_estimates(build: Build) -> Build:
     """Return the build with nothing to estimate: its gradient is that of the target alone, V is zero."""
     made = {*(build.control or ()), build.estimated}
     parameters = tuple(parameter for parameter in build.parameters if parameter.name not in made)
-    return replace(build, control=None, estimated=None, V=no_noise(build.V.shape), parameters=parameters)
+    return replace(build, control=None, estimated=None, V=zero(build.V.shape), parameters=parameters)
 
 
 def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at: Point) -> Build:

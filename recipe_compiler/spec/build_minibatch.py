@@ -1,11 +1,10 @@
 """How minibatches are drawn, what is estimated from the data before a run, and how the step size falls along it."""
 
-from fractions import Fraction
 from typing import Any
 
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Apply, Filled, Formula, Number, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.declarations import Page
@@ -71,11 +70,6 @@ def estimated_noise(
         vector = Symbol(name, Shape(rows), Role.PARAMETER)
         return Apply("diag", (vector,), square), Parameter(name, Shape(rows), (Kind.NONNEGATIVE,))
     return Symbol(name, square, Role.PARAMETER), Parameter(name, square, (Kind.PSD,))
-
-
-def no_noise(shape: Shape) -> Formula:
-    """Return the V that is zero."""
-    return Number(Fraction(0)) if shape == SCALAR else Filled(0, shape)
 
 
 def check_estimates(page: Page, document: BuildDocument, target: Target) -> None:

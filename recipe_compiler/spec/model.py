@@ -7,6 +7,7 @@ from pathlib import Path
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.words import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,41 @@ class Dynamics:
     def potential(self) -> str | None:
         """The name of the function a target binds, if the dynamics declare one."""
         return next((f.name for f in self.declarations.functions if f.role == "potential"), None)
+
+
+Pair = tuple[str, str]
+"""Two blocks, for the place (a, b) of a block matrix, or for (a, b) and (b, a)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Places of D, of Q and summands of H: what moves the state by -(D_k + Q_k) grad H_k. None: all of them."""
+
+    D: tuple[Pair, ...] | None = ()
+    """Each pair with the one across the diagonal."""
+    Q: tuple[Pair, ...] | None = ()
+    H: tuple[str, ...] | None = None
+    """Names of summands: a function in one, or the blocks one is of."""
+    Gamma: tuple[Pair, ...] = ()
+    """Places (a, b) whose d(D+Q)_ab/dz_b belongs here, where it does not follow to which piece it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A step as a word over pieces of (D, Q, H), whatever the dynamics are; or one of Euler's, by its name."""
+
+    name: str
+    split: Word = ()
+    """Empty for Euler's."""
+    pieces: tuple[tuple[str, tuple[Selection, ...]], ...] = ()
+    """What each letter of the word selects; empty: what follows from the dynamics (`splitting/defaults.py`)."""
+    order: tuple[str, ...] = ()
+    """Of `sequential_euler`: the blocks in the order they are updated."""
+    keep: int = 0
+    """How many letters of a step come after the draws are kept: 0 at its end."""
+    title: str = ""
+    references: tuple[str, ...] = ()
+    source: Source = field(default=Source("", "{}"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

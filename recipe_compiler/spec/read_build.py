@@ -9,6 +9,7 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.binding import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
     check_domains,
@@ -26,7 +27,6 @@ from recipe_compiler.spec.build_minibatch import (
     check_minibatch,
     control_parameters,
     estimated_noise,
-    no_noise,
     read_schedule,
 )
 from recipe_compiler.spec.declarations import Page, check_kinds
@@ -219,9 +219,9 @@ def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, sco
     shape = Shape(rows, rows)
     path = ("gradient_noise", "V")
     if page.node(*path) is None:
-        return no_noise(shape)
+        return zero(shape)
     V = page.formula("gradient_noise.V", scope, shape, *path)
-    if V is not None and document.variant == "full" and no_noise(shape) != V:
+    if V is not None and document.variant == "full" and zero(shape) != V:
         page.fault(
             path, ".".join(path), "found gradient noise of a full gradient, expected 0", "use variant: minibatch"
         )

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.repair.sums import read, spelled
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Topic
-from recipe_compiler.verify.core.subject import Matrix, Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew

@@ -16,13 +16,13 @@ from recipe_compiler.derive.recipe import (
 )
 from recipe_compiler.explain.repair.coefficients import TooLargeError, coefficients, is_plain
 from recipe_compiler.explain.repair.ratios import Constants, Poly
+from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import ONE, indices
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Base, Coordinate, Tensor, Term
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import zeros
 
 MAX_TERMS = 3000
 """Defects of more terms are not looked at."""

@@ -10,12 +10,14 @@ from recipe_compiler.explain.repair.changes import CURL, NOISE, Change
 from recipe_compiler.explain.repair.sums import simplest, tensor_of
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.block_matrices import Matrix, place_shape
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
+from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verify.core.subject import Matrix, Subject, zero
+from recipe_compiler.verify.core.subject import Subject
 
 MAX_PAIRS = 4
 
@@ -63,7 +65,7 @@ def _options(
             here, there = f"{name}[{row.name},{col.name}]", f"{name}[{col.name},{row.name}]"
             if a == b:
                 half = _half(matrix[a][a], sign)
-                new = zero(row, row) if half is None else simplest(half, dynamics.declarations)
+                new = zero(place_shape(row, row)) if half is None else simplest(half, dynamics.declarations)
                 found.append([_Option(here, new, f"take {text(new)} for {here}")])
                 continue
             found.append(

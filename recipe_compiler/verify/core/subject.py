@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import TypeVar
 
@@ -11,9 +10,7 @@ from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.step import stated_step
 from recipe_compiler.errors import Place
-from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Filled, Formula, Number
-from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.assumed_equalities import with_equalities
@@ -21,12 +18,7 @@ from recipe_compiler.verify.core.generalise_size import any_size, decided, large
 from recipe_compiler.verify.core.premises import contradiction
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
 
-ZERO = Fraction(0)
-
 T = TypeVar("T")
-
-Matrix = tuple[tuple[Formula, ...], ...]
-
 
 KEPT = 64
 """Results of one function that are kept, those asked for last: a check asks about a few subjects at a few sizes."""
@@ -138,15 +130,3 @@ def subject_of(stated: Dynamics) -> Subject:
     wide = None if wider is None else subject_of(wider)
     against = contradiction(dynamics) if wide is None else wide.contradiction
     return Subject(dynamics, derivation, checked_sizes(dynamics), against, wide, stated, equalities)
-
-
-def zeros(blocks: tuple[Block, ...]) -> Matrix:
-    """Return the zero block matrix."""
-    return tuple(tuple(zero(row, col) for col in blocks) for row in blocks)
-
-
-def zero(row: Block, col: Block) -> Formula:
-    """Return zero of the shape of a place."""
-    sizes: tuple[Size | None, Size | None] = (row.shape.rows, col.shape.rows)
-    shape = Shape(*sizes)
-    return Filled(0, shape) if shape.sizes else Number(ZERO)

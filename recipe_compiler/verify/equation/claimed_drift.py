@@ -10,6 +10,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import rows
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
@@ -19,7 +20,7 @@ from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschi
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
-from recipe_compiler.verify.core.subject import Matrix, Subject
+from recipe_compiler.verify.core.subject import Subject
 
 
 def claimed_drift(subject: Subject) -> Answer:

@@ -11,6 +11,7 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.recipe import Vector
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Answer, Proved, Undecided
@@ -19,7 +20,7 @@ from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschi
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Matrix, Subject
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import claimed_equation
 
 

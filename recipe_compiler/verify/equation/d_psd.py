@@ -10,12 +10,13 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.errors import Place
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
 from recipe_compiler.verify.core.sizes import written
-from recipe_compiler.verify.core.subject import Matrix, Subject, once
+from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.gram_blocks import gram_of_blocks
 from recipe_compiler.verify.equation.negativity import Negative, find_negative, search_negative
 from recipe_compiler.verify.equation.scalar_blocks import ScalarBlock, scalar_block

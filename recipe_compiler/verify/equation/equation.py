@@ -9,11 +9,12 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.derive.recipe import Derivation, Vector, col_slots, row_slots
 from recipe_compiler.derive.stationarity import current
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Matrix, Subject, once_at_sizes
+from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from recipe_compiler.algebra.positivity.prove import Shown
 from recipe_compiler.algebra.rewrite.transposes import chain, mirrored, plain, reflected
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.psd import semidefinite
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Filled, Formula, Identity, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Size
-from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.equation.scalar_blocks import abstract
 
 MOST_TERMS = 64

@@ -13,11 +13,12 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.evaluate import Value, rational_rows
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import FunctionAt, Symbol
 from recipe_compiler.verify.core.searched_point import completed, names_in, spoken_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Matrix, Subject
+from recipe_compiler.verify.core.subject import Subject
 
 MANY, SOME, FEW = 120, 40, 8
 """Points looked at where nothing is known, of a larger matrix, and where a proof says that there is nothing to find."""

@@ -10,9 +10,10 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.psd import sign_by_rules
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Filled, Formula, Identity, Multiply, Number
-from recipe_compiler.verify.core.subject import Matrix, Subject
+from recipe_compiler.verify.core.subject import Subject
 
 LARGEST = 8
 """Rows of a matrix of scalars that are looked at."""

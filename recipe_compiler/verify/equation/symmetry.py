@@ -7,12 +7,13 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import rows
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import values
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Matrix, Subject, once
+from recipe_compiler.verify.core.subject import Subject, once
 
 
 @once

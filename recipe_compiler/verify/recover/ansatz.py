@@ -8,8 +8,8 @@ from itertools import combinations, combinations_with_replacement
 import sympy
 from sympy import Expr
 
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.recover.factors import multipliers
 from recipe_compiler.verify.recover.fields import Entries, Fields, assembled
 from recipe_compiler.verify.recover.polynomials import Polynomial, Reader, TooLargeError, add, multiply, scaled

@@ -8,10 +8,10 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.symbols import coordinates, positions
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.recover.scalar_formulas import Writer, outer
 from recipe_compiler.verify.recover.skew_problem import Problem
 from recipe_compiler.verify.recover.to_formula import place_shape, scaled, total

@@ -7,11 +7,12 @@ from functools import lru_cache
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Matrix, Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import q_skew

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.derive.recipe import Derivation, Vector, row_slots
 from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verify.core.stratonovich import ito_drift
-from recipe_compiler.verify.core.subject import Matrix, Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject, subject_of
 
 
 @dataclass(frozen=True, slots=True)

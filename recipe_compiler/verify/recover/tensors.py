@@ -7,6 +7,7 @@ from math import floor
 
 from recipe_compiler.derive.recipe import Vector
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula, Pi, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
@@ -14,7 +15,6 @@ from recipe_compiler.tensor.atoms import Factor
 from recipe_compiler.tensor.terms import Base, Component, SizeNumber, Tensor, Term
 from recipe_compiler.tensor.terms import Pi as PiAtom
 from recipe_compiler.verify.core.sizes import formulas_of
-from recipe_compiler.verify.core.subject import Matrix
 from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_drift, candidates
 from recipe_compiler.verify.recover.ingredients import gathered
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal

@@ -10,9 +10,10 @@ constant null directions make chains reducible is the question of uniqueness, no
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.core.subject import Matrix, Subject
+from recipe_compiler.verify.core.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)

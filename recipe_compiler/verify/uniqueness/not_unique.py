@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import cast
 
 from sympy import Expr
@@ -20,10 +19,10 @@ from recipe_compiler.algebra.structure.definedness import obligations
 from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Parameter
-from recipe_compiler.formula.expression import Filled, Formula, Number, Symbol
+from recipe_compiler.formula.expression import Formula, Symbol
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Coordinate
@@ -176,7 +175,7 @@ def _zeroed(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:
     free = [p for p in declared.parameters if set(p.kinds) <= MAY_VANISH and p.name not in fixed | bounds]
     D, Q = dynamics.D or (), dynamics.Q or ()
     for used in (_names(x for row in D for x in row), _names(x for m in (D, Q) for row in m for x in row)):
-        zeros = {p.name: _zero(p) for p in free if p.name in used}
+        zeros = {p.name: zero(p.shape) for p in free if p.name in used}
         if not zeros:
             continue
         changed = replace(
@@ -187,10 +186,6 @@ def _zeroed(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tuple[str, ...]]]:
         open_ = obligations(tuple(x for m in (changed.D, changed.Q) for row in m or () for x in row), declared).open
         if not open_:
             yield changed, tuple(zeros)
-
-
-def _zero(parameter: Parameter) -> Formula:
-    return Filled(0, parameter.shape) if parameter.shape.sizes else Number(Fraction(0))
 
 
 def _names(formulas: Iterator[Formula] | list[Formula]) -> set[str]:

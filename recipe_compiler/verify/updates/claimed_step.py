@@ -12,6 +12,7 @@ from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, derive
 from recipe_compiler.derive.step import stated_step
 from recipe_compiler.derive.update import Update, read_update
 from recipe_compiler.errors import Place
+from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
@@ -20,7 +21,6 @@ from recipe_compiler.verify.core.identities import Scalars
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
-from recipe_compiler.verify.core.subject import zeros
 from recipe_compiler.verify.updates.expansion import NoExpansionError
 from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 from recipe_compiler.verify.updates.step_moments import step_moments

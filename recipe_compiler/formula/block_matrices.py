@@ -1,0 +1,19 @@
+"""Block matrices over the state: the shape of a place, and the matrix that is zero."""
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.tidy import zero
+
+Matrix = tuple[tuple[Formula, ...], ...]
+"""A matrix over z, block by block: place (a, b) has the shape size(a) x size(b)."""
+
+
+def place_shape(row: Block, col: Block) -> Shape:
+    """Return the shape of a place, size(row) x size(col)."""
+    return Shape(row.shape.rows, col.shape.rows)
+
+
+def zeros(blocks: tuple[Block, ...]) -> Matrix:
+    """Return the zero block matrix."""
+    return tuple(tuple(zero(place_shape(row, col)) for col in blocks) for row in blocks)

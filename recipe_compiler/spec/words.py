@@ -1,0 +1,86 @@
+"""Words: the pieces of a step in order, first done first, each with its share of the step (`[B/2, A/2, O, A/2, B/2]`).
+
+What a piece is, and what a word does, is not known here: a word is a list of names and exact ratios.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.spec.names import NAME_PATTERN
+
+LONGEST = 1000
+"""The letters that a word may have when its repetitions are written out."""
+_LETTER = re.compile(
+    rf"\s*(?P<sign>-?)\s*(?:(?P<times>\d{{1,6}}(?:/\d{{1,6}})?)\s*\*\s*)?"
+    rf"(?P<piece>{NAME_PATTERN.strip('^$')})\s*(?:/\s*(?P<over>\d{{1,6}}))?\s*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One piece, done for a share of the step size."""
+
+    piece: str
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part of a word that is done several times: `{repeat: 4, of: [F/8, A/4, F/8]}`."""
+
+    count: int
+    of: tuple["Item", ...]
+
+
+Item = Letter | Repeat
+Word = tuple[Item, ...]
+
+
+def read_letter(text: str) -> Letter | None:
+    """Return the letter that `B`, `B/2`, `2*A/5`, `3/8*F` or `-A/3` states, None where it states none."""
+    match = _LETTER.fullmatch(text)
+    over = int(match["over"] or 1) if match else 0
+    times = match["times"] or "1" if match else "1"
+    if match is None or not over or times.endswith("/0"):
+        return None
+    share = Fraction(times) / over
+    return Letter(match["piece"], -share if match["sign"] else share)
+
+
+def letters(word: Word) -> Iterator[Letter]:
+    """Yield the letters of a word, its repetitions written out."""
+    for item in word:
+        match item:
+            case Letter():
+                yield item
+            case Repeat(count, of):
+                for _ in range(count):
+                    yield from letters(of)
+
+
+def length(word: Word) -> int:
+    """Return the number of letters without writing them out."""
+    return sum(1 if isinstance(item, Letter) else item.count * length(item.of) for item in word)
+
+
+def word_text(word: Word) -> str:
+    """Return a word as documents state it: `[B/2, A/2, O, A/2, B/2]`."""
+    return f"[{', '.join(map(_item_text, word))}]"
+
+
+def letter_text(letter: Letter) -> str:
+    """Return a letter as documents state it: `B/2`, `2*A/5`, `-A/3`."""
+    share = abs(letter.share)
+    times = "" if share.numerator == 1 else f"{share.numerator}*"
+    over = "" if share.denominator == 1 else f"/{share.denominator}"
+    return f"{'-' if letter.share < 0 else ''}{times}{letter.piece}{over}"
+
+
+def _item_text(item: Item) -> str:
+    match item:
+        case Letter():
+            return letter_text(item)
+        case Repeat(count, of):
+            return f"{{repeat: {count}, of: {word_text(of)}}}"

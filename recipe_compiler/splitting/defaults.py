@@ -1,0 +1,97 @@
+"""What the pieces of a recipe are where nobody says: A, B and O of Langevin dynamics, and one for each block left.
+
+* B: Q with the summands of H that hold the potential: the kick -Q grad U.
+* A: pairs of Q with a summand that move the potential's block: its drift.
+* O: all of D with all of H, and pairs of Q with a summand that stay linear in the blocks that O moves: friction and
+  noise, exact where their coefficients are frozen (Leimkuhler, Matthews 2013; Leimkuhler, Shang 2016 for SGNHT).
+* what is left of Q, by the name of the block that it moves.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.spec.model import Pair, Selection
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.pieces import Selections, piece_of
+from recipe_compiler.splitting.select import Summand, chosen, summands
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A pair of Q with a summand of H, and what they move."""
+
+    pair: Pair
+    summand: str
+    moved: frozenset[str]
+
+
+def default_selections(derivation: Derivation) -> Selections:
+    """Return what each of the default pieces selects, in the order A, B, O, then blocks.
+
+    Raises:
+        ModelError: the dynamics declare no potential; or a part moves several of the blocks that are left.
+    """
+    potential = derivation.dynamics.potential
+    if potential is None:
+        problem = "found no potential, expected one: the pieces A, B and O are made around it"
+        hint = "state the pieces: `pieces: {A: {Q: all, H: [r]}, ...}`"
+        raise ModelError([Fault(derivation.dynamics.source.place("functions"), "scheme.pieces", problem, hint)])
+    position = {name for f in derivation.dynamics.declarations.functions if f.name == potential for name in f.of}
+    found: dict[str, list[Selection]] = {"A": [], "B": [], "O": []}
+    if any(not entry.is_zero for row in derivation.D for entry in row):
+        found["O"].append(Selection(D=None))
+    if any(part.summand == potential for part in _parts(derivation)):
+        found["B"].append(Selection(Q=None, H=(potential,)))
+    left = [part for part in _parts(derivation) if part.summand != potential]
+    found["A"] += [_selection(part) for part in left if part.moved & position]
+    for part in [part for part in left if not part.moved & position]:
+        joined = (*found["O"], _selection(part))
+        if found["O"] and _is_linear(derivation, joined):
+            found["O"] = list(joined)
+        else:
+            found.setdefault(_owner(derivation, part), []).append(_selection(part))
+    return {name: tuple(selections) for name, selections in found.items() if selections}
+
+
+def _parts(derivation: Derivation) -> Iterator[_Part]:
+    """Yield every pair of Q with every summand of H that move anything together, pairs in the order of the state."""
+    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    every = {_name(summand): summand for summand in summands(derivation.dynamics)}
+    for a, one in enumerate(blocks):
+        for b, other in enumerate(blocks[a:], a):
+            if derivation.Q[a][b].is_zero and derivation.Q[b][a].is_zero:
+                continue
+            for name in every:
+                selection = Selection(Q=((one, other),), H=(name,))
+                if {one, other} & {block for s in chosen(derivation.dynamics, selection) for block in s.blocks}:
+                    moved = piece_of(derivation, "", (selection,)).moved
+                    if moved:
+                        yield _Part((one, other), name, frozenset(moved))
+
+
+def _name(summand: Summand) -> str:
+    """Return the first name of a summand: a function in it, else its blocks."""
+    return summand.names[0]
+
+
+def _selection(part: _Part) -> Selection:
+    return Selection(Q=(part.pair,), H=(part.summand,))
+
+
+def _is_linear(derivation: Derivation, selections: tuple[Selection, ...]) -> bool:
+    """Whether the drift of a piece is of degree at most one in the blocks that it moves, jointly."""
+    piece = piece_of(derivation, "", selections)
+    declarations = derivation.dynamics.declarations
+    found = [degree(f, frozenset(piece.moved), declarations) for f in piece.drift]
+    return all(n is not None and n <= 1 for n in found)
+
+
+def _owner(derivation: Derivation, part: _Part) -> str:
+    """Return the block that a part moves, which its piece is called by."""
+    if len(part.moved) == 1:
+        return next(iter(part.moved))
+    problem = f"found Q[{','.join(part.pair)}] with {part.summand} moving {', '.join(sorted(part.moved))}, expected one"
+    hint = "state the pieces: `pieces: {...}`"
+    raise ModelError([Fault(derivation.dynamics.source.place("Q"), "scheme.pieces", problem, hint)])

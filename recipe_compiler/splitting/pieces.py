@@ -1,0 +1,161 @@
+"""Pieces: parts (D_k, Q_k, H_k) of a recipe, with the drift and the noise that each has, for every size.
+
+With the places and summands that a piece selects,
+
+    f_k = - sum_s (D_s + Q_s) grad H_s + sum_ab d(D + Q)_ab/dz_b,
+
+the first sum over its selections, the second over the places (a, b) whose share of Gamma is its own: those that it
+holds together with the summands of H that depend on block b. Then sum_k f_k = f, if every part is in one piece.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recipe_compiler.derive.recipe import (
+    Derivation,
+    Matrix,
+    Vector,
+    add_matrices,
+    apply_matrix,
+    col_slots,
+    derive,
+    row_slots,
+)
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.spec.model import Dynamics, Pair, Selection
+from recipe_compiler.splitting.select import chosen, selected
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Coordinate, Tensor
+
+Selections = Mapping[str, tuple[Selection, ...]]
+"""What every piece selects, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One part of a recipe: dz = f_k dt + sqrt(2 D_k) dW."""
+
+    name: str
+    parts: tuple[Dynamics, ...]
+    """D_s, Q_s, H_s of its selections."""
+    gamma: tuple[Pair, ...]
+    """The places (a, b) whose d(D+Q)_ab/dz_b is in its drift."""
+    drift: Vector
+    D: Matrix
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether it has noise."""
+        return any(not entry.is_zero for row in self.D for entry in row)
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The blocks that it moves, in the order of the state."""
+        blocks = self.parts[0].declarations.blocks
+        return tuple(
+            block.name
+            for block, drift, row in zip(blocks, self.drift, self.D, strict=True)
+            if not drift.is_zero or any(not entry.is_zero for entry in row)
+        )
+
+
+def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
+    """Return the pieces of a derivation.
+
+    Raises:
+        ModelError: a selection names what there is not; or a share of Gamma has no piece, or several.
+    """
+    owners = _owners(derivation, selections)
+    return tuple(
+        piece_of(derivation, name, own, tuple(place for place, owner in owners.items() if owner == name))
+        for name, own in selections.items()
+    )
+
+
+def share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
+    """Return sum_j d(D+Q)_ij/dz_j over the coordinates j of block b, for i of block a."""
+    blocks = {block.name: n for n, block in enumerate(derivation.dynamics.declarations.blocks)}
+    a, b = (blocks[name] for name in place)
+    c, block = derivation.calculus, derivation.dynamics.declarations.blocks[b]
+    entry = c.add(derivation.D[a][b], derivation.Q[a][b])
+    return c.settled(c.total(c.diff(entry, Coordinate(block.name, col_slots(block))), *col_slots(block)))
+
+
+def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamma: tuple[Pair, ...] = ()) -> Piece:
+    """Return the piece of some selections, with the given shares of Gamma.
+
+    Raises:
+        ModelError: a selection names what there is not.
+    """
+    parts = tuple(selected(derivation.dynamics, selection) for selection in own)
+    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+    drift: Vector = tuple(c.zero(*row_slots(block)) for block in blocks)
+    diffusion: Matrix = tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)
+    for part in parts:
+        of = derive(part, stated=derivation.stated)
+        pushed = apply_matrix(c, blocks, add_matrices(c, of.D, of.Q), of.grad_H)
+        drift = tuple(c.subtract(f, push) for f, push in zip(drift, pushed, strict=True))
+        diffusion = add_matrices(c, diffusion, of.D)
+    for a, b in gamma:
+        share = share_of_gamma(derivation, (a, b))
+        drift = tuple(c.add(f, share) if block.name == a else f for block, f in zip(blocks, drift, strict=True))
+    settled = tuple(tuple(c.settled(entry) for entry in row) for row in diffusion)
+    return Piece(name, parts, gamma, tuple(c.settled(f) for f in drift), settled)
+
+
+def _owners(derivation: Derivation, selections: Selections) -> dict[Pair, str]:
+    """Return the piece of every share of Gamma that is not zero.
+
+    Raises:
+        ModelError: it is in several pieces, or in none.
+    """
+    found: dict[Pair, str] = {}
+    for a, row in enumerate(derivation.dynamics.declarations.blocks):
+        if derivation.Gamma[a].is_zero:
+            continue
+        for b in derivation.dynamics.declarations.blocks:
+            place = (row.name, b.name)
+            share = share_of_gamma(derivation, place)
+            if not share.is_zero:
+                found[place] = _owner(derivation, selections, place, share)
+    return found
+
+
+def _owner(derivation: Derivation, selections: Selections, place: Pair, share: Tensor) -> str:
+    stated = [name for name, own in selections.items() if any(place in s.Gamma for s in own)]
+    owners = stated or [
+        name for name, own in selections.items() if any(_holds(derivation, selection, place) for selection in own)
+    ]
+    if len(owners) == 1:
+        return owners[0]
+    a, b = place
+    who = f"the pieces {' and '.join(owners)}" if owners else "no piece"
+    problem = f"found Gamma[{a},{b}] = {text(share)} in {who}, expected it in one"
+    hint = f"say which: `Gamma: [[{a}, {b}]]` in one of its selections"
+    raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+
+
+def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:
+    """Whether a selection holds a place (a, b) that is not zero, and every summand of H that depends on block b."""
+    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    a, b = (blocks.index(name) for name in place)
+    pair = {place, (place[1], place[0])}
+    held = any(
+        (pairs is None or pair & set(pairs)) and not matrix[a][b].is_zero
+        for matrix, pairs in ((derivation.D, selection.D), (derivation.Q, selection.Q))
+    )
+    return held and any(place[1] in summand.blocks for summand in chosen(derivation.dynamics, selection))
+
+
+def missing(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
+    """Return f - sum_k f_k and D - sum_k D_k: zero where the pieces add up to the equation."""
+    c: Calculus = derivation.calculus
+    drift, diffusion = derivation.drift, derivation.D
+    for piece in pieces:
+        drift = tuple(c.subtract(f, own) for f, own in zip(drift, piece.drift, strict=True))
+        diffusion = tuple(
+            tuple(c.subtract(entry, own) for entry, own in zip(row, rows, strict=True))
+            for row, rows in zip(diffusion, piece.D, strict=True)
+        )
+    return tuple(c.settled(f) for f in drift), tuple(tuple(c.settled(entry) for entry in row) for row in diffusion)

@@ -1,0 +1,89 @@
+"""The part of a recipe that a selection takes: D, Q and H with everything else left out, as formulas."""
+
+from dataclasses import dataclass, replace
+
+from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.formula import build
+from recipe_compiler.formula.block_matrices import Matrix, zeros
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.orders import terms_of
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.show import text
+from recipe_compiler.formula.tidy import zero
+from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.model import Dynamics, Pair, Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """A term of H, with what it may be called."""
+
+    formula: Formula
+    names: tuple[str, ...]
+    """The functions in it, then the blocks it is of: `U`, `theta`; `G`, `theta,r`; `r`."""
+    blocks: frozenset[str]
+    """The blocks it is of, through functions too."""
+
+
+def summands(dynamics: Dynamics) -> tuple[Summand, ...]:
+    """Return the terms of H in the order they are written."""
+    order = [block.name for block in dynamics.declarations.blocks]
+    found: list[Summand] = []
+    for formula in terms_of(dynamics.H):
+        uses = dependence(formula)
+        blocks = sorted(set(uses.blocks), key=order.index)
+        found.append(Summand(formula, (*uses.functions, ",".join(blocks)), frozenset(blocks)))
+    return tuple(found)
+
+
+def chosen(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
+    """Return the summands of H that a selection takes.
+
+    Raises:
+        ModelError: it names one that there is not.
+    """
+    every = summands(dynamics)
+    if selection.H is None:
+        return every
+    known = tuple(dict.fromkeys(name for summand in every for name in summand.names if name))
+    for name in selection.H:
+        if name not in known:
+            says = "; ".join(f"{' or '.join(filter(None, s.names))}: {text(s.formula)}" for s in every)
+            problem = f"found the summand `{name}` of H, expected one of {', '.join(known)}"
+            hint = nearest(name, known) or f"a summand has the name of a function in it, or of its blocks: {says}"
+            raise ModelError([Fault(dynamics.source.place("H"), "scheme.pieces", problem, hint)])
+    return tuple(summand for summand in every if set(summand.names) & set(selection.H))
+
+
+def selected(dynamics: Dynamics, selection: Selection) -> Dynamics:
+    """Return the dynamics with the D_k, Q_k and H_k of a selection in the places of D, Q and H.
+
+    Raises:
+        ModelError: the selection names a block or a summand that there is not; or D or Q is not given.
+    """
+    energies = tuple(summand.formula for summand in chosen(dynamics, selection))
+    H = build.add(energies, SCALAR) if energies else zero(SCALAR)
+    D = _kept(dynamics, "D", dynamics.D, selection.D)
+    Q = _kept(dynamics, "Q", dynamics.Q, selection.Q)
+    return replace(dynamics, H=H, D=D, Q=Q)
+
+
+def _kept(dynamics: Dynamics, name: str, matrix: Matrix | None, pairs: tuple[Pair, ...] | None) -> Matrix:
+    """Return a matrix with zeros in all places that are not selected."""
+    if matrix is None:
+        problem = f"found no {name}, expected it: pieces are parts of D, Q and H"
+        raise ModelError([Fault(dynamics.source.place(name), name, problem)])
+    if pairs is None:
+        return matrix
+    blocks = dynamics.declarations.blocks
+    names = tuple(block.name for block in blocks)
+    for block in (block for pair in pairs for block in pair):
+        if block not in names:
+            problem = f"found the block `{block}` in a selection of {name}, expected one of {', '.join(names)}"
+            raise ModelError([Fault(dynamics.source.place(name), "scheme.pieces", problem, nearest(block, names))])
+    held = {places for a, b in pairs for places in ((a, b), (b, a))}
+    return tuple(
+        tuple(entry if (row, col) in held else empty for col, entry, empty in zip(names, entries, none, strict=True))
+        for row, entries, none in zip(names, matrix, zeros(blocks), strict=True)
+    )
