@@ -7,7 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from recipe_compiler.spec.load import load
+from loaders import load_dynamics
+
 from recipe_compiler.spec.model import Dynamics
 
 MOTZKIN = "x**4*y**2 + x**2*y**4 - 3*x**2*y**2 + 1"
@@ -49,9 +50,7 @@ def read(document: str) -> Dynamics:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.yaml"
         path.write_text(document, encoding="utf-8")
-        found = load(path)
-    assert isinstance(found, Dynamics)
-    return found
+        return load_dynamics(path)
 
 
 def diagonal(*entries: str) -> tuple[tuple[str, ...], ...]:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.algebra.rewrite.separable import diagonal_hessian
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
 
@@ -24,9 +24,7 @@ Q: [[0, 0], [0, 0]]
 
 def read(at: Path, D: str) -> Dynamics:
     (at / "mirror.yaml").write_text(TEXT.format(D=D), encoding="utf-8")
-    document = load(at / "mirror.yaml")
-    assert isinstance(document, Dynamics)
-    return document
+    return load_dynamics(at / "mirror.yaml")
 
 
 @pytest.mark.parametrize(

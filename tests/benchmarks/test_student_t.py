@@ -16,6 +16,7 @@ import emitted
 import numpy as np
 import pytest
 import racing
+from loaders import load_build
 from numba import njit
 from racing import Contestant
 
@@ -24,7 +25,6 @@ from recipe_compiler.emit.support.normals import _next_normal
 from recipe_compiler.emit.support.seeds import _seed_words
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Value
 
 Array = emitted.Array
@@ -217,8 +217,7 @@ def subject(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Subject:
             columns=", ".join(f'"{j}"' for j in range(case.d)),
         )
     )  # fmt: skip
-    build = load(folder / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(folder / "build.yaml")
     return Subject(build, emitted.compiled(build))
 
 

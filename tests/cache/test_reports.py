@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_dynamics
 
 from recipe_compiler import pipeline
 from recipe_compiler.cache import reports
@@ -52,9 +53,7 @@ def sgld(folder: Path, *changes: tuple[str, str]) -> Dynamics:
         assert old in text
         text = text.replace(old, new)
     (folder / "sgld.yaml").write_text(text, encoding="utf-8")
-    document = load(folder / "sgld.yaml")
-    assert isinstance(document, Dynamics)
-    return document
+    return load_dynamics(folder / "sgld.yaml")
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -152,8 +151,7 @@ def test_a_claim_that_does_not_end_is_said_to_be_so(tmp_path: Path) -> None:
 
 
 def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = load(ROOT / "specs/builds/sgld_gaussian.yaml")
-    assert isinstance(build, Build)
+    build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
     read: list[object] = []
     monkeypatch.setattr(pipeline, "read_all", lambda *given: read.append(given))
     first = compile_build(build, cache=cache)
@@ -167,8 +165,7 @@ def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_text_that_was_found_wrong_is_read_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = load(ROOT / "specs/builds/sgld_gaussian.yaml")
-    assert isinstance(build, Build)
+    build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
 
     def wrong(*_: object) -> None:
         raise ArithmeticError

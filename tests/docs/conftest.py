@@ -135,7 +135,7 @@ class House:
         self.at = at
         self.added = list(ADDED.finditer(page))
         self.typed = list(TYPED.finditer(page))
-        for folder in ("recipe_compiler", *copied):
+        for folder in ("recipe_compiler", "tests/shared", *copied):
             shutil.copytree(ROOT / folder, at / folder, ignore=shutil.ignore_patterns("__pycache__"))
         for file in ("pyproject.toml", "tests/conftest.py"):
             shutil.copy(ROOT / file, at / file)

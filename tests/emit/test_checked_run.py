@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.emit.support.checks import _check_jitted, _check_kinds, _checked_number
-from recipe_compiler.pipeline import compile_build, load
-from recipe_compiler.spec.model import Build
+from recipe_compiler.pipeline import compile_build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 DRAWS = 5
 
 
 def module_of(name: str, folder: Path) -> ModuleType:
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     path = folder / f"{name}.py"
     path.write_text(compile_build(build).text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(name, path)

@@ -4,10 +4,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
@@ -22,8 +21,7 @@ def behind_the_docstring(folder: Path, title: str) -> str:
     build = (SPECS / "builds" / "sgld_gaussian.yaml").read_text()
     build = build.replace("../dynamics/sgld.yaml", "sgld.yaml").replace("../targets", f"{SPECS}/targets")
     (folder / "build.yaml").write_text(build)
-    found = load(folder / "build.yaml")
-    assert isinstance(found, Build)
+    found = load_build(folder / "build.yaml")
     tree = ast.parse(compile_build(found).text)
     assert isinstance(ast.get_docstring(tree), str)
     digest = next(node for node in tree.body if isinstance(node, ast.Assign) and "SPEC_DIGEST" in ast.unparse(node))
@@ -44,8 +42,7 @@ def test_a_title_stays_in_the_docstring(tmp_path: Path, title: str) -> None:
 
 
 def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
-    build = load(SPECS / "builds" / "sgnht_gaussian.yaml")
-    assert isinstance(build, Build)
+    build = load_build(SPECS / "builds" / "sgnht_gaussian.yaml")
     module = ast.parse(compile_build(build).text)
     values = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
     assert ("xi", 0) in ast.literal_eval(values["BLOCKS"])

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 DYNAMICS = """
 name: awkward
@@ -74,8 +73,7 @@ def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Pat
     for name, text in (("dynamics", DYNAMICS), ("target", TARGET), ("build", BUILD)):
         (tmp_path / f"{name}.yaml").write_text(text)
     (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     text = compile_build(build).text
     compile(text, "awkward", "exec")
     for old in ("row", "run", "range", "eps", "step", "total"):
@@ -93,6 +91,5 @@ def test_blocks_of_a_target_keep_clear_of_what_is_computed(name: str, variant: s
     (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
     batch = ", batch_size: 2" if variant == "minibatch" else ""
     (tmp_path / "build.yaml").write_text(STACKED_BUILD.replace("VARIANT", variant).replace("BATCH", batch))
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     compile(compile_build(build).text, name, "exec")

@@ -6,6 +6,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from loaders import load_build
 from numba import njit
 
 from recipe_compiler.derive.recipe import derive
@@ -16,8 +17,6 @@ from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -57,8 +56,7 @@ def module_of(folder: Path, dynamics: str, target: str, bind_: str, parameters: 
     file = folder / "build.yaml"
     text = BUILD.format(specs=SPECS, dynamics=dynamics, target=target, bind=bind_, parameters=parameters)
     file.write_text(text)
-    build = load(file)
-    assert isinstance(build, Build)
+    build = load_build(file)
     program = discretise(build, derive(bind(build), stated=True))
     if d is not None:
         program = rename(program, {"d": d})

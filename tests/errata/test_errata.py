@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Verdict
 
 pytestmark = pytest.mark.usefixtures("without_explanations")
@@ -103,8 +103,7 @@ FAULTS = {
 
 @cache
 def report(path: Path) -> Report:
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     return check(document)
 
 

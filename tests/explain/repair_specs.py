@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from loaders import load_dynamics
 from ruamel.yaml import YAML
 
 from recipe_compiler.explain.repair.changes import entry_shape
 from recipe_compiler.explain.repair.sums import read, tensor_of
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 
@@ -30,9 +30,7 @@ def document(name: str) -> Document:
 def loaded(found: Document, folder: Path) -> Dynamics:
     path = folder / "document.yaml"
     path.write_text(json.dumps(found, indent=1), encoding="utf-8")  # JSON is YAML, and keeps the order
-    dynamics = load(path)
-    assert isinstance(dynamics, Dynamics)
-    return dynamics
+    return load_dynamics(path)
 
 
 def amended(found: Document, formulas: Sequence[tuple[str, str]]) -> Document:

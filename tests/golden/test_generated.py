@@ -8,18 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
 BUILDS = sorted((ROOT / "specs" / "builds").glob("*.yaml"))
 
 
 def compiled(path: Path) -> str:
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     return compile_build(build).text
 
 

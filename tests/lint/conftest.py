@@ -5,12 +5,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.lint.bind_arguments import Ask, asked
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.source import read_source
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Report
 
 HERE = Path(__file__).parent
@@ -20,8 +19,7 @@ Maps = tuple[tuple[str, str], ...]
 
 def ask_of(where: str, spec: str, maps: Maps = ()) -> Ask:
     own = HERE / "specs" / f"{spec}.yaml"
-    document = load(own if own.exists() else SPECS / f"{spec}.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(own if own.exists() else SPECS / f"{spec}.yaml")
     file, _, step = where.partition(":")
     path = Path(file) if Path(file).is_absolute() else HERE / "steps" / file
     return asked(read_source(f"{path}:{step}"), document, maps)

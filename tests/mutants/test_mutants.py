@@ -4,10 +4,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Verdict
 
 HERE = Path(__file__).parent
@@ -63,8 +62,7 @@ CONTROLS = sorted((HERE / "controls").glob("*.yaml"))
 
 @cache
 def report(path: Path) -> Report:
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     return check(document)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import check, compile_build
 from recipe_compiler.report import check as reports
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Undecided, Verdict
 
@@ -19,9 +19,7 @@ BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 
 @pytest.fixture(scope="module")
 def build() -> Build:
-    build = load(BUILDS / "sghmc_logistic.yaml")
-    assert isinstance(build, Build)
-    return build
+    return load_build(BUILDS / "sghmc_logistic.yaml")
 
 
 def endless(*_: object) -> NoReturn:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -48,9 +48,7 @@ data: {{file: data.csv, x: x, y: y}}
 run: {{step_size: 0.01, draws: 10}}
 """
     (folder / "build.yaml").write_text(text, encoding="utf-8")
-    build = load(folder / "build.yaml")
-    assert isinstance(build, Build)
-    return build
+    return load_build(folder / "build.yaml")
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -4,10 +4,9 @@ import time
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
 KINETIC = """
@@ -76,8 +75,7 @@ def test_it_is_compiled_and_read_back(name: str, order: str, tmp_path: Path) -> 
     (tmp_path / "kinetic.yaml").write_text(KINETIC.replace("ENERGY", CASES[name].get("ENERGY", "0")), encoding="utf-8")
     (tmp_path / "student.yaml").write_text(STUDENT, encoding="utf-8")
     (tmp_path / "data.csv").write_text("x,y\n1,2\n2,3\n3,5\n", encoding="utf-8")
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     before = time.process_time() + sum(time_of_children())
     module = compile_build(build, allow_undecided=True)
     assert "def step(" in module.text

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from loaders import load_build
+
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
 TARGET = """
@@ -34,8 +34,7 @@ def test_a_scalar_target_is_compiled_for_a_column(tmp_path: Path) -> None:
     (tmp_path / "level.yaml").write_text(TARGET, encoding="utf-8")
     (tmp_path / "data.csv").write_text("y\n1\n2\n", encoding="utf-8")
     (tmp_path / "build.yaml").write_text(BUILD.replace("SPECS", str(SPECS)), encoding="utf-8")
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     text = compile_build(build, allow_undecided=True).text
     assert "weight = -(y[row] - theta[0])" in text
     assert 'BLOCKS = (("theta", 1),)' in text

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.pipeline import compile_build
@@ -12,8 +13,6 @@ from recipe_compiler.readback.readback import check_names
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 LANGEVIN = """
 name: langevin
@@ -49,8 +48,7 @@ def drawn(folder: Path, dynamics: Mapping[str, str], target: Mapping[str, str], 
         for old, new in parts.items():
             text = text.replace(old, new)
         (folder / f"{name}.yaml").write_text(text)
-    found = load(folder / "build.yaml")
-    assert isinstance(found, Build)
+    found = load_build(folder / "build.yaml")
     # that a banana stated for any number of coordinates has a finite integral is undecided
     module = compile_build(found, allow_undecided=True)
     draws = sample(load_text(module.name, module.text), found, found.run, Data(()))

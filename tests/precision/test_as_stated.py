@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emitted_gradient import emitted, known_noise
+from loaders import load_build
 from stated import gradients, wide
 
 from recipe_compiler.run.values import parameter_values
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -217,9 +217,7 @@ sizes: {{{", ".join(f"{name}: {size}" for name, size in sizes.items())}}}
 """
     text += f"data: {{file: data.csv, {data}{', indicator: [z]' if 'z' in columns else ''}}}\n" if columns else ""
     (folder / "b.yaml").write_text(text, encoding="utf-8")
-    found = load(folder / "b.yaml")
-    assert isinstance(found, Build)
-    return found
+    return load_build(folder / "b.yaml")
 
 
 def check(build: Build, point: Point) -> None:
@@ -258,8 +256,7 @@ def check(build: Build, point: Point) -> None:
 @pytest.mark.parametrize("target", sorted(SHIPPED))
 def test_shipped_targets(target: str) -> None:
     file, point = SHIPPED[target]
-    build = load(SPECS / "builds" / f"{file}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(SPECS / "builds" / f"{file}.yaml")
     check(build, point(np.random.default_rng(4)))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emitted_step import Step
+from loaders import load_build
 from stated import wide
 from stated_equation import Both, Equation
 
@@ -23,7 +24,6 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.values import parameter_values
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -143,9 +143,7 @@ run: {{step_size: 0.01}}
 """,
         encoding="utf-8",
     )
-    found = load(folder / "build.yaml")
-    assert isinstance(found, Build)
-    return found
+    return load_build(folder / "build.yaml")
 
 
 def steps(build: Build, dynamics: Dynamics) -> dict[str, Step]:
@@ -201,8 +199,7 @@ def test_variants(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_dynamics(name: str) -> None:
-    build, rng = load(SPECS / "builds" / f"{name}.yaml"), np.random.default_rng(6)
-    assert isinstance(build, Build)
+    build, rng = load_build(SPECS / "builds" / f"{name}.yaml"), np.random.default_rng(6)
     build = replace(build, scheme="euler", order=())
     sizes = dict(build.sizes)
     blocks = [(b.name, [sizes.get(str(s), s) for s in b.shape.sizes]) for b in build.dynamics.declarations.blocks]

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
@@ -19,8 +20,6 @@ from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.discretise import discretise, small_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.terms import Component, Coordinate, Delta, Index, SizeNumber, Tensor, Term
 
 ROOT = Path(__file__).parents[2]
@@ -34,16 +33,14 @@ ONE = Fraction(1)
 
 @cache
 def program_of(name: str) -> Program:
-    build = load(BUILDS[name])
-    assert isinstance(build, Build)
+    build = load_build(BUILDS[name])
     return discretise(build, derive(bind(build), stated=True))
 
 
 @pytest.mark.parametrize("stated", [False, True], ids=["multiplied out", "as stated"])
 @pytest.mark.parametrize("name", BUILDS)
 def test_every_pass_keeps_the_canonical_form(name: str, *, stated: bool) -> None:
-    build = load(BUILDS[name])
-    assert isinstance(build, Build)
+    build = load_build(BUILDS[name])
     derivation = derive(bind(build), stated=stated)
     for sizes in (None, *small_sizes(build)):
         program = discretise(build, derivation, sizes)
@@ -211,8 +208,7 @@ def test_every_invariant_has_a_mutant() -> None:
 
 def test_tests_ask_after_every_pass_of_the_pipeline() -> None:
     """The fixture of all tests stands between the passes: what a pass breaks stops the compilation there."""
-    build = load(BUILDS[GAUSSIAN])
-    assert isinstance(build, Build)
+    build = load_build(BUILDS[GAUSSIAN])
     with pytest.raises(AssertionError, match="3: the drift of r names U"):
         pipeline.rename(with_drift(program_of(GAUSSIAN), plus(factor(Component("U")))), {})
     derivation = derive(bind(build))

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.claims import DYNAMICS, decider
 from recipe_compiler.verify.core.subject import find, subject_of
@@ -35,8 +34,7 @@ Q: [[0, "{q}"], ["-({q})", 0]]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.yaml"
         path.write_text(text, encoding="utf-8")
-        document = load(path)
-    assert isinstance(document, Dynamics)
+        document = load_dynamics(path)
     subject = subject_of(document)
     asked = [claim for claim in DYNAMICS if claim.id in (*RIGHT, "d_psd")]
     return {claim.id: find(decider(claim), subject).verdict for claim in asked}

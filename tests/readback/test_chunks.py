@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -14,7 +15,6 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -65,9 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build_of(folder: Path, dynamics: str) -> Build:
     file = folder / f"{dynamics}_build.yaml"
     file.write_text(BUILD.format(dynamics=dynamics, specs=SPECS, **CASES[dynamics]))
-    build = load(file)
-    assert isinstance(build, Build)
-    return build
+    return load_build(file)
 
 
 @cache

@@ -5,6 +5,7 @@ import pstats
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -14,8 +15,6 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -26,8 +25,7 @@ def calls(tmp_path: Path, groups: int) -> int:
     text = text.replace("../", f"{SPECS}/").replace("J: 8", f"J: {groups}")
     path = tmp_path / f"schools_{groups}.yaml"
     path.write_text(text, encoding="utf-8")
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     sizes = dict(build.sizes)
     shipped = rename(discretise(build, derive(bind(build), stated=True)), sizes)
     module = emit_module(build.name, shipped, schedule(shipped, lower(shipped)), "A test.", "0" * 64)

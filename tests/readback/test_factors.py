@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -18,7 +19,6 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -57,8 +57,7 @@ def loaded(metric: str, target: str) -> tuple[Build, Derivation]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "metric.yaml"
         path.write_text(BUILD.format(specs=SPECS, target=target, metric=metric))
-        build = load(path)
-    assert isinstance(build, Build)
+        build = load_build(path)
     return build, derive(bind(build))
 
 
@@ -222,8 +221,7 @@ Q: [[0, 0], [0, 0]]
     with TemporaryDirectory() as folder:
         (Path(folder) / "both.yaml").write_text(both)
         (Path(folder) / "metric.yaml").write_text(text)
-        build = load(Path(folder) / "metric.yaml")
-    assert isinstance(build, Build)
+        build = load_build(Path(folder) / "metric.yaml")
     program = discretise(build, derive(bind(build), stated=True), {})
     with pytest.raises(ModelError, match="correlates the blocks theta, r"):
         lower(program)
@@ -261,8 +259,7 @@ def test_noise_of_minibatches_is_subtracted_before_the_factor_is_taken(dynamics:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "subtracted.yaml"
         path.write_text(SUBTRACTED.format(specs=SPECS, dynamics=dynamics, bind=bound))
-        build = load(path)
-    assert isinstance(build, Build)
+        build = load_build(path)
     derivation = derive(bind(build))
     program = discretise(build, derive(bind(build), stated=True), {})
     module = emit_module("subtracted", program, lower(program), "A test.\n", "0" * 64)

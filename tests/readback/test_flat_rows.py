@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -19,8 +20,6 @@ from recipe_compiler.program.unroll import ONE, ZERO
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 STACKED = ("sgld_gaussian_mixture", "sghmc_softmax_regression", "sghmc_matrix_factorisation", "sghmc_eight_schools")
@@ -29,8 +28,7 @@ STACKED = ("sgld_gaussian_mixture", "sghmc_softmax_regression", "sghmc_matrix_fa
 @cache
 def shipped(name: str) -> tuple[Module, dict[str, int]]:
     """Return the module of a build as it is shipped, and its sizes."""
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     sizes = dict(build.sizes)
     program = rename(discretise(build, derive(bind(build), stated=True)), sizes)
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64), sizes

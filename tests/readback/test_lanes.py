@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -15,8 +16,6 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 NAMES = ("sghmc_gaussian", "sgld_gaussian", "sgnht_gaussian")
@@ -24,8 +23,7 @@ NAMES = ("sghmc_gaussian", "sgld_gaussian", "sgnht_gaussian")
 
 @cache
 def made(name: str) -> Module:
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     program = rename(discretise(build, derive(bind(build), stated=True)), dict(build.sizes))
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -17,7 +18,6 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.calculus import calculus
 
@@ -27,8 +27,7 @@ NAMES = sorted(path.stem for path in BUILDS.glob("*.yaml"))
 
 @cache
 def derived(name: str) -> tuple[Build, Derivation]:
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     return build, derive(bind(build))
 
 

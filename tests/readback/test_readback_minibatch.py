@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sp
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -21,7 +22,6 @@ from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise, with_control_variates
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -52,8 +52,7 @@ def built(tmp_path: Path) -> Callable[..., tuple[Build, Derivation, Program]]:
     def made(more: str = "", data: str = "dtype: float64") -> tuple[Build, Derivation, Program]:
         (tmp_path / "target.yaml").write_text(TARGET)
         (tmp_path / "build.yaml").write_text(BUILD.replace("MORE", more).replace("DATA", data))
-        build = load(tmp_path / "build.yaml")
-        assert isinstance(build, Build)
+        build = load_build(tmp_path / "build.yaml")
         derivation = derive(bind(build))
         return build, derivation, discretise(build, derive(bind(build), stated=True))
 

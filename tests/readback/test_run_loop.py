@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -17,8 +18,6 @@ from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.readback.run_loop import check_iteration
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
 BUILDS = {
@@ -33,8 +32,7 @@ GENERATORS = ("xoshiro", "philox", "numpy")
 @cache
 def made(shape: str, generator: str) -> Module:
     name, d = BUILDS[shape]
-    build = load(ROOT / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(ROOT / f"{name}.yaml")
     build = replace(build, bit_generator=generator, replacement=shape == "two arrays")
     program = rename(discretise(build, derive(bind(build), stated=True)), {"d": d})
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)
@@ -114,8 +112,7 @@ def test_faults_of_the_text_are_found(generator: str, fault: str) -> None:
 
 def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
     """Blocks with noise of their own, in arrays: the second begins after the first."""
-    build = load(ROOT / "specs/builds/sghmc_logistic.yaml")
-    assert isinstance(build, Build)
+    build = load_build(ROOT / "specs/builds/sghmc_logistic.yaml")
     program = replace(discretise(build, derive(bind(build), stated=True)), bit_generator="philox")
     (noise,) = program.noises
     other = replace(noise, blocks=(program.blocks[0],))

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -15,8 +16,6 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 
@@ -24,8 +23,7 @@ BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 @cache
 def shipped(name: str, d: int | None) -> Module:
     """Return the module of a build as it is shipped, its size d a number or left open."""
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     program = discretise(build, derive(bind(build), stated=True))
     program = program if d is None else rename(program, {"d": d})
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64)

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
-from recipe_compiler.pipeline import load
 from recipe_compiler.run.coordinates import sampled_names
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 
@@ -40,8 +39,7 @@ run: {step_size: 0.01}
 
 
 def names(path: Path) -> tuple[str, ...]:
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     data = load_data(build.data, build.target)
     return sampled_names(build, data, resolve_sizes(build, data))
 

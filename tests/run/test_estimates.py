@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 from scipy import optimize
 
 from recipe_compiler.emit.module import Module
@@ -22,7 +23,6 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Verdict
 
@@ -83,8 +83,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
         """Compile a build; `values` are given to its estimated parameters."""
         path = folder / "small.yaml"
         path.write_text(BUILD.format(specs=SPECS, target=LOGISTIC, more=more, data=COLUMNS))
-        build = load(path)
-        assert isinstance(build, Build)
+        build = load_build(path)
         report = check(build)
         module = compile_build(build, report)
         emitted = load_text(module.name, module.text)
@@ -220,8 +219,7 @@ def test_the_budget_is_undecided_where_d_depends_on_the_state(tmp_path: Path) ->
         "bind: {D: I}", "parameters: {a: {value: 1}}"
     )
     path.write_text(build)
-    found = load(path)
-    assert isinstance(found, Build)
+    found = load_build(path)
     budget = next(f for f in check(found).findings if f.id == "noise_budget")
     assert budget.verdict is Verdict.UNDECIDED
 
@@ -255,8 +253,7 @@ def test_the_estimate_makes_the_variance_of_a_chain_right(
     more = f"gradient_noise: {{V: estimate, form: {noise}}}\n{minibatch}"
     columns = "{file: data.csv, x: [a, b], shuffled: true}"
     (tmp_path / "build.yaml").write_text(BUILD.format(specs=SPECS, target="mean.yaml", more=more, data=columns))
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     settings = replace(build.run, step_size=0.001, batch_size=10, draws=40_000, thin=20, chains=4, warmup=100)
     report = check(build)
     module = compile_build(build, report)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -25,8 +26,7 @@ from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.terms import Tensor, Term
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -37,8 +37,7 @@ NOTHING = Data(())
 
 @cache
 def compiled(name: str) -> tuple[Build, Emitted, Any]:
-    build = load(SPECS / "builds" / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(SPECS / "builds" / f"{name}.yaml")
     module = compile_build(build)
     return build, load_text(module.name, module.text), module
 
@@ -180,10 +179,8 @@ def test_a_state_with_ends_has_no_generator_means() -> None:
     from recipe_compiler.scheme.moments import moments
     from recipe_compiler.scheme.posterior import target_gradient
 
-    dynamics = load(SPECS / "dynamics" / "cir.yaml")
-    target = load(SPECS / "targets" / "gaussian.yaml")
-    assert isinstance(dynamics, Dynamics)
-    assert isinstance(target, Target)
+    dynamics = load_dynamics(SPECS / "dynamics" / "cir.yaml")
+    target = load_target(SPECS / "targets" / "gaussian.yaml")
     block = dynamics.declarations.blocks[0]
     gradient = target_gradient(target, "U", block, frozenset(), {}, minibatch=False)
     assert moments(derive(dynamics), gradient, frozenset(), {}) is None
@@ -205,8 +202,7 @@ def turned(moment: Moment) -> Tensor:
 )
 @pytest.mark.parametrize("fault", [without_curvature, turned])
 def test_a_fault_in_the_calculus_is_found_by_the_second_engine(name: str, fault: Callable[[Moment], Tensor]) -> None:
-    build = load(SPECS / "builds" / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(SPECS / "builds" / f"{name}.yaml")
     derivation = derive(bind(build))
     program = discretise(build, derive(bind(build), stated=True), next(iter(small_sizes(build))))
     assert program.infinitesimal_generator is not None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -21,8 +22,6 @@ from recipe_compiler.run.lanes import advance_lanes
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -60,8 +59,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Emitted]
 def emitted(folder: Path, d: int) -> Emitted:
     file = folder / f"lanes_{d}.yaml"
     file.write_text(BUILD.format(specs=SPECS, d=d))
-    build = load(file)
-    assert isinstance(build, Build)
+    build = load_build(file)
     program = rename(discretise(build, derive(bind(build), stated=True)), {"d": d})
     text = emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64).text
     return load_text(build.name, text)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import sample
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 unread = pytest.mark.usefixtures("without_reading_back")
@@ -57,9 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(folder: Path, data: str, minibatch: str = "replacement: false") -> Build:
     path = folder / "build.yaml"
     path.write_text(BUILD.replace("{MINIBATCH}", f"{{{minibatch}}}").replace("{DATA}", f"{{{data}}}"))
-    build = load(path)
-    assert isinstance(build, Build)
-    return build
+    return load_build(path)
 
 
 def compiled(build: Build) -> Emitted:
@@ -138,6 +136,5 @@ def test_the_command_runs_what_it_has_to_estimate(
     result = json.loads(capsys.readouterr().out)
     assert result["settings"]["schedule"]["name"] == "power"
     assert len(result["summary"]) == 3
-    build = load(folder / "estimated.yaml")
-    assert isinstance(build, Build)
+    build = load_build(folder / "estimated.yaml")
     assert len(build.parameters) == names

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 from numba import njit
 
 from recipe_compiler.derive.recipe import derive
@@ -30,7 +31,6 @@ from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.run.sample import sample
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 pytestmark = pytest.mark.usefixtures("without_reading_back", "interruptible")
@@ -78,8 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Emitte
 def emitted(folder: Path, shape: str, generator: str) -> tuple[Emitted, Build]:
     file = folder / f"{shape}_{generator}.yaml"
     file.write_text(BUILD.format(specs=SPECS, name=f"{shape}_{generator}", generator=generator, **SHAPES[shape]))
-    build = load(file)
-    assert isinstance(build, Build)
+    build = load_build(file)
     program = rename(discretise(build, derive(bind(build), stated=True)), {"d": dict(build.sizes)["d"]})
     kernel = schedule(program, lower(program))
     wanted = {"registers": "Registers", "chunks": "Chunks", "rows": "Small rows"}[shape]
@@ -261,8 +260,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
 
 @pytest.mark.parametrize(("generator", "says"), [("philox", "normals by Philox4x32-10"), ("numpy", "numpy.random")])
 def test_the_module_says_what_it_draws_from(generator: str, says: str) -> None:
-    build = load(SPECS / "builds" / "sghmc_double_well.yaml")
-    assert isinstance(build, Build)
+    build = load_build(SPECS / "builds" / "sghmc_double_well.yaml")
     texts = [compile_build(replace(build, bit_generator=one)).text.split('"""')[1] for one in ("xoshiro", generator)]
     assert [says in text for text in texts] == [False, True]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -20,8 +20,6 @@ def written(tmp_path: Path) -> Callable[..., Build]:
             (tmp_path / f"{name}.yaml").write_text(text)
         path = tmp_path / "build.yaml"
         path.write_text(build.replace("SPECS", str(SPECS)))
-        found = load(path)
-        assert isinstance(found, Build)
-        return found
+        return load_build(path)
 
     return write

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Report
 from recipe_compiler.verify.claims import DYNAMICS, asked, decider
@@ -24,9 +24,7 @@ def loaded(tmp_path: Path) -> Loaded:
     def read(text: str) -> Dynamics:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
-        document = load(path)
-        assert isinstance(document, Dynamics)
-        return document
+        return load_dynamics(path)
 
     return read
 

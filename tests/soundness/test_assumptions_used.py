@@ -109,10 +109,8 @@ def test_what_an_equality_leaves_without_a_value_stays_without(said: Said) -> No
     assert said("d_psd", document("a == 1; c > 0", D="(1 + (a - 1)*log(c))*I")) == "proved"
 
 
-def test_a_proof_names_the_equality_it_rests_on(loaded: Callable[[str], object]) -> None:
-
+def test_a_proof_names_the_equality_it_rests_on(loaded: Callable[[str], Dynamics]) -> None:
     dynamics = loaded(document("a == b", Q="(a - b)*I"))
-    assert isinstance(dynamics, Dynamics)
     decision = next(f.decision for f in check(dynamics).findings if f.id == "q_skew")
     assert isinstance(decision, Proved)
     assert "a == b is assumed" in decision.given

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_target
 
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.claims import TARGETS
 from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
@@ -111,8 +111,7 @@ def test_what_a_target_reads_at_every_size(tmp_path: Path, potential: str, assum
     given = f'assume: ["{assumed}"]\n' if assumed else ""
     head = "name: t\nstate: {theta: {shape: d}}\nparameters: {a: {}}\n"
     path.write_text(f'{head}{given}potential: "{potential}"\n', encoding="utf-8")
-    target = load(path)
-    assert isinstance(target, Target)
+    target = load_target(path)
     found = [claim.decide(target).verdict for claim in TARGETS if claim.id in {"defined", "gradient"}]
     assert (found == [Verdict.PROVED, Verdict.PROVED]) is proved
 
@@ -168,8 +167,7 @@ def verdicts(folder: Path, share: str, assumed: str, value: str) -> dict[str, st
     (folder / "target.yaml").write_text(TARGET)
     (folder / "data.csv").write_text("y\n1\n0.5\n-1\n")
     (folder / "build.yaml").write_text(BUILD.replace("VALUE", value))
-    build = load(folder / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(folder / "build.yaml")
     return {finding.id: str(finding.verdict) for finding in check(build).findings}
 
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Answer, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
 
@@ -41,8 +40,7 @@ def in_build(at: Path, potential: str, value: str = "2") -> tuple[Answer, Answer
     (at / "dynamics.yaml").write_text(DYNAMICS, encoding="utf-8")
     (at / "target.yaml").write_text(TARGET.replace("POTENTIAL", potential), encoding="utf-8")
     (at / "build.yaml").write_text(BUILD.replace("VALUE", value), encoding="utf-8")
-    build = load(at / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(at / "build.yaml")
     return normalisable_build(build, bind(build)), normalisable_target(build.target)
 
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 from written import POTENTIAL, document, subject
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.unique import unique
@@ -127,6 +126,5 @@ def test_a_size_that_is_not_allowed_refutes_nothing(tmp_path: Path, most: str, v
     """Noise along (1, ..., 1) reaches all of one coordinate, and not of two."""
     text = f'name: one\nstate: {{x: {{shape: d}}}}\nassume: ["d < {most}"]\nH: norm2(x)/2\n'
     (tmp_path / "one.yaml").write_text(text + 'D: [["outer(ones, ones)"]]\nQ: [[0]]\n', encoding="utf-8")
-    dynamics = load(tmp_path / "one.yaml")
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(tmp_path / "one.yaml")
     assert unique(subject_of(dynamics)).verdict is verdict

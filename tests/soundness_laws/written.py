@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from recipe_compiler.spec.load import load
+from loaders import load_dynamics
+
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.subject import Subject, subject_of
 
@@ -30,9 +31,7 @@ def document(
         lines += ["  update:", *(f'    {name}: "{new}"' for name, new in update.items())] if update else []
     path = at / "written.yaml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = load(path)
-    assert isinstance(found, Dynamics)
-    return found
+    return load_dynamics(path)
 
 
 def subject(at: Path, state: str, H: str, *, D: str = "", parameters: str = "", functions: str = "") -> Subject:

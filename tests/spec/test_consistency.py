@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.report.check import check
 from recipe_compiler.spec import consistency
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved
 
@@ -56,9 +56,7 @@ def read(folder: Path, case: tuple[str, str, str]) -> Dynamics:
     domain, column, assume = case
     path = folder / "small.yaml"
     path.write_text(DOCUMENT.format(domain=domain, column=column, assume=assume), encoding="utf-8")
-    document = load(path)
-    assert isinstance(document, Dynamics)
-    return document
+    return load_dynamics(path)
 
 
 @pytest.mark.parametrize("case", EMPTY)

@@ -10,21 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import Draws, sample
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 DRAWS = 4000
 
 
 def run(name: str, step_size: float, thin: int) -> Draws:
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     settings = replace(build.run, step_size=step_size, thin=thin, draws=DRAWS, warmup=100)
     module = compile_build(build)
     return sample(load_text(module.name, module.text), build, settings, Data())

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data, Field
@@ -19,7 +20,6 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.store import to_datatree
 from recipe_compiler.run.summary import summarise
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
 Array = np.ndarray
@@ -90,8 +90,7 @@ def chain(case: Case) -> tuple[Build, Draws]:
                 columns=", ".join("abc"[: case.d]), eps=EPS, rows=ROWS, draws=DRAWS,
             )
         )  # fmt: skip
-        build = load(path)
-    assert isinstance(build, Build)
+        build = load_build(path)
     module = compile_build(build, allow_undecided=True)
     assert case.calls in module.text
     return build, sample(load_text(module.name, module.text), build, build.run, data(case.d))

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
+from loaders import load_build
 
 from recipe_compiler.pipeline import check, compile_build, estimate
 from recipe_compiler.run.coordinates import sampled_names
@@ -23,7 +24,6 @@ from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import known_values, prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.starts import starts_of
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -86,8 +86,7 @@ def compiled(name: str, extra: str = "") -> Compiled:
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.yaml"
         file.write_text(text.replace("THIN", str(thin)) + DYNAMICS[name])
-        build = load(file)
-    assert isinstance(build, Build)
+        build = load_build(file)
     report = check(build)
     module = compile_build(build, report)
     return Compiled(estimate(build, report, build.run, data()), load_text(module.name, module.text))
@@ -190,8 +189,7 @@ def test_the_full_batch_has_the_width_of_its_step_size_alone() -> None:
 
 
 def test_a_thermostat_has_no_forecast_and_says_why() -> None:
-    build = load(SPECS / "builds" / "sgnht_logistic.yaml")
-    assert isinstance(build, Build)
+    build = load_build(SPECS / "builds" / "sgnht_logistic.yaml")
     report = check(build)
     module = compile_build(build, report)
     emitted = load_text(module.name, module.text)
@@ -241,8 +239,7 @@ def earnings(folder: Path, init: str = "") -> tuple[Compiled, Data]:
         )
     )
     (folder / "earnings.yaml").write_text(text + dynamics)
-    build = load(folder / "earnings.yaml")
-    assert isinstance(build, Build)
+    build = load_build(folder / "earnings.yaml")
     report = check(build)
     module = compile_build(build, report, allow_undecided=True)
     rng = np.random.default_rng(5)

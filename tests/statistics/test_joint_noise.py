@@ -8,14 +8,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 Array = np.ndarray
 
@@ -54,8 +53,7 @@ def emitted(d: int, k: int) -> Module:
         (folder / "dynamics.yaml").write_text(DYNAMICS.format(d=d, k=k))
         (folder / "target.yaml").write_text(TARGET.format(d=d))
         (folder / "build.yaml").write_text(BUILD.format(b=[f"{j + 1}/2" for j in range(k)]))
-        build = load(folder / "build.yaml")
-    assert isinstance(build, Build)
+        build = load_build(folder / "build.yaml")
     return compile_build(build, allow_undecided=True)  # no verdict is asked for here
 
 

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import check, compile_build, estimate
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILD = Path(__file__).parents[2] / "specs/builds/sghmc_linear_regression.yaml"
 
@@ -18,8 +17,7 @@ BUILD = Path(__file__).parents[2] / "specs/builds/sghmc_linear_regression.yaml"
 @pytest.mark.slow
 def test_means_and_standard_deviations() -> None:
     """The noise of the minibatch gradient is estimated at the mode and subtracted: sds come out neither way."""
-    build = load(BUILD)
-    assert isinstance(build, Build)
+    build = load_build(BUILD)
     data = load_data(build.data, build.target)
     report = check(build)
     module = compile_build(build, report)

@@ -22,12 +22,12 @@ import arviz_stats.base
 import numpy as np
 import pytest
 from emitted_chains import ROOT, Array, module_text
+from loaders import load_build
 from lyapunov import euler_step
 
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import Draws, sample
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Value
 
 LIMIT = 5.0
@@ -65,9 +65,7 @@ def reference() -> Moments:
 
 def build(name: str) -> Build:
     """Return a shipped build."""
-    read = load(ROOT / "specs" / "builds" / f"{name}.yaml")
-    assert isinstance(read, Build)
-    return read
+    return load_build(ROOT / "specs" / "builds" / f"{name}.yaml")
 
 
 def run(name: str, values: dict[str, str], text: str | None = None, **settings: float) -> Draws:

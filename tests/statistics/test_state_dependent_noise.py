@@ -8,13 +8,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import sample
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 SPREAD, BEND, S, B = 2.0, 0.25, 2.0, 0.5
@@ -35,8 +34,7 @@ def banana(metric_: str) -> Emitted:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "sgrld_banana.yaml"
         path.write_text(text.replace(SHIPPED, metric_).replace("../", f"{BUILDS.parent}/"), encoding="utf-8")
-        build = load(path)
-    assert isinstance(build, Build)
+        build = load_build(path)
     module = compile_build(build, allow_undecided=True)
     assert ("_noise_root_2(" in module.text) == (metric_ == MULTIPLIED_OUT)
     return load_text(module.name, module.text)
@@ -155,8 +153,7 @@ def test_two_blocks_whose_noise_is_correlated_through_the_state(tmp_path: Path) 
     """Run as `recipe run` runs it, with the counter of clipped states, of which there are none."""
     for name, text in JOINT.items():
         (tmp_path / name).write_text(text)
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     module = compile_build(build)
     assert "_noise_root_2(" in module.text
     emitted = load_text(module.name, module.text)

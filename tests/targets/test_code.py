@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build, load_target
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.pipeline import check, compile_build
@@ -15,7 +16,7 @@ from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.load_module import load_gradient, load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Target
+from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Verdict
 
 unread = pytest.mark.usefixtures("without_reading_back")
@@ -24,9 +25,7 @@ ASSUMED = "grad U is as my_gradient.py:grad_U computes it, U being smooth"
 
 
 def build_of(path: Path) -> Build:
-    found = load(path)
-    assert isinstance(found, Build)
-    return found
+    return load_build(path)
 
 
 def draws(path: Path) -> np.ndarray:
@@ -123,8 +122,7 @@ def test_it_is_an_assumption_of_the_build_and_never_run(coded: Path) -> None:
 
 
 def test_by_itself_such_a_target_is_undecided(coded: Path) -> None:
-    target = load(coded.parent / "coded.yaml")
-    assert isinstance(target, Target)
+    target = load_target(coded.parent / "coded.yaml")
     assert report_of(target).verdict is Verdict.UNDECIDED
 
 
@@ -133,8 +131,7 @@ def test_by_itself_such_a_target_is_undecided(coded: Path) -> None:
 )
 def test_code_that_does_not_run_is_said(coded: Path, text: str, said: str) -> None:
     (coded.parent / "my_gradient.py").write_text(text)
-    target = load(coded.parent / "coded.yaml")
-    assert isinstance(target, Target)
+    target = load_target(coded.parent / "coded.yaml")
     assert target.gradient is not None
     with pytest.raises(RunError, match=said):
         load_gradient(target.gradient)

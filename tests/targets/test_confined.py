@@ -1,9 +1,8 @@
 """Logarithms of sums of exponentials are dominated by what grows faster, and by nothing else."""
 
 import pytest
+from loaders import load_target
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Target
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_target
 
@@ -16,8 +15,7 @@ PRIOR = "a.T @ a / 2 + b.T @ b / 2"
 
 def verdict(tmp_path, potential: str) -> Verdict:
     (tmp_path / "t.yaml").write_text(TEXT.format(potential))
-    target = load(tmp_path / "t.yaml")
-    assert isinstance(target, Target)
+    target = load_target(tmp_path / "t.yaml")
     return normalisable_target(target).verdict
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -14,15 +15,12 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.readback.readback import read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 
 
 def read(name: str, sizes: dict[str, int], change=lambda view: view) -> None:
-    build = load(BUILDS / f"{name}.yaml")
-    assert isinstance(build, Build)
+    build = load_build(BUILDS / f"{name}.yaml")
     derivation = derive(bind(build))
     program = discretise(build, derive(bind(build), stated=True), sizes)
     kernel = _changed(lower(program), change)

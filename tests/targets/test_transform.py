@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import sympy as sp
+from loaders import load_target
 
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_target
@@ -17,9 +17,7 @@ BETA = "name: t\nstate: {p: {domain: 'interval(-1, 3)', transform: logit}}\n"
 
 def target(tmp_path, text: str) -> Target:
     (tmp_path / "t.yaml").write_text(text)
-    found = load(tmp_path / "t.yaml")
-    assert isinstance(found, Target)
-    return found
+    return load_target(tmp_path / "t.yaml")
 
 
 def energy(of: Target, sizes: dict[str, int]) -> sp.Expr:

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding, Report, Verdict
 
 DYNAMICS = """
@@ -45,8 +44,7 @@ def report(folder: Path, **changes: str) -> Report:
     (folder / "target.yaml").write_text(TARGET.replace("ASSUME", changes.get("assume", "")))
     build = BUILD.replace("BIND", changes.get("bind", "")).replace("VALUES", changes.get("values", ""))
     (folder / "build.yaml").write_text(build)
-    found = load(folder / "build.yaml")
-    assert isinstance(found, Build)
+    found = load_build(folder / "build.yaml")
     return check(found)
 
 
@@ -97,8 +95,7 @@ def test_an_assumption_of_the_target_is_decided_too(tmp_path: Path) -> None:
 def circle(folder: Path, H: str, D: str = "1") -> Verdict:
     text = f"name: turn\nstate: {{phi: {{domain: circle}}}}\nparameters: {{k: {{}}}}\nH: {H}\nD: [['{D}']]\nQ: [[0]]\n"
     (folder / "turn.yaml").write_text(text)
-    found = load(folder / "turn.yaml")
-    assert isinstance(found, Dynamics)
+    found = load_dynamics(folder / "turn.yaml")
     return check(found).verdict
 
 
@@ -121,8 +118,7 @@ def test_a_target_on_a_circle_must_be_periodic(tmp_path: Path) -> None:
     for potential, verdict in (("cos(phi)", Verdict.PROVED), ("phi/2", Verdict.REFUTED)):
         text = f"name: turn\nstate: {{phi: {{domain: circle}}}}\npotential: {potential}\n"
         (tmp_path / "turn.yaml").write_text(text)
-        found = load(tmp_path / "turn.yaml")
-        assert isinstance(found, Target)
+        found = load_target(tmp_path / "turn.yaml")
         assert check(found).verdict is verdict
 
 
@@ -133,8 +129,7 @@ def test_a_chain_that_may_not_leave_a_plane_is_warned_of(tmp_path: Path, D: str,
         f"functions: {{U: {{of: theta, role: potential}}}}\nH: U(theta)\nD: [['{D}']]\nQ: [[0]]\n"
     )
     (tmp_path / "plane.yaml").write_text(text)
-    found = load(tmp_path / "plane.yaml")
-    assert isinstance(found, Dynamics)
+    found = load_dynamics(tmp_path / "plane.yaml")
     unique = next(f for f in check(found).findings if f.id == "unique")
     assert (unique.verdict is Verdict.REFUTED) is said
 
@@ -163,6 +158,5 @@ def test_a_positive_diagonal_matrix_is_positive_on_its_diagonal(tmp_path: Path, 
     (tmp_path / "dynamics.yaml").write_text(DIAGONAL)
     (tmp_path / "target.yaml").write_text("name: t\nstate: {theta: {shape: d}}\npotential: theta.T @ theta / 2\n")
     (tmp_path / "build.yaml").write_text(BUILD.replace("BIND\nparameters: {VALUES}", bound))
-    found = load(tmp_path / "build.yaml")
-    assert isinstance(found, Build)
+    found = load_build(tmp_path / "build.yaml")
     assert check(found).verdict is verdict

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_target
 
 from recipe_compiler.algebra.scalars.exact_kinds import violates_exactly
 from recipe_compiler.errors import Place
@@ -17,7 +18,6 @@ from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Target, Value
 from recipe_compiler.verdict import Answer, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
@@ -29,9 +29,7 @@ SQUARE = Shape("d", "d")
 
 @pytest.fixture
 def build() -> Build:
-    found = load(BUILDS / "sghmc_logistic.yaml")
-    assert isinstance(found, Build)
-    return found
+    return load_build(BUILDS / "sghmc_logistic.yaml")
 
 
 def bound_to(build: Build, name: str, text: str, c: Parameter, value: Fraction) -> Build:
@@ -113,9 +111,7 @@ def target_with(tmp_path: Path, potential: str) -> Target:
     path = tmp_path / "target.yaml"
     text = f'name: t\nstate: {{theta: {{shape: d}}, u: {{domain: positive}}}}\npotential: "{potential}"\n'
     path.write_text(text, encoding="utf-8")
-    found = load(path)
-    assert isinstance(found, Target)
-    return found
+    return load_target(path)
 
 
 Claim = Callable[[Target], Answer]

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
@@ -20,8 +19,7 @@ def found(tmp_path: Path) -> Found:
     def decided(text: str) -> Answer:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
-        document = load(path)
-        assert isinstance(document, Dynamics)
+        document = load_dynamics(path)
         assert has_boundary(document)
         return boundary(subject_of(document))
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Answer, Verdict
 from recipe_compiler.verify.builds.boundary import boundary_in
 
@@ -23,8 +22,7 @@ def decided(folder: Path, name: str, target: str, *changes: tuple[str, str]) -> 
     build = (SPECS / "builds" / f"{name}.yaml").read_text()
     build = build.replace(f"../targets/{target}.yaml", "target.yaml").replace("../", f"{SPECS}/")
     (folder / "build.yaml").write_text(build)
-    read = load(folder / "build.yaml")
-    assert isinstance(read, Build)
+    read = load_build(folder / "build.yaml")
     return boundary_in(read, bind(read))
 
 
@@ -79,8 +77,7 @@ sizes: {{d: 2}}
 run: {{step_size: 0.01}}
 """
     )
-    read = load(tmp_path / "build.yaml")
-    assert isinstance(read, Build)
+    read = load_build(tmp_path / "build.yaml")
     found = boundary_in(read, bind(read))
     assert found.verdict is Verdict.UNDECIDED
     assert "chains are reflected at theta = 0" in str(found.decision)

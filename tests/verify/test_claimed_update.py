@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import sympy
+from loaders import load_dynamics
 from sympy import Symbol
 
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.step import stated_step, update_order
 from recipe_compiler.derive.update import read_update
 from recipe_compiler.errors import ModelError, Place
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
@@ -55,9 +55,7 @@ def phase(tmp_path: Path) -> Read:
             f"claims:\n  noise: {{{noise}}}\n  update:\n    theta: {theta}\n    r: {r}\n",
             encoding="utf-8",
         )
-        document = load(path)
-        assert isinstance(document, Dynamics)
-        return document
+        return load_dynamics(path)
 
     return read
 
@@ -187,8 +185,7 @@ def test_a_limit_that_is_not_the_recipes_is_told(tmp_path: Path) -> None:
         "D: [[I]]\nQ: [[0]]\nclaims: {update: {theta: 'theta - 2*eps*grad(U, theta) + N(0, 4*eps*I)'}}\n",
         encoding="utf-8",
     )
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     found = decided(document).decision
     assert isinstance(found, Proved)
     said = " ".join(found.remarks)
@@ -246,8 +243,7 @@ claims: {interpretation: stratonovich, drift: {theta: DRIFT}}
 def test_a_diagonal_stratonovich_equation_is_converted(tmp_path: Path, drift: str, verdict: Verdict) -> None:
     path = tmp_path / "cir.yaml"
     path.write_text(CIR.replace("DRIFT", drift), encoding="utf-8")
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     assert claimed_drift(subject_of(document)).verdict is verdict
     assert claimed_stationary(subject_of(document)).verdict is verdict
 
@@ -258,6 +254,5 @@ def test_a_claimed_diffusion_stands_for_a_missing_one(tmp_path: Path) -> None:
         "interpretation: stratonovich", "diffusion: [[diag(theta)]]"
     )
     path.write_text(given.replace("DRIFT", "a*ones - theta"), encoding="utf-8")
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     assert claimed_drift(subject_of(document)).verdict is Verdict.PROVED

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
@@ -25,8 +24,7 @@ def decided(state: str, D: str, parameters: str = "{}", assume: str = "[]", func
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "test.yaml"
         path.write_text(f"{text}H: 0\nD: {D}\nQ: {zero}\n", encoding="utf-8")
-        document = load(path)
-    assert isinstance(document, Dynamics)
+        document = load_dynamics(path)
     return d_psd(subject_of(document))
 
 
@@ -202,8 +200,7 @@ def test_a_structural_specification_needs_no_solver() -> None:
 
 @pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_dynamics_are_never_refuted_here(path: Path) -> None:
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     assert d_psd(subject_of(document)).verdict is not Verdict.REFUTED
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_dynamics
 
 import recipe_compiler as rc
 from recipe_compiler import I, vector
@@ -58,9 +59,7 @@ GROWTH = {
 
 
 def dynamics(path: Path) -> Dynamics:
-    found = load(path)
-    assert isinstance(found, Dynamics)
-    return found
+    return load_dynamics(path)
 
 
 @pytest.mark.parametrize("path", sorted((SPECS / "dynamics").glob("*.yaml")), ids=lambda path: path.stem)
@@ -74,8 +73,7 @@ def test_shipped_samplers_stay_finite_under_named_growth(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((SPECS / "builds").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_builds_assume_nothing_of_growth(path: Path) -> None:
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     found = explosion_in(build, bind(build))
     assert isinstance(found.decision, Proved)
     assert rests_on(found) == ()
@@ -88,9 +86,7 @@ def written(at: Path, target: str, dynamics_text: str, sizes: str = "sizes: {d: 
         f"name: run\ndynamics: dynamics.yaml\ntarget: target.yaml\nscheme: {{name: euler}}\n{sizes}"
         "variant: full\nrun: {step_size: 0.01}\n"
     )
-    found = load(at / "build.yaml")
-    assert isinstance(found, Build)
-    return found
+    return load_build(at / "build.yaml")
 
 
 HMC = """

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
@@ -75,8 +76,7 @@ def test_a_number_that_is_a_size_is_decided_at_that_size(tmp_path: Path) -> None
 )
 def test_only_large_sizes_without_far_positions_have_names(tmp_path: Path, state: str, H: str, general: bool) -> None:
     (tmp_path / "spec.yaml").write_text(f"name: s\nstate: {state}\nH: {H}\nD: [[I]]\nQ: [[0]]\n", encoding="utf-8")
-    document = load(tmp_path / "spec.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(tmp_path / "spec.yaml")
     wide = any_size(document)
     assert (wide is not None) is general
     assert wide is None or wide.declarations.sizes == ("n_12",)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_dynamics
 
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.minibatch_independence import estimates_gradients, independence, independent_update
@@ -46,17 +46,14 @@ def make(tmp_path: Path) -> Make:
         (tmp_path / "data.csv").write_text("a,b,y\n1,-2,1\n0.5,1.5,0\n-1,0.25,1\n")
         (tmp_path / "dynamics.yaml").write_text(DYNAMICS.format(D=D, Q=Q))
         (tmp_path / "build.yaml").write_text(BUILD.format(specs=SPECS, **setting))
-        found = load(tmp_path / "build.yaml")
-        assert isinstance(found, Build)
-        return found
+        return load_build(tmp_path / "build.yaml")
 
     return build
 
 
 @pytest.mark.parametrize("path", BUILDS, ids=lambda path: path.stem)
 def test_shipped_builds_are_independent(path: Path) -> None:
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     assert independence(build, bind(build)).verdict is Verdict.PROVED
 
 
@@ -106,9 +103,7 @@ claims:
 
 def claimed(tmp_path: Path, r: str) -> Dynamics:
     (tmp_path / "update.yaml").write_text(UPDATE.format(r=r))
-    found = load(tmp_path / "update.yaml")
-    assert isinstance(found, Dynamics)
-    return found
+    return load_dynamics(tmp_path / "update.yaml")
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
@@ -22,8 +21,7 @@ def subjects(tmp_path: Path) -> Subjects:
     def made(text: str) -> Subject:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
-        document = load(path)
-        assert isinstance(document, Dynamics)
+        document = load_dynamics(path)
         return subject_of(document)
 
     return made

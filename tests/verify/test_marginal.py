@@ -7,8 +7,8 @@ from pathlib import Path
 import flint
 import pytest
 from flint import acb, arb
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
@@ -98,9 +98,7 @@ def made(tmp_path: Path) -> Callable[..., Dynamics]:
         rows = "[" + ", ".join(f"[{', '.join('0' for _ in names)}]" for _ in names) + "]"
         text = f"name: law\nstate: {state}\nparameters: {parameters}\nfunctions: {functions}\n"
         (tmp_path / "law.yaml").write_text(f"{text}H: {H}\nD: {rows}\nQ: {rows}\n{more}")
-        document = load(tmp_path / "law.yaml")
-        assert isinstance(document, Dynamics)
-        return document
+        return load_dynamics(tmp_path / "law.yaml")
 
     return read
 

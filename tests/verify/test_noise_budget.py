@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
+from loaders import load_build
 
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget import noise_budget
 
@@ -52,8 +51,7 @@ def decided(tmp_path: Path) -> Decide:
             dynamics=dynamics, specs=SPECS, bind=bind_, parameters=parameters, V=f'"{V}"', eps=eps, sizes=sizes
         )
         (tmp_path / "build.yaml").write_text(text)
-        build = load(tmp_path / "build.yaml")
-        assert isinstance(build, Build)
+        build = load_build(tmp_path / "build.yaml")
         return noise_budget(build, bind(build))
 
     return decide
@@ -61,8 +59,7 @@ def decided(tmp_path: Path) -> Decide:
 
 @pytest.mark.parametrize("path", BUILDS, ids=lambda path: path.stem)
 def test_every_shipped_build_keeps_to_its_budget(path: Path) -> None:
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     assert noise_budget(build, bind(build)).verdict is Verdict.PROVED
 
 

@@ -7,11 +7,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.algebra.polynomial_integrability.flat import flat
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
 from recipe_compiler.verify.core.subject import subject_of
@@ -192,9 +192,7 @@ def made(tmp_path: Path) -> Callable[[Energy], Dynamics]:
         rows = "[" + ", ".join(f"[{', '.join('0' for _ in names)}]" for _ in names) + "]"
         text = f"name: energy\nstate: {state}\nparameters: {parameters}\nfunctions: {functions}\n"
         (tmp_path / "energy.yaml").write_text(f"{text}H: {H}\nD: {rows}\nQ: {rows}\n")
-        document = load(tmp_path / "energy.yaml")
-        assert isinstance(document, Dynamics)
-        return document
+        return load_dynamics(tmp_path / "energy.yaml")
 
     return read
 
@@ -258,8 +256,7 @@ def test_an_assumption_on_the_state_stops_refutations(made: Callable[[Energy], D
     made(REFUTED["linear"])
     path = tmp_path / "energy.yaml"
     path.write_text(path.read_text() + 'assume: ["x[0] > 0"]\n')
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     assert normalisable(subject_of(document)).verdict is Verdict.UNDECIDED
 
 
@@ -326,8 +323,7 @@ def test_targets_for_all_data(tmp_path: Path, name: str) -> None:
     prior, likelihood, verdict = LIKELIHOODS[name]
     text = "name: t\nstate: {theta: {shape: d}}\ndata: {x: {shape: [N, d]}, y: {shape: N, in: [0, 1]}}\n"
     (tmp_path / "t.yaml").write_text(f"{text}log_prior: {prior}\nlog_likelihood: {likelihood}\n")
-    document = load(tmp_path / "t.yaml")
-    assert isinstance(document, Target)
+    document = load_target(tmp_path / "t.yaml")
     assert normalisable_target(document).verdict is verdict
 
 
@@ -343,8 +339,7 @@ MATRICES = {
 def test_every_entry_of_a_matrix_has_to_be_confined(tmp_path: Path, name: str) -> None:
     state, potential, verdict = MATRICES[name]
     (tmp_path / "t.yaml").write_text(f"name: t\nstate: {state}\npotential: {potential}\n")
-    document = load(tmp_path / "t.yaml")
-    assert isinstance(document, Target)
+    document = load_target(tmp_path / "t.yaml")
     assert normalisable_target(document).verdict is verdict
 
 
@@ -367,15 +362,13 @@ def test_a_falling_ray_is_what_it_says() -> None:
 
 def test_a_target_without_a_finite_integral_is_refuted(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text("name: t\nstate: {theta: {shape: d}}\npotential: -theta.T @ theta/2\n")
-    document = load(tmp_path / "t.yaml")
-    assert isinstance(document, Target)
+    document = load_target(tmp_path / "t.yaml")
     assert isinstance(normalisable_target(document).decision, Refuted)
 
 
 @pytest.mark.parametrize("path", sorted((SPECS / "builds").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_builds_rest_on_no_assumption_about_the_potential(path: Path) -> None:
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     found = normalisable_build(build, bind(build))
     assert isinstance(found.decision, Proved)
     assert "exp(-U) has a finite integral" not in found.decision.given

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics, load_target
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.verdict import Refuted, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.periodic import periodic, target_periodic
@@ -36,8 +35,7 @@ def test_formulas_on_circles(tmp_path: Path, name: str) -> None:
     state, H, verdict = VERDICTS[name]
     text = f"name: c\nstate: {state}\nparameters: {{a: {{}}}}\nH: {H}\nD: [[0]]\nQ: [[0]]\n"
     (tmp_path / "c.yaml").write_text(text)
-    document = load(tmp_path / "c.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(tmp_path / "c.yaml")
     found = periodic(subject_of(document))
     assert found.verdict is verdict
     assert not isinstance(found.decision, Refuted) or "once around x" in found.decision.witness[-1][0]
@@ -46,16 +44,14 @@ def test_formulas_on_circles(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(("potential", "verdict"), [("-cos(x)", Verdict.PROVED), ("-cos(x/2)", Verdict.REFUTED)])
 def test_targets_on_circles(tmp_path: Path, potential: str, verdict: Verdict) -> None:
     (tmp_path / "t.yaml").write_text(f"name: t\nstate: {SCALAR}\npotential: {potential}\n")
-    document = load(tmp_path / "t.yaml")
-    assert isinstance(document, Target)
+    document = load_target(tmp_path / "t.yaml")
     assert target_periodic(document).verdict is verdict
 
 
 def test_what_is_assumed_of_abstract_functions_is_listed(tmp_path: Path) -> None:
     text = f"name: c\nstate: {SCALAR}\nfunctions: {{U: {{of: x, role: potential}}}}\n"
     (tmp_path / "c.yaml").write_text(text + "H: U(x) + sin(x/2)**2\nD: [[0]]\nQ: [[0]]\n")
-    document = load(tmp_path / "c.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(tmp_path / "c.yaml")
     found = periodic(subject_of(document))
     assert found.verdict is Verdict.PROVED
     assert found.decision.given == ("U is periodic in x",)
@@ -79,6 +75,5 @@ NOISE = "sqrt(2*eps)*N(0, I)"
 def test_an_update_moves_by_the_same_one_turn_further(tmp_path: Path, x: str, y: str, verdict: Verdict) -> None:
     """The drift (x, -y) has no divergence, yet it piles up mass where x jumps back by a turn."""
     (tmp_path / "c.yaml").write_text(TORUS.replace("X", x).replace("Y", y))
-    document = load(tmp_path / "c.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(tmp_path / "c.yaml")
     assert periodic(subject_of(document)).verdict is verdict

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics, load_target
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.verdict import Answer, Finding, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.target import gradient
 from recipe_compiler.verify.core.subject import subject_of
@@ -66,8 +66,7 @@ PART = [
 
 
 def _gradient(path: Path) -> Answer:
-    document = load(path)
-    assert isinstance(document, Target)
+    document = load_target(path)
     return gradient(document)
 
 
@@ -91,8 +90,7 @@ Q: [[0, -I], [I, 0]]
 
 
 def _stationary(path: Path) -> Answer:
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     return stationary(subject_of(document))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from loaders import load_dynamics
 
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.entries import scalar
@@ -16,8 +17,6 @@ from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.circles import mean
 from recipe_compiler.verify.recover.fields import fields
@@ -46,8 +45,7 @@ claims:
 
 
 def problem(path: Path) -> Problem:
-    dynamics = load(path)
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(path)
     found = problem_of(subject_of(dynamics))
     assert found is not None
     return found
@@ -281,8 +279,7 @@ Q: [[0, 0], [0, 0]]
 def test_a_scalar_is_written_and_read_again_as_the_same(formula: str, tmp_path: Path) -> None:
     path = tmp_path / "declared.yaml"
     path.write_text(DECLARED.replace("of: [x, v]", "of: [x, v]"), encoding="utf-8")
-    dynamics = load(path)
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(path)
     declarations = dynamics.declarations
     here = Place("", 1, 1)
 
@@ -297,8 +294,7 @@ def test_a_scalar_is_written_and_read_again_as_the_same(formula: str, tmp_path: 
 def test_what_has_no_formula_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "declared.yaml"
     path.write_text(DECLARED, encoding="utf-8")
-    dynamics = load(path)
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(path)
     x = sp.Symbol("x", real=True)
     with pytest.raises(NotWrittenError):
         Writer(dynamics.declarations).written(sp.airyai(x))
@@ -307,6 +303,5 @@ def test_what_has_no_formula_is_refused(tmp_path: Path) -> None:
 
 
 def test_recovery_of_a_document_with_q_given_looks_at_the_claims_alone() -> None:
-    dynamics = load(ROOT / "specs" / "dynamics" / "sgnht.yaml")
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(ROOT / "specs" / "dynamics" / "sgnht.yaml")
     assert recover(subject_of(dynamics)) == recover(subject_of(replace(dynamics, Q=None)))

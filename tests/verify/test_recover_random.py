@@ -8,9 +8,8 @@ import pytest
 import sympy as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.recover.recovered_q import recovered_q
@@ -36,8 +35,7 @@ def asked(body: str) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.yaml"
         path.write_text(body, encoding="utf-8")
-        dynamics = load(path)
-    assert isinstance(dynamics, Dynamics)
+        dynamics = load_dynamics(path)
     return recovered_q(subject_of(dynamics))
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.formula.show import text
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Topic, Undecided, Verdict
 from recipe_compiler.verify.claims import DYNAMICS
@@ -63,9 +63,7 @@ FOUND = (
 
 
 def document(path: Path) -> Dynamics:
-    found = load(path)
-    assert isinstance(found, Dynamics)
-    return found
+    return load_dynamics(path)
 
 
 def written(folder: Path, body: str) -> Dynamics:

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.uniqueness.regular import regular, varies
@@ -20,8 +19,7 @@ def found(tmp_path: Path) -> Found:
     def decided(text: str) -> Answer:
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
-        document = load(path)
-        assert isinstance(document, Dynamics)
+        document = load_dynamics(path)
         return regular(subject_of(document))
 
     return decided
@@ -147,8 +145,7 @@ def test_it_is_asked_where_coefficients_depend_on_the_state(tmp_path: Path) -> N
     for text, expected in ((one("1"), False), (one("1 + x**2"), True)):
         path = tmp_path / "spec.yaml"
         path.write_text("name: spec\n" + text, encoding="utf-8")
-        document = load(path)
-        assert isinstance(document, Dynamics)
+        document = load_dynamics(path)
         assert varies(document) is expected
 
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.subject import KEPT, Subject, once, subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
@@ -17,8 +16,7 @@ SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 
 
 def subject(name: str) -> Subject:
-    document = load(SPECS / f"{name}.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(SPECS / f"{name}.yaml")
     return subject_of(document)
 
 

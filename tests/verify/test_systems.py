@@ -4,10 +4,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Finding, Proved, Report, Verdict
 
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
@@ -59,8 +58,7 @@ def row(name: str) -> dict[str, Verdict]:
 
 @cache
 def report(name: str) -> Report:
-    document = load(SPECS / f"{name}.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(SPECS / f"{name}.yaml")
     return check(document)
 
 

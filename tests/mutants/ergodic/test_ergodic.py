@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 import sympy
+from loaders import load_build, load_dynamics
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.claims import DYNAMICS
@@ -49,8 +48,7 @@ CONTROLS = sorted((HERE / "controls").glob("*.yaml"))
 
 
 def subject(path: Path) -> Subject:
-    found = load(path)
-    assert isinstance(found, Dynamics)
+    found = load_dynamics(path)
     return subject_of(found)
 
 
@@ -157,8 +155,7 @@ BUILDS = sorted(path for path in (SPECS / "builds").glob("*.yaml") if path.stem 
 @pytest.mark.parametrize("path", BUILDS, ids=lambda path: path.stem)
 def test_builds_are_decided_at_their_values(path: Path) -> None:
     """Friction declared positive semidefinite is definite at its value; two memories reach three momenta by forces."""
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     assert unique_in(build, bind(build)).verdict is Verdict.PROVED
 
 
@@ -184,8 +181,7 @@ def test_memories_that_do_not_reach_everything_are_not_proved(changes: dict[str,
         text = text.replace(old, new)
     path = tmp_path / "build.yaml"
     path.write_text(text, encoding="utf-8")
-    build = load(path)
-    assert isinstance(build, Build)
+    build = load_build(path)
     assert not isinstance(unique_in(build, bind(build)).decision, Proved)
 
 
@@ -194,8 +190,7 @@ def test_a_singular_value_leaves_a_direction_alone(tmp_path: Path) -> None:
     old = "[[1, 1/3, 1/4],\n            [1/3, 2, -1/2],\n            [1/4, -1/2, 3/2]]"
     assert old in text
     (tmp_path / "build.yaml").write_text(text.replace(old, "[[1, 2, 0], [2, 4, 0], [0, 0, 1]]"))
-    build = load(tmp_path / "build.yaml")
-    assert isinstance(build, Build)
+    build = load_build(tmp_path / "build.yaml")
     found = unique_in(build, bind(build))
     assert isinstance(found.decision, Refuted)
     assert found.for_d == (("d", 3),)

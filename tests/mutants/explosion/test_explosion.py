@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.claims import DYNAMICS
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
@@ -64,8 +63,7 @@ CONTROLS = {
 
 
 def subject(path: Path) -> Subject:
-    found = load(path)
-    assert isinstance(found, Dynamics)
+    found = load_dynamics(path)
     return subject_of(found)
 
 
@@ -187,8 +185,7 @@ def test_the_limit_of_an_update_has_no_current_through_infinity(tmp_path: Path, 
 
 
 def test_a_document_that_explodes_is_refuted_though_its_residual_vanishes() -> None:
-    found = load(HERE / "steep_noise.yaml")
-    assert isinstance(found, Dynamics)
+    found = load_dynamics(HERE / "steep_noise.yaml")
     report = check(found)
     refuted = [finding.id for finding in report.findings if finding.verdict is Verdict.REFUTED]
     assert refuted == ["explosion"]

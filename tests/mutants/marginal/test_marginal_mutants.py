@@ -4,9 +4,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Refuted, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
@@ -47,8 +46,7 @@ RESIDUAL = {
 
 @cache
 def findings(path: Path) -> dict[str, Answer]:
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     subject = subject_of(document)
     found = {"normalisable": normalisable(subject)}
     if has_auxiliaries(document):

@@ -5,10 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.errors import DocumentError, Place, SpecError
 from recipe_compiler.formula.units import NONE, Unit, base
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
@@ -33,9 +33,7 @@ def read(tmp_path: Path) -> Read:
             assert old in text, old
             text = text.replace(old, new)
         (tmp_path / "document.yaml").write_text(text)
-        found = load(tmp_path / "document.yaml")
-        assert isinstance(found, Dynamics)
-        return found
+        return load_dynamics(tmp_path / "document.yaml")
 
     return changed
 
@@ -254,8 +252,7 @@ def test_what_is_not_looked_at_is_undecided(read: Read, old: str, new: str, word
 
 @pytest.mark.parametrize("path", UPDATES, ids=lambda path: path.stem)
 def test_no_other_slip_is_taken_for_one_of_scale(path: Path) -> None:
-    dynamics = load(path)
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(path)
     verdict = step_scale(subject_of(dynamics)).verdict
     slips = ("no_step", "squared_between", "squared_order")
     assert (verdict is Verdict.REFUTED) == path.stem.endswith(slips)

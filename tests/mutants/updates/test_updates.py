@@ -4,9 +4,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.updates.claimed_update import claimed_update
@@ -85,8 +84,7 @@ OPEN = ("decay_with_force",)
 
 @cache
 def finding(name: str) -> Answer:
-    document = load(HERE / f"{name}.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(HERE / f"{name}.yaml")
     return claimed_update(subject_of(document))
 
 
@@ -142,8 +140,7 @@ def test_the_naive_sampler_is_said_to_have_a_limit_without_noise() -> None:
 @pytest.mark.parametrize("name", SQUARED)
 def test_the_power_of_eps_that_is_time_is_read_and_said(name: str) -> None:
     assert any(remark.startswith(SQUARED[name]) for remark in proof(name).remarks)
-    document = load(HERE / f"{name}.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(HERE / f"{name}.yaml")
     scale = step_scale(subject_of(document)).decision
     assert isinstance(scale, Proved)
     assert "step size read as eps**2" in scale.by
@@ -151,8 +148,7 @@ def test_the_power_of_eps_that_is_time_is_read_and_said(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sgld_squared_order", "sgld_squared_between"])
 def test_no_power_of_eps_fits_a_drift_before_its_noise(name: str) -> None:
-    document = load(HERE / f"{name}.yaml")
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(HERE / f"{name}.yaml")
     assert isinstance(step_scale(subject_of(document)).decision, Refuted)
 
 
@@ -211,6 +207,5 @@ def test_no_changed_update_is_proved(old: str, new: str, tmp_path: Path) -> None
     assert SGHMC.count(old) == 1
     path = tmp_path / "changed.yaml"
     path.write_text(SGHMC.replace(old, new), encoding="utf-8")
-    document = load(path)
-    assert isinstance(document, Dynamics)
+    document = load_dynamics(path)
     assert claimed_update(subject_of(document)).verdict is Verdict.REFUTED
