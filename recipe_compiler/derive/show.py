@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula import show as formula_show
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.positions import equation_formulas, smallest_sizes
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.matrixform import as_matrices, matrix_form
@@ -31,6 +33,7 @@ def derivation_text(derivation: Derivation) -> str:
         ("drift", ["f = -(D + Q) grad H + Gamma", *_text_vector(c, blocks, derivation.drift)]),
         ("equation", ["dz = f dt + sqrt(2 D) dW", *_equations(c, derivation)]),
         ("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"]),
+        *((("given", [f"{size} >= {least}" for size, least in _least(dynamics)]),) if _least(dynamics) else ()),
     ]
     head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
     return "\n\n".join([head, *(_section(name, lines) for name, lines in sections)]) + "\n"
@@ -51,6 +54,7 @@ def derivation_latex(derivation: Derivation) -> str:
         gamma,
         r"\mathrm{d}z &= \left(-(D + Q) \nabla H + \Gamma\right) \mathrm{d}t + \sqrt{2 D} \, \mathrm{d}W",
         *_latex_equations(c, derivation),
+        *(rf"{LATEX.symbol(size)} &\geq {least}" for size, least in _least(dynamics)),
     ]
     body = " \\\\\n".join(f"  {line}" for line in lines)
     return f"% {dynamics.name}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
@@ -83,6 +87,13 @@ def drift_texts(derivation: Derivation, block: int) -> list[tuple[str, str]]:
     c = calculus(derivation.dynamics.declarations)
     rows = _rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], derivation.drift[block])
     return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
+
+
+def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
+    """Return the sizes that positions in formulas ask more than 1 of."""
+    return [
+        (name, n) for name, n in smallest_sizes(dynamics.declarations, equation_formulas(dynamics)).items() if n > 1
+    ]
 
 
 def _section(name: str, lines: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from recipe_compiler.emit.print_chain import run_arguments
 from recipe_compiler.emit.print_streams import batch_words, noise_words
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Size
+from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program, symbolic_sizes
@@ -28,6 +29,9 @@ def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "    sizes = {}"
     for line in _checks(program, kernel):
         yield f"    {line}"
+    least = {size: n for size, n in smallest_sizes(program).items() if n > 1}
+    if least:
+        yield f"    _check_sizes(sizes, {dumps(least)})"
     written, read = tuple(_written(program, kernel)), tuple(_read(program))
     yield from call("    _check_apart", (dumps(read), *(f"{name}={name}" for name in (*written, *read))), 4)
     sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(program))

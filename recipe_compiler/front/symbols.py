@@ -11,9 +11,9 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.positions import equation_formulas, smallest_sizes
 from recipe_compiler.tensor.scalars import scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
-from recipe_compiler.verify.core.sizes import formulas_of, smallest_sizes
 
 Expr = Any
 """A SymPy expression; SymPy ships no types."""
@@ -91,7 +91,7 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
         ModelError: a size is missing, is none of the document, or is less than a position that a formula names needs.
     """
     declared = dynamics.declarations
-    least = {**dict.fromkeys(declared.sizes, 1), **smallest_sizes(declared, formulas_of(dynamics))}
+    least = smallest_sizes(declared, equation_formulas(dynamics))
     shown = ", ".join(f"{name}={size}" for name, size in sizes.items()) or "no sizes"
     if sizes.keys() != least.keys():
         hint = f"write to_sympy({', '.join(f'{name}=2' for name in least)})"

@@ -1,7 +1,8 @@
 """Which indices, names and coordinates an index expression holds, and rebuilding it with other atoms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.atoms import everywhere, slots
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -9,6 +10,7 @@ from recipe_compiler.tensor.terms import (
     Base,
     Component,
     Coordinate,
+    Delta,
     Determinant,
     Grid,
     Index,
@@ -66,3 +68,39 @@ def matrix_name(grid: Grid) -> str | None:
             return name if {row, col} == {grid.row, grid.col} else None
         case _:
             return None
+
+
+# The smallest sizes at which a program means anything: those that have every position it names.
+
+
+def smallest_sizes(program: Program) -> dict[str, int]:
+    """Return symbolic sizes with the smallest value at which every literal position (`theta[2]`) exists."""
+    shapes = {item.name: item.shape.sizes for item in (*program.blocks, *program.parameters)}
+    shapes |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
+    shapes |= {update.new: update.block.shape.sizes for update in program.updates}
+    found: dict[str, int] = {}
+    for tensor in _tensors(program):
+        for atom in everywhere(tensor):
+            match atom:
+                case Coordinate(name, at) | Component(name, at, _):
+                    pairs = tuple(zip(shapes.get(name, ()), at, strict=False))
+                case Delta(Index(size=size), int() as slot) | Delta(int() as slot, Index(size=size)):
+                    pairs = ((size, slot),)
+                case _:
+                    continue
+            for size, slot in pairs:
+                if isinstance(size, str) and isinstance(slot, int):
+                    found[size] = max(found.get(size, 1), slot + 1)
+    return found
+
+
+def _tensors(program: Program) -> Iterator[Tensor]:
+    yield from (update.drift for update in program.updates)
+    for noise in program.noises:
+        for matrix in (noise.two_D, noise.B_hat or ()):
+            yield from (entry for row in matrix for entry in row)
+    if program.gradient is not None:
+        for part in program.gradient.parts:
+            yield part.prior
+            if part.datum is not None:
+                yield part.datum

@@ -23,6 +23,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_lanes import LANES, has_lanes
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.chunks import read_sweep
@@ -42,7 +43,6 @@ from recipe_compiler.readback.stein_operator import (
     stated_moments,
 )
 from recipe_compiler.readback.step import Step, prepared, read_step, stated_step
-from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
@@ -114,40 +114,6 @@ def _bound(node: ast.stmt) -> Iterator[str]:
             yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
         case _:
             return
-
-
-# The smallest sizes at which a program means anything: those that have every position it names.
-
-
-def smallest_sizes(program: Program) -> dict[str, int]:
-    """Return symbolic sizes with the smallest value at which every literal position (`theta[2]`) exists."""
-    shapes = {item.name: item.shape.sizes for item in (*program.blocks, *program.parameters)}
-    shapes |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
-    shapes |= {update.new: update.block.shape.sizes for update in program.updates}
-    found: dict[str, int] = {}
-    for tensor in _tensors(program):
-        for atom in everywhere(tensor):
-            match atom:
-                case Coordinate(name, at) | Component(name, at, _):
-                    pairs = zip(shapes.get(name, ()), at, strict=False)
-                case _:
-                    continue
-            for size, slot in pairs:
-                if isinstance(size, str) and isinstance(slot, int):
-                    found[size] = max(found.get(size, 1), slot + 1)
-    return found
-
-
-def _tensors(program: Program) -> Iterator[Tensor]:
-    yield from (update.drift for update in program.updates)
-    for noise in program.noises:
-        for matrix in (noise.two_D, noise.B_hat or ()):
-            yield from (entry for row in matrix for entry in row)
-    if program.gradient is not None:
-        for part in program.gradient.parts:
-            yield part.prior
-            if part.datum is not None:
-                yield part.datum
 
 
 AT_ZERO: dict[Scalar, Scalar] = {EPS: sp.Integer(0)}

@@ -16,7 +16,17 @@ from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Finding, Report, Undecided, Verdict
 from recipe_compiler.verify.builds.bending import of_bending
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Bound, Claim, asked, build_decider, decider
+from recipe_compiler.verify.claims import (
+    BUILDS,
+    DYNAMICS,
+    TARGETS,
+    Bound,
+    Claim,
+    asked,
+    build_decider,
+    decider,
+    under_sizes,
+)
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
@@ -114,11 +124,12 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
     def jobs() -> Sequence[Job]:
         if bound is None:
             subject = subject_of(dynamics)
-            return [partial(_finding, claim, partial(find, decider(claim), subject)) for claim in claims]
+            return [partial(_finding, claim, dynamics, partial(find, decider(claim), subject)) for claim in claims]
         stages = Stages(bound.build, dynamics)
         jobs = [(claim, _in_build(claim, bound, stages)) for claim in claims]
         return [
-            partial(_finding, claim, partial(of_bending, claim.id, bound.build, dynamics, job)) for claim, job in jobs
+            partial(_finding, claim, bound, partial(of_bending, claim.id, bound.build, dynamics, job))
+            for claim, job in jobs
         ]
 
     return Asked(claims, jobs)
@@ -129,25 +140,25 @@ def _in_build(claim: Claim[Subject, Dynamics], bound: Bound, stages: Stages) -> 
     return partial(decided_in, decider(claim), stages) if own is None else partial(own, bound)
 
 
-def _finding(claim: Claim[Any, Any], decide: Callable[[], Answer]) -> Finding:
-    return claim.finding(decide())
+def _finding(claim: Claim[Any, Any], document: Dynamics | Target | Bound, decide: Callable[[], Answer]) -> Finding:
+    return claim.finding(under_sizes(claim, document, decide()))
 
 
-def _of_target(target: Target, build: Build | None = None) -> Asked:
-    claims = asked(TARGETS, target, in_build=build is not None)
+def _of_target(target: Target, bound: Bound | None = None) -> Asked:
+    claims = asked(TARGETS, target, in_build=bound is not None)
 
     def job(claim: Claim[Target, Target]) -> Job:
-        if build is None:
-            return partial(_finding, claim, partial(of_target, claim.decide, target))
-        return partial(_finding, claim, partial(target_decided_in, claim.decide, build))
+        if bound is None:
+            return partial(_finding, claim, target, partial(of_target, claim.decide, target))
+        return partial(_finding, claim, bound, partial(target_decided_in, claim.decide, bound.build))
 
     return Asked(claims, lambda: [job(claim) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Asked:
     claims = asked(BUILDS, bound.build)
-    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound.build)
-    own = [partial(_finding, claim, partial(claim.decide, bound)) for claim in claims]
+    dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound)
+    own = [partial(_finding, claim, bound, partial(claim.decide, bound)) for claim in claims]
     return Asked((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.values import declared_parameters, given_arrays
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 
 Source = tuple[str, int, str]
 """A symbolic size, the number found for it, and where."""
@@ -27,6 +29,7 @@ def resolve_sizes(build: Build, data: Data) -> dict[str, int]:
         elif sizes[name] != number:
             faults.append(f"size {name}: found {sizes[name]} by {said[name]}, but {number} by {where}")
     faults += _match_target(build, sizes)
+    faults += _too_small(build, sizes, said)
     if faults:
         raise DataError(faults)
     return sizes
@@ -56,6 +59,17 @@ def _sources(build: Build, data: Data) -> Iterator[Source]:
             for size, number in zip(parameter.shape.sizes, arrays[parameter.name].shape, strict=False):
                 if isinstance(size, str):
                     yield size, number, f"the value of `{parameter.name}`"
+
+
+def _too_small(build: Build, sizes: Mapping[str, int], said: Mapping[str, str]) -> Iterator[str]:
+    """Yield a fault for each size at which a position that a formula names does not exist."""
+    stated = [formula for _, formula in (*build.bind, *build.init)]
+    stated += [build.V, *stated_formulas(build.dynamics), *stated_formulas(build.target)]
+    for size, least in smallest_sizes(Declarations(), stated).items():
+        if sizes.get(size, least) < least:
+            where = said.get(size, f"the blocks of {build.target.name}")
+            problem = f"size {size}: found {sizes[size]} by {where}, but a formula names position {least - 1}"
+            yield f"{problem}, counted from 0; expected {size} >= {least}"
 
 
 def _match_target(build: Build, sizes: dict[str, int]) -> Iterator[str]:

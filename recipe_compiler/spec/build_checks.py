@@ -1,18 +1,24 @@
 """What has to fit together in a build: names, target and potential, scheme, run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
-from recipe_compiler.formula.build import parts
-from recipe_compiler.formula.declaration import Block, Domain, Parameter
-from recipe_compiler.formula.expression import Entry, Formula
+from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.spec.positions import smallest_sizes
 from recipe_compiler.spec.schema import BuildDocument
 
 MAX_DRAW_BYTES = 8 * 2**30
+
+
+Rows = tuple[tuple[Fraction, ...], ...]
+FixedSize = tuple[int, tuple[str, ...]]
+"""A number and the path of the entry that gives it to a size."""
 
 
 def known_sizes(document: BuildDocument) -> dict[str, int]:
@@ -124,23 +130,30 @@ def check_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> Non
         page.fault(("scheme", "order"), "scheme.order", problem, "momenta first is the more accurate order")
 
 
-def check_positions(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> None:
-    """Add a fault for each `theta[k]` of a size that the build fixes at k or less."""
-    sizes = known_sizes(document)
-    stack: list[Formula] = [
-        dynamics.H,
-        *(entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row),
-    ]
-    stack += [f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None]
-    while stack:
-        node = stack.pop()
-        stack += parts(node)
-        if not isinstance(node, Entry):
-            continue
-        for size, at in zip(node.arg.shape.sizes, node.at, strict=True):
-            if isinstance(size, str) and at >= sizes.get(size, at + 1):
-                problem = f"found {size} = {sizes[size]} with a formula that uses position {at}, counted from 0"
-                page.fault(("sizes", size), f"sizes.{size}", f"{problem}; expected {size} >= {at + 1}")
+def check_positions(page: Page, fixed: Mapping[str, FixedSize], formulas: Iterable[Formula]) -> None:
+    """Add a fault for each size that is fixed at k or less where a formula reads `theta[k]`."""
+    for size, least in smallest_sizes(Declarations(), formulas).items():
+        number, path = fixed.get(size, (least, ()))
+        if number < least:
+            problem = f"found {size} = {number} with a formula that uses position {least - 1}, counted from 0"
+            page.fault(path, ".".join(path), f"{problem}; expected {size} >= {least}")
+
+
+def fixed_sizes(
+    document: BuildDocument, dynamics: Dynamics, target: Target, values: Iterable[tuple[Parameter, Rows]]
+) -> dict[str, FixedSize]:
+    """Return the sizes that values, the target's shapes and `sizes` fix, with the entry that says so."""
+    found: dict[str, FixedSize] = {}
+    for parameter, rows in values:
+        for size, number in zip((parameter.shape.rows, parameter.shape.cols), (len(rows), len(rows[0])), strict=True):
+            if isinstance(size, str):
+                found[size] = (number, ("parameters", parameter.name, "value"))
+    known = known_sizes(document)
+    total = _total(target.declarations.blocks, known)
+    for block in potential_blocks(dynamics)[:1]:
+        if isinstance(block.shape.rows, str) and isinstance(total, int):
+            found[block.shape.rows] = (total, ("target",))
+    return found | {size: (number, ("sizes", size)) for size, number in known.items()}
 
 
 def no_lanes(target: Target, generator: str) -> str:

@@ -1,6 +1,6 @@
 """Builds from their documents: dynamics, target, what is bound, the values, the scheme and the run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +12,14 @@ from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.binding import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
+    Rows,
     check_domains,
     check_positions,
     check_run,
     check_scheme,
     check_target_fits,
     check_unique_names,
+    fixed_sizes,
     known_sizes,
     potential_blocks,
 )
@@ -35,6 +37,7 @@ from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
 from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.places import source_of
+from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.schema import BuildDocument
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
@@ -80,7 +83,6 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
     check_scheme(page, document, dynamics)
-    check_positions(page, document, dynamics, target)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     bind = read_bindings(page, tuple(document.bind), dynamics, scope)
@@ -90,7 +92,13 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
     values = _values(page, document, dynamics, target, parameters, around.folder)
-    _check_lengths(page, (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters), values)
+    declared = (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters)
+    numbers = {name: value.numbers for name, value in values}
+    valued = [(p, rows) for p in declared if (rows := numbers.get(p.name))]
+    _check_lengths(page, valued)
+    stated = [formula for _, formula in (*bind, *init)] + ([] if V is None else [V])
+    stated += [*stated_formulas(dynamics), *stated_formulas(target)]
+    check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
     check_run(page, document, target)
     check_minibatch(page, document)
@@ -193,15 +201,11 @@ def _check_sizes(
             page.fault(("sizes", size), f"sizes.{size}", problem, nearest(size, known))
 
 
-def _check_lengths(page: Page, parameters: tuple[Parameter, ...], values: tuple[tuple[str, Value], ...]) -> None:
+def _check_lengths(page: Page, valued: Sequence[tuple[Parameter, Rows]]) -> None:
     """Add a fault where two values give one size different numbers."""
-    given = dict(values)
     seen: dict[str, tuple[int, str]] = {}
-    for parameter in parameters:
-        value = given.get(parameter.name)
-        if value is None or value.numbers is None:
-            continue
-        name, rows = parameter.name, value.numbers
+    for parameter, rows in valued:
+        name = parameter.name
         for size, length in zip((parameter.shape.rows, parameter.shape.cols), (len(rows), len(rows[0])), strict=True):
             other, of = seen.setdefault(size, (length, name)) if isinstance(size, str) else (length, name)
             if other != length:

@@ -4,11 +4,13 @@
 here alone. `recheck.py`, which imports nothing of this package, has a copy of its own, which a test holds equal.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.positions import declared_formulas, stated_formulas
 from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
 from recipe_compiler.verify.builds.assumptions import assumes, assumptions
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
@@ -23,8 +25,8 @@ from recipe_compiler.verify.builds.noise_budget import noise_budget
 from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
-from recipe_compiler.verify.core.build_values import at_values
-from recipe_compiler.verify.core.obligations import obliged
+from recipe_compiler.verify.core.build_values import at_values, known_sizes
+from recipe_compiler.verify.core.obligations import at_positions, obliged, read_by
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
@@ -256,6 +258,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         explosion,
         states_equation,
         EQUATION,
+        beside=("lyapunov",),
         required=False,
         stops=True,
         in_build=explosion_in,
@@ -316,6 +319,24 @@ def asked(
 ) -> tuple[Claim[Asked, Document], ...]:
     """Return the claims of a table that a document is asked, by itself or within a build, in order."""
     return tuple(claim for claim in table if claim.applies(document) and not (in_build and claim.alone))
+
+
+def under_sizes(claim: Claim[Any, Any], document: Dynamics | Target | Bound, found: Answer) -> Answer:
+    """Return what a claim says of a document, given the sizes that positions in what it reads need: d >= 2."""
+    if not isinstance(document, Bound):
+        return at_positions(found, _read(claim, document))
+    build, bound = document.build, document.dynamics
+    about_target = claim.in_build is not None or claim in (*TARGETS, *BUILDS)
+    formulas = [*_read(claim, bound), *(stated_formulas(build.target) if about_target else ())]
+    return at_positions(found, [*formulas, build.V], {*known_sizes(build, bound), *known_sizes(build, build.target)})
+
+
+def _read(claim: Claim[Any, Any], document: Dynamics | Target) -> Iterator[Formula]:
+    if claim not in DYNAMICS or isinstance(document, Target):
+        yield from stated_formulas(document)
+    elif claim.reads is not None:
+        yield from declared_formulas(document.declarations)
+        yield from read_by(document, (*claim.reads, *claim.beside))
 
 
 def explained(topic: Topic) -> frozenset[str]:

@@ -34,6 +34,15 @@ def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
         raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
 
 
+def _check_sizes(sizes, least):
+    """Check that sizes are as large as the positions that the formulas name ask for. Raises ValueError."""
+    for size, number in least.items():
+        if sizes.get(size, number) < number:
+            raise ValueError(
+                f"{size}: found {sizes[size]}, expected {number} or more: a formula names position {number - 1}"
+            )
+
+
 def _check_finite(name, array):
     """Check that all entries of an array are finite numbers. Raises ValueError."""
     bad = np.argwhere(~np.isfinite(array))

@@ -8,7 +8,7 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.repair.changes import head
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Verdict
-from recipe_compiler.verify.claims import DYNAMICS, Claim, asked, decider
+from recipe_compiler.verify.claims import DYNAMICS, Claim, asked, decider, under_sizes
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 _HEADS: Mapping[str, frozenset[str]] = {
@@ -63,7 +63,7 @@ def _decided(claim: Claim[Subject, Dynamics], subject: Subject, end: float) -> F
     if time.process_time() > end:
         return None
     try:
-        return claim.finding(find(decider(claim), subject))
+        return claim.finding(under_sizes(claim, subject.dynamics, find(decider(claim), subject)))
     except DocumentError:
         return None
 

@@ -4,7 +4,7 @@ What holds for every value of what is declared holds for the build's. Where that
 decided at the values and sizes that the build gives; a refutation then names no others.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import sympy
@@ -16,10 +16,11 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
-from recipe_compiler.verify.core.sizes import Sizes, formulas_of
+from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, at_sizes, find, subject_of
 
 Claim = Callable[[Subject], Answer]
@@ -139,23 +140,13 @@ def _of_free(found: Answer, document: Dynamics | Target) -> Answer:
 def _unvalued(document: Dynamics | Target) -> set[str]:
     """Return the parameters and data in the formulas of a document that have no value."""
     declared = document.declarations
-    return set().union(*(unknown_names(formula, declared) for formula in _stated(document)))
+    return set().union(*(unknown_names(formula, declared) for formula in stated_formulas(document)))
 
 
 def unknown_names(formula: Formula, declared: Declarations) -> set[str]:
     """Return the parameters and data in a formula that have no value."""
     free = {p.name for p in declared.parameters if p.value is None and p.default is None}
     return set(dependence(formula).names) & (free | {datum.name for datum in declared.data})
-
-
-def _stated(document: Dynamics | Target) -> Iterator[Formula]:
-    if isinstance(document, Dynamics):
-        yield from formulas_of(document)
-        yield from (formula for _, formula in (*(document.claims.marginal or ()), *(document.claims.update or ())))
-    else:
-        stated = (document.potential, document.log_prior, document.log_likelihood)
-        yield from (formula for formula in stated if formula is not None)
-    yield from (bound for block in document.declarations.blocks for bound in block.domain.bounds)
 
 
 def _sizes_of(found: Answer, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:

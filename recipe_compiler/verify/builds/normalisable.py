@@ -13,6 +13,7 @@ from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import Leaf
@@ -24,7 +25,7 @@ from recipe_compiler.verify.core.build_values import known_sizes, settled, sharp
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
-from recipe_compiler.verify.core.sizes import LARGEST, Sizes, smallest_sizes
+from recipe_compiler.verify.core.sizes import LARGEST, Sizes
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.coercive import finite
@@ -248,7 +249,7 @@ def _leaf(target: Target, sizes: Sizes) -> Leaf:
 
 def _sizes(target: Target) -> tuple[Sizes, ...]:
     """Return the sizes the second engine looks at: all symbolic ones alike, from the smallest allowed."""
-    smallest = smallest_sizes(target.declarations, [formula for _, formula in _formulas(target)])
+    smallest = smallest_sizes(target.declarations, stated_formulas(target))
     if not smallest:
         return ({},)
     return tuple({name: max(low, n) for name, low in smallest.items()} for n in range(1, LARGEST + 1))

@@ -13,8 +13,9 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Func
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Claims, Dynamics, Target
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.sizes import LARGEST, formulas_of, smallest_sizes, written
+from recipe_compiler.verify.core.sizes import LARGEST, written
 
 LARGEST_WRITTEN_OUT = 100
 """Documents with larger sizes are not looked at as they stand."""
@@ -66,7 +67,7 @@ def any_size(dynamics: Dynamics) -> Dynamics | None:
     def of(formula: Formula) -> Formula:
         return _renamed(formula, names)
 
-    if not _is_renamed([*formulas_of(dynamics), *_stated(dynamics.claims)], names):
+    if not _is_renamed(stated_formulas(dynamics), names):
         return None
     wide = replace(
         dynamics,
@@ -76,7 +77,7 @@ def any_size(dynamics: Dynamics) -> Dynamics | None:
         Q=_matrix(dynamics.Q, of),
         claims=_claims(dynamics.claims, names),
     )
-    return wide if _is_small(smallest_sizes(wide.declarations, formulas_of(wide))) else None
+    return wide if _is_small(smallest_sizes(wide.declarations, stated_formulas(wide))) else None
 
 
 def any_size_of_target(target: Target) -> Target | None:
@@ -84,24 +85,18 @@ def any_size_of_target(target: Target) -> Target | None:
     names = _names(target.declarations)
     if not names:
         return None
-    stated = (target.potential, target.log_prior, target.log_likelihood)
-    if not _is_renamed([f for f in stated if f is not None], names):
+    if not _is_renamed(stated_formulas(target), names):
         return None
+    stated = (target.potential, target.log_prior, target.log_likelihood)
     potential, prior, likelihood = (None if f is None else _renamed(f, names) for f in stated)
     declarations = _declarations(target.declarations, names)
     wide = replace(target, declarations=declarations, potential=potential, log_prior=prior, log_likelihood=likelihood)
-    small = _is_small(smallest_sizes(declarations, [f for f in (potential, prior, likelihood) if f is not None]))
-    return wide if small else None
+    return wide if _is_small(smallest_sizes(declarations, stated_formulas(wide))) else None
 
 
 def _is_small(sizes: dict[str, int]) -> bool:
     """Whether literal positions leave small sizes to look at."""
     return max(sizes.values(), default=0) <= LARGEST
-
-
-def _stated(claims: Claims) -> list[Formula]:
-    stated = [formula for named in (claims.marginal, claims.update) for _, formula in named or ()]
-    return [*stated, *(() if claims.lyapunov is None else (claims.lyapunov,))]
 
 
 def _is_renamed(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
@@ -168,7 +163,8 @@ def _declarations(declared: Declarations, names: dict[int, str]) -> Declarations
 
 
 def _block(block: Block, names: dict[int, str]) -> Block:
-    return replace(block, shape=_resized(block.shape, names))
+    bounds = tuple(_renamed(bound, names) for bound in block.domain.bounds)
+    return replace(block, shape=_resized(block.shape, names), domain=replace(block.domain, bounds=bounds))
 
 
 def _claims(claims: Claims, names: dict[int, str]) -> Claims:

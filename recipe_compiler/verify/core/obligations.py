@@ -4,13 +4,14 @@ A formula that has no value somewhere says nothing there, true or false: nothing
 claim in one place, beside what each asks for itself (smoothness, null sets, finite integrals).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.formula.declaration import Declarations, Domain
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.positions import NONE_KNOWN, size_conditions
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.core.premises import values
 from recipe_compiler.verify.core.subject import Subject
@@ -29,9 +30,31 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
     "diffusion": lambda dynamics: _places(dynamics.claims.diffusion),
     "drift": lambda dynamics: (formula for _, formula in dynamics.claims.drift or ()),
     "marginal": lambda dynamics: (formula for _, formula in dynamics.claims.marginal or ()),
+    "lyapunov": lambda dynamics: iter(() if dynamics.claims.lyapunov is None else (dynamics.claims.lyapunov,)),
     "update": lambda dynamics: (formula for _, formula in dynamics.claims.update or ()),
 }
 """Entries of a document to their formulas."""
+
+
+def read_by(dynamics: Dynamics, entries: Iterable[str]) -> Iterator[Formula]:
+    """Yield the formulas of entries."""
+    return (formula for entry in entries for formula in ENTRIES[entry](dynamics))
+
+
+def at_positions(found: Answer, formulas: Iterable[Formula], known: Set[str] = NONE_KNOWN) -> Answer:
+    """Return an answer given that all positions that formulas name exist: `theta[1]` is for d >= 2.
+
+    Args:
+        found: what a claim says.
+        formulas: what it is about.
+        known: sizes that the document gives a number.
+    """
+    own = set() if isinstance(found.for_d, str) else {name for name, _ in found.for_d}
+    needed = size_conditions(formulas, known | own)
+    if not needed:
+        return found
+    given = tuple(sorted({*found.decision.given, *needed}))
+    return replace(found, decision=replace(found.decision, given=given))
 
 
 def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None) -> Answer:
@@ -46,7 +69,7 @@ def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: 
     if not isinstance(found.decision, Proved):
         return found
     needed = _bounds(dynamics.declarations)
-    needed |= values((formula for entry in reads for formula in ENTRIES[entry](dynamics)), dynamics.declarations)
+    needed |= values(read_by(dynamics, reads), dynamics.declarations)
     left = [f"not shown: {what}" for what in needed.open]
     left += [subject.contradiction] if subject is not None and subject.contradiction else []
     if left:

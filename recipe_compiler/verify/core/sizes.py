@@ -1,13 +1,11 @@
 """At which sizes the second engine looks: 1, 2, 3 in all combinations, from the smallest size the formulas allow."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from types import MappingProxyType
 
-from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 
 Sizes = dict[str, int]
 
@@ -21,40 +19,12 @@ MANY = 3
 """With more symbolic sizes than this, not all combinations up to 3 are looked at but those up to 2, and all 3."""
 
 
-def formulas_of(dynamics: Dynamics) -> Iterator[Formula]:
-    """Yield every formula of a dynamics."""
-    yield dynamics.H
-    for matrix in (dynamics.D, dynamics.Q, dynamics.claims.diffusion):
-        for row in matrix or ():
-            yield from row
-    for _, claimed in dynamics.claims.drift or ():
-        yield claimed
-    if dynamics.claims.lyapunov is not None:
-        yield dynamics.claims.lyapunov
-    for compare in dynamics.declarations.assume:
-        yield compare.left
-        yield compare.right
-
-
-def smallest_sizes(declarations: Declarations, formulas: Iterable[Formula]) -> Sizes:
-    """Return the smallest sizes at which every literal position (`theta[2]`) exists."""
-    found = dict.fromkeys(declarations.sizes, 1)
-    for formula in formulas:
-        for node in nodes(formula):
-            if not isinstance(node, Entry):
-                continue
-            for size, position in zip(node.arg.shape.sizes, node.at, strict=True):
-                if isinstance(size, str):
-                    found[size] = max(found.get(size, 1), position + 1)
-    return found
-
-
 def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
     """Return the sizes to look at, small ones first; one empty choice if the document fixes them all.
 
     Sizes that are known, as those of a build, have no other value.
     """
-    smallest = smallest_sizes(dynamics.declarations, formulas_of(dynamics))
+    smallest = smallest_sizes(dynamics.declarations, stated_formulas(dynamics))
     names = list(smallest)
     top = LARGEST if len(names) <= MANY else LARGEST - 1
     free = {name: range(low, max(top, low + 1) + 1) for name, low in smallest.items()}

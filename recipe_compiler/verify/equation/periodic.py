@@ -38,9 +38,10 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
-from recipe_compiler.verify.core.sizes import Sizes, smallest_sizes
+from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 
 TURN = Multiply(Number(Fraction(2)), Pi(), SCALAR)
@@ -67,7 +68,7 @@ def periodic(subject: Subject) -> Answer:
 def target_periodic(target: Target) -> Answer:
     """Decide that the log posterior is periodic in every block on a circle."""
     stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
-    sizes = (smallest_sizes(target.declarations, stated),)
+    sizes = (smallest_sizes(target.declarations, stated_formulas(target)),)
     return _answer(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
 
 

@@ -11,10 +11,10 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula, Pi, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.positions import equation_formulas
 from recipe_compiler.tensor.atoms import Factor
 from recipe_compiler.tensor.terms import Base, Component, SizeNumber, Tensor, Term
 from recipe_compiler.tensor.terms import Pi as PiAtom
-from recipe_compiler.verify.core.sizes import formulas_of
 from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_drift, candidates
 from recipe_compiler.verify.recover.ingredients import gathered
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
@@ -25,7 +25,7 @@ from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple,
 def from_library(problem: Problem) -> Proposal | str:
     """Return a Q made of what occurs in the document, or what was tried."""
     declarations = problem.dynamics.declarations
-    material = gathered(problem.calculus, declarations, list(formulas_of(problem.dynamics)))
+    material = gathered(problem.calculus, declarations, list(equation_formulas(problem.dynamics)))
     indeterminates = Indeterminates()
     target = _column(problem.wanted(), declarations, indeterminates)
     listed: list[Candidate] = []
