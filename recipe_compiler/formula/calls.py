@@ -4,6 +4,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context, is_scalar, may_be_square
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.names import NO_UNIT, bare_identities
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.unknowns import is_open, product_size
 
@@ -89,7 +90,9 @@ def _elementwise(part: tree.Call, args: tuple[Formula, ...], context: Context) -
     shape = context.shape(args[0])
     if may_be_square(shape):
         what = "a scalar or a vector"
-        return _expected(part, 0, args, what, context, "functions act entry by entry, never as functions of a matrix")
+        hint = "functions act entry by entry, never as functions of a matrix"
+        own = any(bare_identities(part.args[0], square=False)) and is_open(shape.rows)
+        return _expected(part, 0, args, what, context, f"{hint}; {NO_UNIT}" if own else hint)
     return ex.Apply(part.name, args, shape)
 
 

@@ -20,6 +20,8 @@ class Scope:
     """Whether eps, N(0, cov), next(b) and grad_tilde(U, b) are allowed."""
     noise: tuple[Block, ...] = ()
     """Declared standard normal draws, of claimed updates."""
+    square: bool = False
+    """Whether the whole formula stands at a place of a matrix: there `I` is the identity of a scalar, too."""
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Untyped tree to typed formula: names are looked up, shapes checked, and the sizes of `0`, `I` and `ones` found."""
 
+from collections.abc import Set
 from fractions import Fraction
 
 from recipe_compiler.errors import ModelError, Place, SpecError
@@ -10,7 +11,15 @@ from recipe_compiler.formula.calls import ARITY, apply_calculus, apply_function
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_scalar
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.names import LANGUAGE, block_named, language_constant, no_function, resolve_name
+from recipe_compiler.formula.names import (
+    LANGUAGE,
+    NO_UNIT,
+    bare_identities,
+    block_named,
+    language_constant,
+    no_function,
+    resolve_name,
+)
 from recipe_compiler.formula.products import Factor, join_factors, raise_power, reciprocal
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.spelled_cases import JOINTS
@@ -50,7 +59,7 @@ def elaborate(formula: tree.Tree, scope: Scope, expected: Shape | None, entry: s
             context.fault(formula, f"found a comparison, expected a {expected}")
     else:
         typed = _infer(plain, context, expected)
-    _settle(context)
+    _settle(context, {id(part) for part in bare_identities(plain, square=scope.square)})
     if typed is None or context.faults:
         raise ModelError(context.faults)
     return _resolved(typed, context)
@@ -287,8 +296,11 @@ def _declared_function(part: tree.Call, declared: Function, context: Context) ->
     return None
 
 
-def _settle(context: Context) -> None:
-    """Let a zero that nothing determines be the number 0; note every other size that is left open."""
+def _settle(context: Context, bare: Set[int]) -> None:
+    """Let a zero that nothing determines be the number 0; note every other size that is left open.
+
+    An `I` that stands where no matrix can be, `bare` by identity, is not taken for the number 1: another was meant.
+    """
     for _, written, shape in context.opened:
         known = context.unknowns.shape(shape)
         if written == "0" and is_open(known.rows) and is_open(known.cols):
@@ -299,6 +311,9 @@ def _settle(context: Context) -> None:
         known = context.unknowns.shape(shape)
         if is_open(known.rows) or is_open(known.cols):
             context.fault(part, f"nothing determines the size of this {written}", "put it beside a declared name")
+        elif known == SCALAR and id(part) in bare:
+            hint = "leave it out, or declare the scalar that it stands for"
+            context.fault(part, f"found I where a scalar stands: {NO_UNIT}", hint)
 
 
 def _resolved(formula: Formula, context: Context) -> Formula:

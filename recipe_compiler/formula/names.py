@@ -1,6 +1,7 @@
 """What a name means: what the document declares wins over every constant and function of the language."""
 
 import difflib
+from collections.abc import Iterator
 
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
@@ -10,6 +11,7 @@ from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
 CONSTANTS = ("I", "ones", "pi")
+NO_UNIT = "I is the identity matrix; the imaginary unit is not of the language, whose numbers are real"
 LANGUAGE = ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where"}
 """Functions of the language that every formula may use."""
 WRITE_INSTEAD = {
@@ -112,6 +114,29 @@ def language_constant(part: tree.Name | tree.Constant, context: Context) -> Form
             return ex.Filled(1, shape)
         case _:
             return None
+
+
+def bare_identities(part: tree.Tree, *, square: bool) -> Iterator[tree.Tree]:
+    """Yield every `I` that stands where no matrix can.
+
+    One can as a factor of `@`, in a function of matrices, in the covariance of a draw, and anywhere in what is itself
+    at a `square` place of a matrix, but for what is computed entry by entry.
+    """
+    match part:
+        case tree.Name("I") | tree.Constant("I"):
+            if not square:
+                yield part
+        case tree.Product(factors, operators):
+            around = ("*", *operators, "*")
+            for k, factor in enumerate(factors):
+                yield from bare_identities(factor, square=square or "@" in around[k : k + 2])
+        case tree.Call(name):
+            inner = name in ex.MATRIX_FUNCTIONS or name in ex.UPDATE_FUNCTIONS
+            for arg in part.args:
+                yield from bare_identities(arg, square=inner)
+        case _:
+            for inner in tree.children(part):
+                yield from bare_identities(inner, square=square)
 
 
 def _undeclared(part: tree.Name, context: Context) -> None:

@@ -135,6 +135,8 @@ def expression(obj: object) -> Expression:
         return Expression(literal(number))
     if isinstance(obj, sympy.Basic | sympy.MatrixBase):
         return Expression(sympy_tree(obj), sympy_names(obj))
+    if isinstance(obj, complex):
+        raise refusal(f"found the complex number {obj}, expected a real one", "formulas are of real numbers")
     kind = type(obj)
     raise refusal(f"found an object of class {kind.__module__}.{kind.__qualname__}, expected a formula")
 

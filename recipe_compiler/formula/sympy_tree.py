@@ -40,7 +40,7 @@ def sympy_tree(obj: Object, depth: int = 0) -> Tree:
     found = _number(obj) or _name(obj) or _arithmetic(obj, read) or _matrix(obj, read) or _function(obj, read)
     if found is None:
         kind = type(obj)
-        hint = WRITE_INSTEAD.get(kind.__name__, "")
+        hint = "formulas are of real numbers" if obj.has(sympy.I) else WRITE_INSTEAD.get(kind.__name__, "")
         raise refusal(f"found a SymPy object of class {kind.__name__}, which formulas do not have", hint)
     return found
 

@@ -179,7 +179,9 @@ def _mapped(name: str, what: str, dynamics: Dynamics) -> Given:
         if what in declarations.sizes:
             return Given(name, "size", size=what)
     entry = f"--map {name}"
-    formula = elaborate(parse(what, entry, Place("", 1, 1)), Scope(declarations), None, entry, Place("", 1, 1))
+    formula = elaborate(
+        parse(what, entry, Place("", 1, 1)), Scope(declarations, square=True), None, entry, Place("", 1, 1)
+    )
     item = declarations.find(formula.name) if isinstance(formula, Symbol) else None
     if isinstance(item, Block):
         return Given(name, "formula", formula, (), item)

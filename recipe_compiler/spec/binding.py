@@ -1,5 +1,7 @@
 """Formulas that a build binds to parameters and functions of its dynamics."""
 
+from dataclasses import replace
+
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
@@ -36,7 +38,7 @@ def read_bindings(
             expected = f"expected a parameter or function of the dynamics ({', '.join(known) or 'there are none'})"
             page.fault(path, label, f"found `{name}`, {expected}", nearest(name, known))
         else:
-            formula = page.formula(label, scope, item.shape, *path)
+            formula = page.formula(label, replace(scope, square=True), item.shape, *path)
             if formula is not None:
                 _check_dependence(page, item, formula)
                 found.append((name, formula))

@@ -66,7 +66,7 @@ def with_defaults(page: Page, declarations: Declarations) -> Declarations:
     for parameter in declarations.parameters:
         path = ("parameters", parameter.name, "default")
         entry = ".".join(path)
-        default = page.formula(entry, Scope(declarations), parameter.shape, *path)
+        default = page.formula(entry, Scope(declarations, square=True), parameter.shape, *path)
         if default is not None and (used := dependence(default).names):
             page.fault(path, entry, f"found `{used[0]}` in a default, expected numbers and sizes alone")
         parameters.append(replace(parameter, default=default))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -224,7 +224,7 @@ def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, sco
     path = ("gradient_noise", "V")
     if page.node(*path) is None:
         return zero(shape)
-    V = page.formula("gradient_noise.V", scope, shape, *path)
+    V = page.formula("gradient_noise.V", replace(scope, square=True), shape, *path)
     if V is not None and document.variant == "full" and zero(shape) != V:
         page.fault(
             path, ".".join(path), "found gradient noise of a full gradient, expected 0", "use variant: minibatch"

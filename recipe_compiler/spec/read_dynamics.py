@@ -87,7 +87,7 @@ def place_shape(row: Block, col: Block) -> Shape:
 
 def read_matrix(page: Page, name: str, scope: Scope, places: list[tuple[str, Place]], *path: str) -> Blocks | None:
     """Return a block matrix, None if it is left out or faulty; the places of its entries are added to `places`."""
-    node, blocks = page.node(*path), scope.declarations.blocks
+    node, blocks, at_place = page.node(*path), scope.declarations.blocks, replace(scope, square=True)
     if node is None:
         return None
     rows = block_rows(node, name, tuple(block.name for block in blocks), page.faults)
@@ -98,7 +98,7 @@ def read_matrix(page: Page, name: str, scope: Scope, places: list[tuple[str, Pla
             entry = Entry(f"{name}[{row.name},{col.name}]", text)
             places.append((entry.name, text.place))
             shape = place_shape(row, col)
-            line.append(page.faults.catch(lambda entry=entry, shape=shape: entry.formula(scope, shape)))
+            line.append(page.faults.catch(lambda entry=entry, shape=shape: entry.formula(at_place, shape)))
         matrix.append(tuple(line))
     known = tuple(tuple(entry for entry in line if entry is not None) for line in matrix)
     return known if known and known == tuple(matrix) else None

@@ -42,7 +42,8 @@ def declarations() -> Declarations:
 def typed(declarations: Declarations) -> Typed:
     """Read and type a text against the declarations above."""
 
-    def read(text: str, expected: Shape | None = SCALAR, *, update: bool = False) -> Formula:
-        return elaborate(parse(text, "H", WHERE), Scope(declarations, update), expected, "H", WHERE)
+    def read(text: str, expected: Shape | None = SCALAR, *, update: bool = False, square: bool = False) -> Formula:
+        scope = Scope(declarations, update, square=square)
+        return elaborate(parse(text, "H", WHERE), scope, expected, "H", WHERE)
 
     return read

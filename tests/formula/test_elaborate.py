@@ -48,8 +48,23 @@ def test_zero_fits_any_place(typed, place: Shape, zero):
 
 def test_identity_takes_the_size_of_its_place_and_is_one_at_a_scalar_place(typed):
     assert typed("I", SQUARE) == ex.Identity("d")
-    assert typed("c*I", SCALAR) == ex.Multiply(C, ex.Number(Fraction(1)), SCALAR)
+    assert typed("c*I", SCALAR, square=True) == ex.Multiply(C, ex.Number(Fraction(1)), SCALAR)
     assert typed("inv(I)") == ex.Number(Fraction(1))
+    assert typed("xi + N(0, c*I)", update=True).shape == SCALAR
+
+
+@pytest.mark.parametrize("text", ["1.0*I*xi", "c + I", "xi**I", "-I", "where(xi > I, 1, 0)", "I*norm2(r)", "2*I + c"])
+def test_an_identity_where_a_scalar_stands_is_not_the_number_one(typed, text: str):
+    (fault,) = faults(typed, text)
+    assert fault.problem.startswith("found I where a scalar stands: I is the identity matrix; the imaginary unit is")
+    assert fault.where.column == WHERE.column + text.index("I")
+
+
+def test_the_imaginary_unit_in_a_function_is_named(typed):
+    (fault,) = faults(typed, "exp(I*xi)")
+    assert "imaginary unit is not of the language" in fault.hint
+    (fault,) = faults(typed, "exp(M)")
+    assert "imaginary" not in fault.hint
 
 
 def test_sizes_are_found_from_the_neighbours(typed):

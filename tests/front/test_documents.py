@@ -146,3 +146,11 @@ def test_a_specification_in_python_is_read_without_the_stages_behind_it() -> Non
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("unit", [1j, sympy.I])
+def test_complex_numbers_are_refused_by_name(unit: object) -> None:
+    x = rc.scalar("x")
+    with pytest.raises(rc.SpecError) as caught:
+        rc.Dynamics(name="c", state=[x], H=unit * sympy.Symbol("x", real=True), D=[[1]], Q=[[0]])
+    assert "formulas are of real numbers" in str(caught.value)

@@ -137,6 +137,21 @@ def test_uniqueness_rests_on_the_growth_that_keeps_chains_finite() -> None:
     assert "chains do not explode in finite time" not in found.decision.given
 
 
+def test_uniqueness_says_what_explosion_leaves_open(tmp_path: Path) -> None:
+    path = tmp_path / "heavy.yaml"
+    path.write_text("name: h\nstate: {x: {shape: 2}}\nH: 3*log(1 + norm2(x))\nD: [[NOISE]]\nQ: [[0]]\n")
+    text = path.read_text()
+    for noise, left_open in (("'I*(1 + norm2(x)**3)'", True), ("I", False)):
+        path.write_text(text.replace("NOISE", noise))
+        report = check(load_dynamics(path))
+        decision = {finding.id: finding.decision for finding in report.findings}
+        assert isinstance(decision["explosion"], Undecided) is left_open
+        assert isinstance(decision["unique"], Proved)
+        assert ("chains do not explode in finite time" in decision["unique"].given) is left_open
+        assert any("`explosion` leaves open" in note for note in decision["unique"].remarks) is left_open
+        assert ("leaves open" in str(report)) is left_open
+
+
 def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
     body = "name: w\nstate: {x: {shape: 2}}\nH: norm2(x)/2\nD: [[I]]\nQ: [[0]]\nclaims: {lyapunov: NEW}\n"

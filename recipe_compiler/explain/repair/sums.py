@@ -200,7 +200,7 @@ def simplest(formula: Formula, declarations: Declarations) -> Formula:
 
 def read(written: str, declarations: Declarations, shape: Shape, entry: str = "formula") -> Formula:
     """Return the formula that a text states. Raises SpecError or ModelError."""
-    return elaborate(parse(written, entry, _HERE), Scope(declarations), shape, entry, _HERE)
+    return elaborate(parse(written, entry, _HERE), Scope(declarations, square=True), shape, entry, _HERE)
 
 
 def tensor_of(formula: Formula, declarations: Declarations) -> Tensor:

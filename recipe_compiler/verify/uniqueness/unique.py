@@ -43,6 +43,8 @@ from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_val
 
 POINTS = 6
 FINITE = "exp(-H) has a finite integral"
+LEFT_OPEN = f"so if {ASSUMED}, which `explosion` leaves open; where some do, exp(-H) is no stationary law at all"
+"""What a proof that takes for granted what another claim did not decide has to tell its reader."""
 
 Law = Callable[[], Answer]
 Stays = Callable[[Subject], Answer]
@@ -107,8 +109,8 @@ def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> An
         finite = stays(subject).decision
         if isinstance(finite, Refuted):
             return Answer(Undecided((f"not so: {ASSUMED}",), given=given), where=where)
-        kept = finite.given if isinstance(finite, Proved) else (ASSUMED,)
-        decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data)
+        kept, remarks = (finite.given, ()) if isinstance(finite, Proved) else ((ASSUMED,), (LEFT_OPEN,))
+        decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data, remarks)
         return Answer(decision, proof.for_d, checked_at=checked, where=where)
     hint = _hint(subject.derivation)
     other = other_law(subject, hint, at) or _behind_a_wall(subject, at, stays)
