@@ -7,12 +7,13 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.lint.formulas import formula
-from recipe_compiler.lint.gaussian_invariance import NotAffineError, kept
+from recipe_compiler.lint.gaussian_invariance import kept
 from recipe_compiler.lint.moments import is_moved
 from recipe_compiler.lint.read import NORMAL, TWO, Problem, Read, Seen, not_zero, refuted, with_needs
 from recipe_compiler.lint.series import EXACT
 from recipe_compiler.verify.equation.periodic import on_circles, once_around
 from recipe_compiler.verify.updates.expansion import ZERO
+from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 from recipe_compiler.verify.updates.step_residual import Part, residual
 
 

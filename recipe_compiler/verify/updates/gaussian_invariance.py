@@ -10,8 +10,7 @@ from fractions import Fraction
 
 from sympy import Expr
 
-from recipe_compiler.algebra.dynamics import system as second
-from recipe_compiler.algebra.scalars import matrices
+from recipe_compiler.algebra.dynamics.affine_step import affine_step, changes
 from recipe_compiler.algebra.scalars.entries import scalar
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.powers import is_draw
@@ -194,25 +193,10 @@ def conditions_at(update: Update, H: Formula, found: Refresh) -> Scalars:
         here = at_zero(moments)
         z = tuple(x for block in found.blocks for x in coordinates(block, sizes))
         places = [moments.z.index(x) for x in z]
-        slope = second.gradient(scalar(H, step.declarations, sizes), z)
-        P = tuple(second.gradient(x, z) for x in slope)
-        S = matrices.inverse(P)
-        b = [
-            matrices.total([g, *(-p * x for p, x in zip(row, z, strict=True))]) for g, row in zip(slope, P, strict=True)
-        ]
-        m = [matrices.total([-s * y for s, y in zip(row, b, strict=True)]) for row in S]
-        mean = [here.mean[k] for k in places]
-        J = tuple(second.gradient(x, z) for x in mean)
-        F = matrices.add((matrices.identity(len(z)), J))
-        shift = [y - x for y, x in zip(m, z, strict=True)]
-        means = [
-            matrices.total([x, *(j * s for j, s in zip(row, shift, strict=True))])
-            for x, row in zip(mean, J, strict=True)
-        ]
+        mean = tuple(here.mean[k] for k in places)
         noise = tuple(tuple(here.covariance[k][n] for n in places) for k in places)
-        less = tuple(tuple(-x for x in row) for row in S)
-        kept = matrices.product(matrices.product(F, S), matrices.transpose(F))
-        return [*means, *(x for row in matrices.add((kept, noise, less)) for x in row)]
+        means, covariances = changes(affine_step(scalar(H, step.declarations, sizes), z, mean, noise))
+        return [*means, *(x for row in covariances for x in row)]
 
     return guarded(entries)
 

@@ -1,0 +1,65 @@
+"""A step z' = F z + g + N(0, Sigma) in scalars, and what it does to a Gaussian law exp(-H) of z.
+
+With precision P, mean m and S = inv(P) the law stays as it is if and only if F m + g = m and F S F.T + Sigma = S.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics.system import Vector, gradient
+from recipe_compiler.algebra.scalars import matrices
+from recipe_compiler.algebra.scalars.matrices import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class AffineStep:
+    """A step and an energy; whether one is affine and the other quadratic in z is asked elsewhere."""
+
+    z: tuple[Symbol, ...]
+    slope: Vector
+    """grad H."""
+    precision: Rows
+    """P, the Hessian of H."""
+    mean: Vector
+    """E[z'] - z."""
+    jacobian: Rows
+    """F - I."""
+    noise: Rows
+    """Sigma = Cov[z']."""
+
+    @property
+    def F(self) -> Rows:
+        """Return the matrix of the step."""
+        return matrices.add((matrices.identity(len(self.z)), self.jacobian))
+
+
+def affine_step(H: Expr, z: tuple[Symbol, ...], mean: Vector, noise: Rows) -> AffineStep:
+    """Return a step by its mean change E[z'] - z and its covariance, beside the energy."""
+    slope = gradient(H, z)
+    return AffineStep(z, slope, tuple(gradient(x, z) for x in slope), mean, tuple(gradient(x, z) for x in mean), noise)
+
+
+def changes(step: AffineStep) -> tuple[Vector, Rows]:
+    """Return F m + g - m and F S F.T + Sigma - S: both vanish if and only if the law stays as it is.
+
+    Raises:
+        matrices.TooLargeError: P is too large to invert.
+    """
+    S, F = matrices.inverse(step.precision), step.F
+    lines = zip(step.slope, step.precision, strict=True)
+    offset = [matrices.total([g, *_negative_products(row, step.z)]) for g, row in lines]
+    m = [matrices.total(_negative_products(row, offset)) for row in S]
+    shift = [y - x for y, x in zip(m, step.z, strict=True)]
+    means = tuple(
+        matrices.total([x, *(j * s for j, s in zip(row, shift, strict=True))])
+        for x, row in zip(step.mean, step.jacobian, strict=True)
+    )
+    minus_S = tuple(tuple(-x for x in row) for row in S)
+    after = matrices.product(matrices.product(F, S), matrices.transpose(F))
+    return means, matrices.add((after, step.noise, minus_S))
+
+
+def _negative_products(row: Vector, x: Sequence[Expr]) -> list[Expr]:
+    return [-a * b for a, b in zip(row, x, strict=True)]
