@@ -11,14 +11,14 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.positivity.exponents import common_denominators
 from recipe_compiler.algebra.positivity.region import Region, about, given
 from recipe_compiler.algebra.positivity.scalar_reader import Reading
 from recipe_compiler.algebra.positivity.signs import Known, Signs, by_terms
 from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.quotients import Quotient, RingFullError
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.scalars.quotient_reader import with_room
+from recipe_compiler.algebra.scalars.quotients import Quotient
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, common_denominators, elementary
 
 FIRST_ROOM, LARGEST_ROOM = 16, 256
 LARGEST = 20_000
@@ -84,16 +84,10 @@ def problem(a: Rows, region: Region) -> Problem:
         NoNormalFormError: an entry that is not real, not defined or too large.
     """
     relevant = about(region, [x for row in a for x in row])
-    scalars = [x for row in a for x in row] + [fact.value for fact in relevant]
-    denominators = common_denominators(scalars)
-    room = FIRST_ROOM
-    while True:
-        try:
-            return _read(a, relevant, Reading(denominators, room))
-        except RingFullError:
-            room *= 4
-            if room > LARGEST_ROOM:
-                raise NoNormalFormError(f"more than {LARGEST_ROOM} kernels") from None
+    plain = tuple(tuple(map(elementary, row)) for row in a)
+    facts = tuple(replace(fact, value=elementary(fact.value)) for fact in relevant)
+    denominators = common_denominators([*(x for row in plain for x in row), *(fact.value for fact in facts)])
+    return with_room(lambda room: _read(plain, facts, Reading(denominators, room)), FIRST_ROOM, LARGEST_ROOM)
 
 
 def shown(p: fmpq_mpoly) -> str:

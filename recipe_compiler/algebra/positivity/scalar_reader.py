@@ -6,19 +6,22 @@ unknown function is free. A free kernel stands for more than it may be: what is 
 nothing.
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 import sympy
 from flint import arb
 from sympy import Expr
 
-from recipe_compiler.algebra.positivity.exponents import argument, powers, rewritten
 from recipe_compiler.algebra.positivity.signs import Signs, by_terms
 from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.elementwise import KERNELS
-from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, check_allowed
+from recipe_compiler.algebra.scalars.quotient_reader import Head, QuotientReader, head
+from recipe_compiler.algebra.scalars.quotients import Quotient
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument, exponent, exponent_parts
 
 PLACES = 2**20
 """Constants are enclosed between rationals with this denominator."""
@@ -33,71 +36,61 @@ class Inequality:
 
 
 class Reading:
-    """One pass over several scalars in one ring: every subexpression is read once."""
+    """The rules of one pass over several scalars in one ring, and the facts they have noted."""
 
-    def __init__(self, denominators: dict[tuple[Expr, Expr], int], room: int) -> None:
-        self.ring: Ring = quotients.ring(room)
+    def __init__(self, denominators: Mapping[tuple[object, Expr], int], room: int) -> None:
         self.denominators = denominators
         self.signs = Signs()
         self.names: list[Expr] = []
         self.facts: list[Inequality] = []
-        self.known: dict[Expr, Quotient] = {}
+        self.reader = QuotientReader(
+            room,
+            {
+                Head.INTEGER_POWER: self._integer_power,
+                Head.REAL_POWER: self._powers,
+                Head.EXPONENTIAL: self._powers,
+                Head.LOGARITHM: self._log,
+                Head.CIRCULAR: self._circular,
+                Head.MODULUS: self._abs,
+                Head.CELL: self._opaque,
+                Head.OPAQUE: self._opaque,
+                Head.FUNCTION: self._function,
+            },
+        )
+        self.ring = self.reader.ring
 
     def of(self, e: Expr) -> Quotient:
-        """Return a scalar as a quotient.
-
-        Raises:
-            NoNormalFormError: not real, not defined, or too large.
-            quotients.RingFullError: more kernels than there is room for.
-        """
-        found = self.known.get(e)
-        if found is None:
-            found = self.known[e] = self._read(e)
-        return found
+        """Return a scalar, `elementary`, as a quotient; raises as `QuotientReader.of`."""
+        return self.reader.of(e)
 
     def is_nonnegative(self, a: Quotient) -> bool:
         """Whether a quotient is nonnegative by the signs of its generators, wherever it is defined."""
         odd = [self.ring.factors[factor] for factor, n in a.bottom if n % 2]
         return all(by_terms(p, self.signs) is not None for p in (a.top, *odd))
 
-    def _name(self, e: Expr) -> object:
-        return quotients.key(self.of(e))
+    def _opaque(self, e: Expr) -> Quotient:
+        g, new = self._generator(e, e)
+        if new and e is sympy.pi:
+            self._between(g, arb.pi())
+        return g
 
-    def _read(self, e: Expr) -> Quotient:
-        check_allowed(e)
-        other = rewritten(e)
-        if other is not None:
-            return self.of(other)
-        match e:
-            case sympy.Rational():
-                return quotients.constant(int(e.p), int(e.q), self.ring)
-            case sympy.Add():
-                return quotients.add([self.of(x) for x in e.args], self.ring)
-            case sympy.Mul():
-                return self._product([self.of(x) for x in e.args])
-            case sympy.Pow() if e.exp.is_Integer:
-                return quotients.power(self.of(e.base), int(e.exp), self.ring)
-            case sympy.Pow() | sympy.exp():
-                return self._product([self._power(*part) for part in powers(e)])
-            case sympy.log():
-                return self._log(e)
-            case sympy.sin() | sympy.cos():
-                return self._circular(e)
-            case sympy.Abs():
-                return self._abs(argument(e))
-            case _ if e is sympy.E:
-                return self._power(sympy.E, sympy.Integer(1), 1, 1)
-            case _ if type(e) in KERNELS and (bound := KERNELS[type(e)].bound) is not None:
-                return self._bounded(e, bound)
-            case sympy.gamma():
-                return self._generator(("gamma", self._name(argument(e))), e, ">")[0]  # of a positive argument
-            case sympy.Symbol() | sympy.Function() | sympy.Derivative() | sympy.NumberSymbol():
-                g, new = self._generator(e, e)
-                if new and e is sympy.pi:
-                    self._between(g, arb.pi())
-                return g
-            case _:
-                raise NoNormalFormError(f"{type(e).__name__} is not known here")
+    def _function(self, e: Expr) -> Quotient:
+        kernel = KERNELS.get(type(e))
+        if kernel is not None and kernel.bound is not None:
+            return self._bounded(e, kernel.bound)
+        if isinstance(e, sympy.gamma):
+            return self._generator(("gamma", self.reader.name(argument(e))), e, ">")[0]  # of a positive argument
+        return self._opaque(e)
+
+    def _integer_power(self, e: Expr) -> Quotient:
+        base, n = cast(tuple[Expr, Expr], e.args)
+        return quotients.power(self.of(base), int(n), self.ring)
+
+    def _powers(self, e: Expr) -> Quotient:
+        """Return a real power or exponential part by part of its exponent."""
+        is_exponential = head(e) is Head.EXPONENTIAL
+        base, whole = (sympy.E, exponent(e)) if is_exponential else e.as_base_exp()
+        return self.reader.product([self._power(base, *part) for part in exponent_parts(whole)])
 
     def _generator(self, key: object, name: Expr, op: str = "") -> tuple[Quotient, bool]:
         """Return the generator of a kernel with a sign, and whether it is new."""
@@ -107,12 +100,6 @@ class Reading:
             if op:
                 self.signs.add(self.ring.numbers[key], op)
         return g, new
-
-    def _product(self, factors: list[Quotient]) -> Quotient:
-        found = self._number(1)
-        for factor in factors:
-            found = quotients.multiply(found, factor, self.ring)
-        return found
 
     def _number(self, value: int) -> Quotient:
         return quotients.constant(value, 1, self.ring)
@@ -139,11 +126,12 @@ class Reading:
         """Return `(base ** rest) ** (numerator/denominator)` by the generator `base ** (rest/least denominator)`."""
         if rest == 1 and denominator == 1 and base != sympy.E:
             return quotients.power(self.of(base), numerator, self.ring)
-        least = self.denominators.get((base, rest), denominator)
+        key = ("exp" if base == sympy.E else base, rest)
+        least = math.lcm(self.denominators.get(key, 1), denominator)
         if base == sympy.E:
             g = self._exponential(rest, least)
         else:
-            key = ("power", self._name(base), self._name(rest), least)
+            key = ("power", self.reader.name(base), self.reader.name(rest), least)
             # a real power is of a nonnegative base; one with an exponent that is no number is of a positive one
             positive = rest != 1 or base.is_positive
             g, new = self._generator(key, base ** (rest / least), ">" if positive else ">=")
@@ -158,7 +146,7 @@ class Reading:
         if new:
             one = self._number(1)
             self._fact(g, self._minus(one), self._minus(t))
-            self._fact(one, self._minus(self._product([g, self._sum(one, self._minus(t))])))
+            self._fact(one, self._minus(self.reader.product([g, self._sum(one, self._minus(t))])))
             if rest == 1:
                 self._between(g, (arb(1) / least).exp())
         return g
@@ -169,12 +157,12 @@ class Reading:
         g, new = self._generator(("log", quotients.key(u)), e)
         if new:
             self._fact(u, self._minus(one), self._minus(g))
-            self._fact(self._product([g, u]), self._minus(u), one)
+            self._fact(self.reader.product([g, u]), self._minus(u), one)
         return g
 
     def _circular(self, e: Expr) -> Quotient:
         x = argument(e)
-        name = self._name(x)
+        name = self.reader.name(x)
         cos, _ = self._generator(("cos", name), sympy.cos(x, evaluate=False))
         sin, new = self._generator(("sin", name), sympy.sin(x, evaluate=False))
         if new:
@@ -186,14 +174,14 @@ class Reading:
                 self._fact(one, self._minus(g))
         return sin if isinstance(e, sympy.sin) else cos
 
-    def _abs(self, x: Expr) -> Quotient:
-        u = self.of(x)
+    def _abs(self, e: Expr) -> Quotient:
+        u = self.of(argument(e))
         minus = self._minus(u)
         for v in (u, minus):
             if self.is_nonnegative(v):
                 return v
         key = ("abs", frozenset({quotients.key(u), quotients.key(minus)}))
-        g, new = self._generator(key, sympy.Abs(x, evaluate=False), ">=")
+        g, new = self._generator(key, e, ">=")
         if new:
             quotients.relate(key, 2, quotients.multiply(u, u, self.ring), self.ring)
             self._fact(g, u)
@@ -208,8 +196,8 @@ class Reading:
             over = quotients.constant(bound.numerator, bound.denominator, self.ring)
             self._fact(over, g)
             self._fact(over, self._minus(g))
-            self._fact(self._product([g, u]))
+            self._fact(self.reader.product([g, u]))
             if isinstance(e, sympy.sign):
                 quotients.relate((type(e).__name__, quotients.key(u)), 3, g, self.ring)
-                self._fact(self._product([g, g, u]), self._minus(u), op="==")
+                self._fact(self.reader.product([g, g, u]), self._minus(u), op="==")
         return g

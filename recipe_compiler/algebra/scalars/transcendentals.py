@@ -8,7 +8,7 @@ unseen.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import sympy
@@ -80,25 +80,39 @@ def check_allowed(e: Expr) -> None:
         raise NoNormalFormError(f"{type(e).__name__} occurs: a jump was differentiated")
 
 
-def common_denominators(e: Expr) -> dict[tuple[str, Expr], int]:
-    """Return, for every factor `rest` of exponents and angles, the least common denominator of its multiples.
+def exponent(e: Expr) -> Expr:
+    """Return the exponent of an exponential, however it is written."""
+    match e:
+        case sympy.exp():
+            return argument(e)
+        case sympy.Pow():
+            return e.exp
+        case _:
+            return sympy.Integer(1)
 
-    Exponents of real powers, exponentials and angles are apart: ("power", 1), ("exp", x), ("angle", x).
+
+def common_denominators(scalars: Iterable[Expr]) -> dict[tuple[object, Expr], int]:
+    """Return, for every factor of exponents and angles in scalars, the least common denominator of its multiples.
+
+    Exponents of real powers, exponentials and angles are apart: ("power", 1), ("exp", x), ("angle", x). Of real powers
+    those of each base are there too: (x, 1).
     """
-    found: dict[tuple[str, Expr], int] = {}
-    for node in subexpressions(e):
-        for key, denominator in _denominators(node):
-            found[key] = math.lcm(found.get(key, 1), denominator)
+    found: dict[tuple[object, Expr], int] = {}
+    for e in scalars:
+        for node in subexpressions(e):
+            for key, denominator in _denominators(node):
+                found[key] = math.lcm(found.get(key, 1), denominator)
     return found
 
 
-def _denominators(node: sympy.Basic) -> Iterator[tuple[tuple[str, Expr], int]]:
+def _denominators(node: sympy.Basic) -> Iterator[tuple[tuple[object, Expr], int]]:
     match node:
         case sympy.exp():
             yield from ((("exp", rest), q) for rest, _, q in exponent_parts(argument(node)))
         case sympy.Pow() if not node.exp.is_Integer:
-            kind = "exp" if node.base is sympy.E else "power"
-            yield from (((kind, rest), q) for rest, _, q in exponent_parts(node.exp))
+            base, exponent = node.as_base_exp()
+            for rest, _, q in exponent_parts(exponent):
+                yield from [(("exp", rest), q)] if base is sympy.E else [(("power", rest), q), ((base, rest), q)]
         case sympy.sin() | sympy.cos():
             yield from ((("angle", rest), q) for rest, _, q in exponent_parts(argument(node)))
         case _:

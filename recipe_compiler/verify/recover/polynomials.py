@@ -1,16 +1,20 @@
 """Scalars as polynomials in kernels, so that the coefficients of a linear equation can be compared.
 
 Only to propose a solution: what is proposed is proved by the engines. A relation among kernels that is not known here
-can hide a solution, never make one.
+can hide a solution, never make one. So less is asked than of `algebra.scalars.quotient_reader`: nothing needs to be
+defined, and polynomials stay sparse, in as many generators as there are.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import cast
 
 import sympy
 from sympy import Expr
+
+from recipe_compiler.algebra.scalars.quotient_reader import Head, head
+from recipe_compiler.algebra.scalars.rationals import fraction
+from recipe_compiler.algebra.scalars.transcendentals import common_denominators, exponent, exponent_parts
 
 Powers = tuple[tuple[int, int], ...]
 """Generators by number, with their exponents (never zero), in order."""
@@ -81,10 +85,16 @@ class Reader:
         self.inverses: dict[int, Polynomial] = {}
         """Generator that is the inverse of a polynomial."""
         self.known: dict[Expr, Polynomial] = {}
-        self.least: dict[tuple[str, Expr], int] = {}
-        for e in scalars:
-            for node in sympy.preorder_traversal(e):
-                self._note_denominators(node)
+        self.least = common_denominators(scalars)
+        self.rules: Mapping[Head, Callable[[Expr], Polynomial]] = {
+            Head.NUMBER: self._number,
+            Head.SUM: lambda e: add(self.of(cast(Expr, x)) for x in e.args),
+            Head.PRODUCT: self._product,
+            Head.INTEGER_POWER: self._whole_power,
+            Head.REAL_POWER: self._root,
+            Head.EXPONENTIAL: self._exponential,
+            Head.CIRCULAR: self._circular,
+        }
 
     def generator(self, key: object) -> int:
         """Return the number of a generator, new or known."""
@@ -93,7 +103,7 @@ class Reader:
     def of(self, e: Expr) -> Polynomial:
         """Return a scalar as a polynomial. Raises TooLargeError."""
         if e not in self.known:
-            found = self._read(e)
+            found = self.rules.get(head(e), self._generator)(e)
             if len(found) > LARGEST:
                 raise TooLargeError(f"{len(found)} terms")
             self.known[e] = found
@@ -129,33 +139,21 @@ class Reader:
             polynomials = lowered
         return polynomials
 
-    def _read(self, e: Expr) -> Polynomial:
-        match e:
-            case sympy.Rational():
-                return {(): Fraction(int(e.p), int(e.q))} if e else {}
-            case sympy.Add():
-                return add(self.of(x) for x in e.args)
-            case sympy.Mul():
-                return self._product(e.args)
-            case sympy.Pow() if e.exp.is_Integer:
-                return self._whole_power(e.base, int(e.exp))
-            case sympy.Pow() if isinstance(e.exp, sympy.Rational):
-                return self._root(e.base, e.exp)
-            case sympy.exp():
-                return self._exponential(cast(Expr, e.args[0]))
-            case sympy.sin() | sympy.cos():
-                return self._circular(e)
-            case _:
-                return {((self.generator(e), 1),): Fraction(1)}
+    def _generator(self, e: Expr) -> Polynomial:
+        return {((self.generator(e), 1),): Fraction(1)}
 
-    def _product(self, factors: Iterable[object]) -> Polynomial:
+    def _number(self, e: Expr) -> Polynomial:
+        return {(): fraction(cast(sympy.Rational, e))} if e else {}
+
+    def _product(self, e: Expr) -> Polynomial:
         found: Polynomial = {(): Fraction(1)}
-        for factor in factors:
+        for factor in e.args:
             found = multiply(found, self.of(cast(Expr, factor)))
         return found
 
-    def _whole_power(self, base: Expr, n: int) -> Polynomial:
-        value = self.of(base)
+    def _whole_power(self, e: Expr) -> Polynomial:
+        base, whole = cast(tuple[Expr, Expr], e.args)
+        value, n = self.of(base), int(whole)
         if n >= 0:
             return power(value, n)
         if len(value) == 1:
@@ -165,19 +163,20 @@ class Reader:
         self.inverses[over] = value
         return {((over, -n),): Fraction(1)}
 
-    def _root(self, base: Expr, exponent: sympy.Rational) -> Polynomial:
-        least = self.least["root", base]
+    def _root(self, e: Expr) -> Polynomial:
+        base, q = cast(tuple[Expr, Expr], e.args)
+        if not isinstance(q, sympy.Rational):
+            return self._generator(e)
+        least = self.least[base, sympy.Integer(1)]
         root = self.generator(("root", base, least))
         self.relations.setdefault(root, (least, self.of(base)))
-        return {((root, int(exponent.p) * least // int(exponent.q)),): Fraction(1)}
+        return {((root, int(q.p) * least // int(q.q)),): Fraction(1)}
 
-    def _exponential(self, exponent: Expr) -> Polynomial:
+    def _exponential(self, e: Expr) -> Polynomial:
         found: Powers = ()
-        for term in sympy.Add.make_args(sympy.expand(exponent)):
-            number, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
+        for rest, n, q in exponent_parts(exponent(e)):
             least = self.least.get(("exp", rest), 1)
-            key = ("exp", rest, least)
-            found = joined(found, ((self.generator(key), int(number.p) * least // int(number.q)),))
+            found = joined(found, ((self.generator(("exp", rest, least)), n * least // q),))
         return {found: Fraction(1)}
 
     def _circular(self, e: Expr) -> Polynomial:
@@ -189,19 +188,6 @@ class Reader:
         sin, cos = self.generator(("sin", angle)), self.generator(("cos", angle))
         self.relations[sin] = (2, {(): Fraction(1), ((cos, 2),): Fraction(-1)})
         return {((sin if isinstance(e, sympy.sin) else cos, 1),): Fraction(1)}
-
-    def _note_denominators(self, node: sympy.Basic) -> None:
-        match node:
-            case sympy.exp():
-                for term in sympy.Add.make_args(sympy.expand(cast(Expr, node.args[0]))):
-                    number, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
-                    key = ("exp", rest)
-                    self.least[key] = math.lcm(self.least.get(key, 1), int(number.q))
-            case sympy.Pow() if isinstance(node.exp, sympy.Rational) and not node.exp.is_Integer:
-                key = ("root", node.base)
-                self.least[key] = math.lcm(self.least.get(key, 1), int(node.exp.q))
-            case _:
-                return
 
     def _lifted(self, polynomials: list[Polynomial]) -> list[Polynomial]:
         """Multiply by denominators, and by powers of generators that occur with negative exponents."""
