@@ -1,8 +1,9 @@
 """The values of a program's names while its emitted text is read: symbols, or one exact rational point."""
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
@@ -19,21 +20,20 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inv
 
 Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)
+TABLES, ENTRIES = 64, 2**16
+"""Coordinates, gradients and inverses that are kept, and entries of parameters: a sum asks for every one many times."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """The values of a program's names at fixed sizes: symbols, or the coordinates of one exact rational point."""
+    """The values of a program's names at fixed sizes: symbols, or the coordinates of one exact rational point.
+
+    A value is only itself: what is worked out of it is kept by functions below.
+    """
 
     program: Program
     sizes: Sizes
     at_point: bool = False
-    _inverses: dict[str, np.ndarray] = field(default_factory=dict, compare=False)
-    """Inverses already worked out: every entry of one would work it out again."""
-    _entries: dict[tuple[str, tuple[int, ...]], Scalar] = field(default_factory=dict, compare=False)
-    """Entries of parameters already asked for: a sum asks for every one many times."""
-    _tables: dict[str, dict[tuple[int, ...], Scalar]] = field(default_factory=dict, compare=False)
-    """Coordinates of blocks, and entries of the gradient, likewise: a table is made once, not to take one of it."""
 
     @property
     def declarations(self) -> Declarations:
@@ -47,34 +47,17 @@ class Names:
 
     def block(self, block: Block) -> list[Scalar]:
         """Return the coordinates of a block."""
-        return list(self._coordinates(block.name).values())
+        return list(_coordinates(self, block.name).values())
 
     def gradient(self) -> list[Scalar]:
         """Return symbols for grad U at the state (or its estimate), entry by entry."""
-        gradient = self.program.gradient
-        if gradient is None:
-            return []
-        if gradient.name not in self._tables:
-            places = positions(gradient.block.shape, self.sizes)
-            symbols = {at: sp.Symbol(label(gradient.name, at), real=True) for at in places}
-            self._tables[gradient.name] = {at: self._valued(symbol) for at, symbol in symbols.items()}
-        return list(self._tables[gradient.name].values())
+        return list(_gradient(self))
 
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
-        if (name, at) not in self._entries:
-            self._entries[name, at] = self._component(name, at)
-        return self._entries[name, at]
+        return _component(self, name, at)
 
-    def _component(self, name: str, at: tuple[int, ...]) -> Scalar:
-        item = self.declarations.find(name)
-        if not isinstance(item, Parameter):
-            raise CompilerError(f"{name} is no parameter of the program")
-        # at a point, a heavy diagonal makes every matrix invertible and those declared definite definite
-        heavy = 4 * self.sizes.get(str(item.shape.rows), 8) if self.at_point and len(at) == 2 and at[0] == at[1] else 0
-        return self._valued(component(item, at, self.declarations, self.sizes)) + heavy
-
-    def _valued(self, value: Scalar) -> Scalar:
+    def valued(self, value: Scalar) -> Scalar:
         """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""
         if not self.at_point:
             return value
@@ -96,7 +79,7 @@ class Names:
 
     def datum(self, name: str, row: int, at: tuple[int, ...]) -> Scalar:
         """Return one entry of a field of the data."""
-        return self._valued(sp.Symbol(label(name, (row, *at)), real=True))
+        return self.valued(sp.Symbol(label(name, (row, *at)), real=True))
 
     def data(self, datum: Datum) -> np.ndarray:
         """Return a field of the data as an array of symbols."""
@@ -109,22 +92,7 @@ class Names:
 
     def inverse(self, name: str) -> np.ndarray:
         """Return the inverse of a matrix parameter: symbols that stand for its entries, or numbers at a point."""
-        if name not in self._inverses:
-            self._inverses[name] = self._inverse(name)
-        return self._inverses[name]
-
-    def _inverse(self, name: str) -> np.ndarray:
-        matrix = np.asarray(self.parameter(name))
-        if self.at_point:
-            return exact_inverse(matrix)
-        symmetric = all(matrix[i, j] == matrix[j, i] for i in range(matrix.shape[0]) for j in range(i))
-        diagonal = symmetric and all(matrix[i, j] == 0 for i in range(matrix.shape[0]) for j in range(i))
-        found = np.full(matrix.shape, sp.Integer(0), object)
-        for i, j in np.ndindex(matrix.shape):
-            at = (min(i, j), max(i, j)) if symmetric else (i, j)
-            if i == j or not diagonal:
-                found[i, j] = sp.Symbol(label(f"inv({name})", at), real=True)
-        return found
+        return _inverse(self, name)
 
     def invert(self, matrix: np.ndarray) -> np.ndarray:
         """Return the inverse of what the kernel inverts: by its name if it is a parameter, else computed."""
@@ -136,11 +104,12 @@ class Names:
                 return self.inverse(parameter.name)
         return exact_inverse(matrix)
 
-    def inverses_written_out(self) -> dict[Scalar, Scalar]:
-        """Return the symbols that stand for entries of inverses, with what they stand for."""
+    def inverses_written_out(self, expressions: Iterable[Scalar]) -> dict[Scalar, Scalar]:
+        """Return the symbols in expressions that stand for entries of inverses, with what they stand for."""
         found: dict[Scalar, Scalar] = {}
+        heads = {symbol.name.partition("[")[0] for e in expressions for symbol in e.free_symbols}
         for parameter in self.program.parameters:
-            if parameter.name in self._inverses:
+            if f"inv({parameter.name})" in heads:
                 pairs = zip(
                     self.inverse(parameter.name).ravel(),
                     exact_inverse(np.asarray(self.parameter(parameter.name))).ravel(),
@@ -159,7 +128,7 @@ class Names:
         """Return the symbol of a coordinate or component with integer slots, None for what is computed from others."""
         match atom:
             case Coordinate(name, at):
-                return self._coordinates(name)[integers(at)]
+                return _coordinates(self, name)[integers(at)]
             case Component(name, at, ()) if self.program.gradient and name == self.program.gradient.name:
                 return self.gradient()[integers(at)[0] if at else 0]
             case Component(name, at, ()):
@@ -169,13 +138,8 @@ class Names:
             case _:
                 return None
 
-    def _coordinates(self, name: str) -> dict[tuple[int, ...], Scalar]:
-        """Return the coordinates of a block by position; a target's block that is a part of the potential's is cut."""
-        if name not in self._tables:
-            self._tables[name] = {at: self._valued(z) for at, z in self._symbols(name).items()}
-        return self._tables[name]
-
-    def _symbols(self, name: str) -> dict[tuple[int, ...], sp.Symbol]:
+    def symbols(self, name: str) -> dict[tuple[int, ...], sp.Symbol]:
+        """Return the symbols of a block by position; a target's block that is a part of the potential's is cut."""
         gradient = self.program.gradient
         for part in gradient.parts if gradient is not None and gradient.stacked else ():
             if part.block.name == name:
@@ -184,6 +148,46 @@ class Names:
                 return dict(zip(places, whole[part.start : part.start + len(places)], strict=True))
         block = next(block for block in self.program.blocks if block.name == name)
         return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
+
+
+@lru_cache(maxsize=TABLES)
+def _coordinates(names: Names, block: str) -> Mapping[tuple[int, ...], Scalar]:
+    """Return the coordinates of a block by position."""
+    return {at: names.valued(z) for at, z in names.symbols(block).items()}
+
+
+@lru_cache(maxsize=TABLES)
+def _gradient(names: Names) -> tuple[Scalar, ...]:
+    gradient = names.program.gradient
+    if gradient is None:
+        return ()
+    places = positions(gradient.block.shape, names.sizes)
+    return tuple(names.valued(sp.Symbol(label(gradient.name, at), real=True)) for at in places)
+
+
+@lru_cache(maxsize=ENTRIES)
+def _component(names: Names, parameter: str, at: tuple[int, ...]) -> Scalar:
+    item = names.declarations.find(parameter)
+    if not isinstance(item, Parameter):
+        raise CompilerError(f"{parameter} is no parameter of the program")
+    # at a point, a heavy diagonal makes every matrix invertible and those declared definite definite
+    heavy = 4 * names.sizes.get(str(item.shape.rows), 8) if names.at_point and len(at) == 2 and at[0] == at[1] else 0
+    return names.valued(component(item, at, names.declarations, names.sizes)) + heavy
+
+
+@lru_cache(maxsize=TABLES)
+def _inverse(names: Names, parameter: str) -> np.ndarray:
+    matrix = np.asarray(names.parameter(parameter))
+    if names.at_point:
+        return exact_inverse(matrix)
+    symmetric = all(matrix[i, j] == matrix[j, i] for i in range(matrix.shape[0]) for j in range(i))
+    diagonal = symmetric and all(matrix[i, j] == 0 for i in range(matrix.shape[0]) for j in range(i))
+    found = np.full(matrix.shape, sp.Integer(0), object)
+    for i, j in np.ndindex(matrix.shape):
+        at = (min(i, j), max(i, j)) if symmetric else (i, j)
+        if i == j or not diagonal:
+            found[i, j] = sp.Symbol(label(f"inv({parameter})", at), real=True)
+    return found
 
 
 def rational_of(name: str) -> Scalar:

@@ -277,7 +277,7 @@ def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping
     back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
     there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes)
     abstract = _potential_gradient(derivation, here)
-    known = here.inverses_written_out()
+    known = here.inverses_written_out([*f, *(entry for row in two_D for entry in row)])
     drift = tuple(_relabelled(entry.xreplace(known), back).xreplace(abstract) for entry in f)
     D = tuple(tuple(_relabelled(entry.xreplace(known), back) / 2 for entry in row) for row in two_D)
     equal(residual(there, drift, D), sp.Integer(0), "the Fokker-Planck residual of the step's first order", here)
@@ -290,11 +290,13 @@ def _same_generator(module: Module, here: Names, derivation: Derivation, names: 
         return
     read = read_moments(module, here)
     back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
-    known, abstract = here.inverses_written_out(), _potential_gradient(derivation, here)
+    abstract = _potential_gradient(derivation, here)
+    found = {place: sp.Integer(0) + value for place, value in read.items()}
+    known = here.inverses_written_out(found.values())
     phis = {place: _relabelled(phi, back) for place, phi in polynomials(generator, here).items()}
     for place, value in derived_moments(derivation, phis, here.sizes).items():
-        found = _relabelled((sp.Integer(0) + read[place]).xreplace(known), back).xreplace(abstract)
-        equal(found, value, f"L({phis[place]})", here)
+        own = _relabelled(found[place].xreplace(known), back).xreplace(abstract)
+        equal(own, value, f"L({phis[place]})", here)
     same_full_gradient(module, generator.gradient, here)
 
 

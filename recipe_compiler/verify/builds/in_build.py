@@ -5,7 +5,8 @@ decided at the values and sizes that the build gives; a refutation then names no
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import sympy
 
@@ -21,7 +22,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Subject, at_sizes, find, subject_of
+from recipe_compiler.verify.core.subject import KEPT, Subject, at_sizes, find, subject_of
 
 Claim = Callable[[Subject], Answer]
 Witness = tuple[tuple[str, str], ...]
@@ -30,13 +31,12 @@ LISTED = 64
 """Numbers up to which a value is listed in a witness."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Stages:
     """Bound dynamics for all values as declared, and at those of a build; each is made once, when it is asked for."""
 
     build: Build
     bound: Dynamics
-    _known: dict[str, Subject | None] = field(default_factory=dict[str, Subject | None], init=False, repr=False)
 
     @property
     def sizes(self) -> Sizes:
@@ -46,21 +46,26 @@ class Stages:
     @property
     def declared(self) -> Subject:
         """The subject for all values as declared, at the sizes of the build."""
-        found = self._known.get("declared")
-        if found is None:
-            found = self._known["declared"] = at_sizes(subject_of(self.bound), self.sizes)
-        return found
+        return _declared(self)
 
     @property
     def valued(self) -> Subject | None:
         """The subject at the values of the build, None where it gives none."""
-        if "valued" not in self._known:
-            try:
-                dynamics = at_values(self.build)
-            except ModelError:  # a formula grows too large with the values in it
-                dynamics = None
-            self._known["valued"] = None if dynamics is None else subject_of(dynamics)
-        return self._known["valued"]
+        return _valued(self)
+
+
+@lru_cache(maxsize=KEPT)
+def _declared(stages: Stages) -> Subject:
+    return at_sizes(subject_of(stages.bound), stages.sizes)
+
+
+@lru_cache(maxsize=KEPT)
+def _valued(stages: Stages) -> Subject | None:
+    try:
+        dynamics = at_values(stages.build)
+    except ModelError:  # a formula grows too large with the values in it
+        return None
+    return None if dynamics is None else subject_of(dynamics)
 
 
 def decided_in(claim: Claim, stages: Stages) -> Answer:
