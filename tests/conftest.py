@@ -10,16 +10,18 @@ import time
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 import pytest
 
 from recipe_compiler import pipeline
-from recipe_compiler.program.canonical import check_canonical
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.canonical import Broken, check_canonical
+from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.report import check as report
 
 Golden = Callable[[Path, str], None]
+T = TypeVar("T")
 
 KEPT_SECONDS = 7 * 24 * 3600
 """How long compiled code of the tests is kept: texts change, and what they were once is of no use."""
@@ -58,22 +60,24 @@ def _unfrozen() -> Iterator[None]:
     gc.unfreeze()
 
 
-def _canonical(make: Callable[..., Program]) -> Callable[..., Program]:
+def _canonical(make: Callable[..., T], check: Callable[[T], tuple[Broken, ...]]) -> Callable[..., T]:
     @wraps(make)
-    def checked(*args: object, **named: object) -> Program:
-        program = make(*args, **named)
-        broken = [f"{one.number}: {one.says}" for one in check_canonical(program)]
+    def checked(*args: object, **named: object) -> T:
+        made = make(*args, **named)
+        broken = [f"{one.number}: {one.says}" for one in check(made)]
         assert not broken, f"{make.__name__} leaves no canonical form: {'; '.join(broken)}"
-        return program
+        return made
 
     return checked
 
 
 @pytest.fixture(autouse=True)
-def _canonical_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask for the canonical form of a Program after every pass of a compilation (docs/program.md)."""
+def _canonical_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for the canonical form of a Program and of a Kernel after every pass of a compilation (docs/program.md)."""
     for name in ("discretise", "rename"):
-        monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name)))
+        monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name), check_canonical))
+    for name in ("lower", "schedule"):
+        monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name), check_kernel))
 
 
 @pytest.fixture

@@ -1,0 +1,257 @@
+"""The canonical form of a Kernel: what every pass over its loops may rely on, and must leave so (docs/program.md).
+
+`check_kernel` finds what is not so, number by number. Tests ask after every pass.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.canonical import Broken
+from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.loops import (
+    Assign,
+    Clip,
+    Factor,
+    For,
+    ForBatch,
+    ForBlocks,
+    Increment,
+    Inside,
+    Invert,
+    Invoke,
+    Kronecker,
+    Loop,
+    Pack,
+    Ref,
+    Scalar,
+    Scale,
+    Statement,
+    Take,
+    Unpack,
+    View,
+)
+from recipe_compiler.program.traverse import parts_of, refs_of
+
+INVARIANTS = (
+    "1. The arrays of a procedure have names of their own.",
+    "2. What is read is given, or was assigned before.",
+    "3. What is written is an output, work, or the procedure's own.",
+    "4. Every output is written.",
+    "5. An element has a position for each axis, inside it.",
+    "6. Positions are numbers or variables of the loops around, each loop with a variable of its own.",
+    "7. A loop counts to a size that an array of the procedure has.",
+    "8. The gradient is called with what it takes, and gives what it returns.",
+)
+"""What is checked, as docs/program.md has it."""
+
+
+def check_kernel(kernel: Kernel) -> tuple[Broken, ...]:
+    """Return every invariant that a Kernel breaks, by its number; none of one in canonical form."""
+    procedures = (kernel.prepare, kernel.gradient, kernel.step)
+    return tuple(one for p in procedures if p is not None for one in check_procedure(p, kernel.gradient))
+
+
+def check_procedure(procedure: Procedure, gradient: Procedure | None = None) -> tuple[Broken, ...]:
+    """Return every invariant that a procedure breaks; `gradient` is the one that it may call."""
+    given = (*procedure.outputs, *procedure.inputs, *procedure.work)
+    counted = Counter(array.name for array in given)
+    twice = [Broken(1, f"{name} is the name of {count} arrays") for name, count in counted.items() if count > 1]
+    sizes = frozenset(part for array in given for size in array.sizes for part in str(size).split("+"))
+    valued = frozenset(array.name for array in given if array.sizes or array in procedure.inputs)
+    start = _Scope(
+        arrays={array.name: array.sizes for array in given if array.sizes},
+        views={},
+        assigned=valued | sizes,
+        inputs=frozenset(array.name for array in procedure.inputs),
+        sizes=sizes,
+        gradient=gradient,
+    )
+    found, _, written = _body(procedure.body, start)
+    missing = [Broken(4, f"{array.name} is not written") for array in procedure.outputs if array.name not in written]
+    broken = dict.fromkeys((*twice, *found, *missing))
+    return tuple(replace(one, says=f"{procedure.name}: {one.says}") for one in broken)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is known where a statement stands."""
+
+    arrays: Mapping[str, tuple[Size, ...] | None]
+    """Their sizes, None of a flat view and of what another procedure than the gradient returns."""
+    views: Mapping[str, str]
+    """The arrays that views are parts of."""
+    assigned: frozenset[str]
+    """What has a value: arrays, sizes, and scalars assigned so far."""
+    inputs: frozenset[str]
+    sizes: frozenset[str]
+    gradient: Procedure | None
+    loops: frozenset[str] = frozenset()
+    """Variables that count: those of loops around, and what was taken at them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """What a statement reads and writes, before anything inside of it."""
+
+    reads: tuple[Ref, ...] = ()
+    writes: tuple[Ref, ...] = ()
+    positions: tuple[str | int, ...] = ()
+    """Loop variables that it counts with."""
+
+
+_Checked = tuple[list[Broken], _Scope, set[str]]
+"""What is broken, what is known afterwards, and what was written."""
+
+
+def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
+    found: list[Broken] = []
+    written: set[str] = set()
+    for statement in body:
+        if isinstance(statement, For | ForBatch | ForBlocks):
+            broken, scope, names = _loop(statement, scope)
+        else:
+            broken, scope, names = _one(statement, scope)
+        found += broken
+        written |= names
+    return found, scope, written
+
+
+def _loop(loop: Loop, scope: _Scope) -> _Checked:
+    variables = {loop.start} if isinstance(loop, ForBlocks) else {loop.index}
+    variables |= {loop.position} if isinstance(loop, ForBatch) else set()
+    known = scope.loops | scope.arrays.keys() | scope.assigned
+    found = [Broken(6, f"a loop by {name}, which is something else") for name in sorted(variables & known)]
+    counts = {part for count in _counts(loop) if isinstance(count, str) for part in count.split("+")}
+    found += [Broken(7, f"a loop to {count}, which no array has") for count in sorted(counts - scope.sizes)]
+    found += [Broken(2, f"{name} is read and not known") for name in _whole(loop) if name not in scope.assigned]
+    inside, _, written = _body(loop.body, replace(scope, loops=scope.loops | variables))
+    # a loop may have no iteration: what it assigns is not known after it
+    return found + inside, scope, written
+
+
+def _counts(loop: Loop) -> tuple[Size, ...]:
+    match loop:
+        case For(_, count):
+            return (count,)
+        case ForBlocks(_, count, _, _, _, first):
+            return (count, first)
+        case ForBatch():
+            return ("batch_size",)
+
+
+def _whole(loop: Loop) -> tuple[str, ...]:
+    match loop:
+        case ForBatch():
+            return ("batch",)
+        case ForBlocks(along=str(along)):
+            return (along,)
+        case _:
+            return ()
+
+
+def _one(statement: Statement, scope: _Scope) -> _Checked:
+    if isinstance(statement, View):
+        return _view(statement, scope)
+    touched = _touched(statement, scope)
+    found = [*_calls(statement, scope), *_variables(touched.positions, scope)]
+    for ref in (*touched.reads, *touched.writes):
+        found += _element(ref, scope)
+    found += [Broken(2, f"{ref.name} is read and not known") for ref in touched.reads if ref.name not in scope.assigned]
+    found += [Broken(3, f"{ref.name} is an input, and written") for ref in touched.writes if ref.name in scope.inputs]
+    names = {ref.name for ref in touched.writes}
+    loops = scope.loops | ({statement.target} if isinstance(statement, Take) else set())
+    arrays = scope.arrays
+    if isinstance(statement, Invoke) and (scope.gradient is None or statement.procedure != scope.gradient.name):
+        arrays = {**arrays, **dict.fromkeys(statement.targets)}
+    written = {scope.views.get(name, name) for name in names}
+    return found, replace(scope, arrays=arrays, assigned=scope.assigned | names, loops=loops), written
+
+
+def _view(view: View, scope: _Scope) -> _Checked:
+    found = [] if view.source in scope.arrays else [Broken(2, f"{view.source} is read and not known")]
+    sizes = view.sizes or (None if view.start is None else (1,))
+    source = scope.views.get(view.source, view.source)
+    after = replace(
+        scope,
+        arrays={**scope.arrays, view.name: sizes},
+        views={**scope.views, view.name: source},
+        assigned=scope.assigned | {view.name},
+        inputs=scope.inputs | ({view.name} if source in scope.inputs else set()),
+    )
+    return found, after, set()
+
+
+def _element(ref: Ref, scope: _Scope) -> Iterator[Broken]:
+    """Yield what is wrong with the position of an element."""
+    sizes = scope.arrays.get(ref.name, ())
+    if not ref.at:
+        return
+    if sizes is not None and len(ref.at) != len(sizes):
+        yield Broken(5, f"{ref.name} has the position {ref.at}, expected one for each of {sizes}")
+        return
+    for at, size in zip(ref.at, sizes or (), strict=False):
+        if isinstance(at, int) and (at < 0 or (isinstance(size, int) and at >= size)):
+            yield Broken(5, f"{ref.name} has the position {ref.at} outside of {sizes}")
+    yield from _variables(ref.at, scope)
+
+
+def _variables(positions: Iterable[str | int], scope: _Scope) -> Iterator[Broken]:
+    unknown = (at for at in positions if isinstance(at, str) and at not in scope.loops)
+    yield from (Broken(6, f"{at} is no variable of a loop") for at in unknown)
+
+
+def _calls(statement: Statement, scope: _Scope) -> Iterator[Broken]:
+    """Yield what is wrong with a call of the gradient."""
+    own = scope.gradient
+    if not isinstance(statement, Invoke) or own is None or statement.procedure != own.name:
+        return
+    taken = (*(() if own.returns else own.outputs), *own.inputs, *own.work)
+    returned = own.outputs if own.returns else ()
+    if len(statement.arguments) != len(taken) or len(statement.targets) != len(returned):
+        yield Broken(
+            8, f"{own.name} of {statement.arguments} for {statement.targets}, expected {len(taken)} for {len(returned)}"
+        )
+
+
+def _touched(statement: Statement, scope: _Scope) -> _Touched:
+    """Return what a statement that is no loop and no view reads and writes."""
+    match statement:
+        case Assign(target, value):
+            return _Touched(tuple(refs_of(value)), (target,), tuple(_kroneckers(value)))
+        case Increment(target, value):
+            return _Touched((target, *refs_of(value)), (target,), tuple(_kroneckers(value)))
+        case Take(target, source, at):
+            return _Touched(_refs((source,) if source else ()), (Ref(target),), at)
+        case Pack(array, position, values):
+            return _Touched(_refs(values), _refs((array,)), (position,))
+        case Unpack(array, position, targets):
+            return _Touched(_refs((array,)), _refs(targets), (position,))
+        case Inside(target, position):
+            return _Touched((), (Ref(target),), (position,))
+        case Invert(target, source):
+            return _Touched(_refs((source,)), (Ref(target),))
+        case Factor(targets, _, two_D, B_hat):
+            return _Touched(_refs((*(n for row in (*two_D, *(B_hat or ())) for n in row), "eps")), _refs(targets))
+        case Scale(target, _, two_D, B_hat):
+            return _Touched((*refs_of(two_D), *refs_of(B_hat), Ref("eps")), (target,))
+        case Clip(target, counter):
+            return _Touched((target, Ref(counter)), (target, Ref(counter)))
+        case Invoke(procedure, arguments, targets):
+            own = scope.gradient
+            written = len(own.outputs) if own is not None and procedure == own.name and not own.returns else 0
+            return _Touched(_refs(arguments), _refs((*arguments[:written], *targets)))
+        case _:
+            return _Touched()
+
+
+def _refs(names: Iterable[str]) -> tuple[Ref, ...]:
+    return tuple(Ref(name) for name in names)
+
+
+def _kroneckers(value: Scalar) -> Iterator[str | int]:
+    if isinstance(value, Kronecker):
+        yield from (value.left, value.right)
+    for part in parts_of(value):
+        yield from _kroneckers(part)
