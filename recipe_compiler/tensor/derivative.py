@@ -3,9 +3,9 @@
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.arithmetic import Arithmetic, constant
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
-from recipe_compiler.tensor.meeting import meets
+from recipe_compiler.tensor.meeting import step_between
 from recipe_compiler.tensor.order import sorted_indices
-from recipe_compiler.tensor.slopes import branches, jump, slope
+from recipe_compiler.tensor.slopes import apart, branches, slope
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -86,10 +86,11 @@ def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, 
     moving = not (inner[0].is_zero and inner[1].is_zero)
     yes, no = inner[-2:]
     if moving and not continuous and not (almost_everywhere and where != "where =="):
-        if meets(c, left, right, *args[2:]):
+        step = step_between(c, left, right, *args[2:])
+        if step is not None and step.is_zero:
             return no if where == "where ==" else c.applied(where, left, right, yes, no)
         if not almost_everywhere:
-            raise jump(fn)
+            raise apart(left, right, step)
     return c.applied(where, left, right, yes, no)
 
 

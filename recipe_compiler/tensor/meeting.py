@@ -25,27 +25,31 @@ MOST_MODULI = 3
 ONE = Fraction(1)
 
 
-def meets(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Tensor) -> bool:
-    """Whether the branches of a `where` are shown to meet on the whole of {left = right}."""
-    return _vanishes_on(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
+def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Tensor) -> Tensor | None:
+    """Return the difference of the branches of a `where` on {left = right}; zero where they are shown to meet.
+
+    None where nothing can be put in from left = right.
+    """
+    return _on_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
 
 
-def _vanishes_on(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> bool:
-    """Whether one expression is shown to be zero wherever another one is."""
+def _on_zeros(c: Arithmetic, step: Tensor, gap: Tensor, left: int) -> Tensor | None:
+    """Return what is left of one expression wherever another one is zero: of several sides, the first that is not 0."""
     modulus = next((atom for term in gap.terms for atom, _ in term.factors if _is(atom, "abs")), None)
     if isinstance(modulus, Applied):
         u, sign = modulus.args[0], Applied("sign", modulus.args)
         for value, s in ((u, constant(1)), (c.scale(u, -1), constant(-1))):
             there, on = (_put(c, _put(c, e, modulus, value), sign, s) for e in (step, gap))
-            if left == 0 or not _vanishes_on(c, there, on, left - 1):
-                return False
-        return True
+            found = _on_zeros(c, there, on, left - 1) if left else None
+            if found is None or not found.is_zero:
+                return found
+        return constant(0)
     for term in gap.terms:
         atom = _alone(term, gap)
         if atom is not None:
             rest = Tensor(gap.free, tuple(other for other in gap.terms if other is not term))
-            return _put(c, step, atom, c.scale(rest, -1 / term.coefficient)).is_zero
-    return False
+            return _put(c, step, atom, c.scale(rest, -1 / term.coefficient))
+    return None
 
 
 def _is(atom: Atom, fn: str) -> bool:

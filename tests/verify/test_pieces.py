@@ -159,3 +159,30 @@ def test_a_build_takes_no_more_of_a_bending_potential_than_it_has(written: Writt
     assert not any("U is smooth" in proof.given for proof in proofs)
     assert bent["unique"].verdict is Verdict.UNDECIDED
     assert found["1"]["gradient"].verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("H", "said"),
+    [
+        ("where(x > 1, x**2, 2*x)", "do not meet on x = 1: one less the other is -1 there, a jump with a point mass"),
+        ("where(x > c, x**2, x)", "not shown: the pieces of where meet on x = c; one less the other is"),
+        ("where(abs(x) > 2, abs(x), 3)", "do not meet on abs(x) = 2: one less the other is -1 there"),
+        ("where(x**2 + y**2 > 1, x**2 + y**2, 1)", "meet on x**2 + y**2 = 1, in which no coordinate stands alone"),
+        ("sum(where(theta > ones, theta, theta**2/2))", "meet on theta[i] = 1: one less the other is 1/2 there"),
+    ],
+)
+def test_pieces_that_are_not_shown_to_meet_say_what_was_found_there(written: Written, H: str, said: str) -> None:
+    declared = "state: {x: {}, y: {}, theta: {shape: d}}\nparameters: {c: {is: positive}}\n"
+    blocks = "D: [[1, 0, 0], [0, 1, 0], [0, 0, I]]\nQ: [[0, 0, 0], [0, 0, 0], [0, 0, 0]]\n"
+    document = load_dynamics(written("apart", f"{declared}H: x**2 + y**2 + norm2(theta) + {H}\n{blocks}"))
+    with pytest.raises(DocumentError) as caught:
+        check(document)
+    (fault,) = caught.value.faults
+    assert fault.entry == "H"
+    assert said in fault.problem
+    assert fault.hint.startswith("write pieces that agree there, as where(x > 1, 2*x - 1, x**2) does")
+
+
+def test_the_hint_for_pieces_that_do_not_meet_is_right(written: Written) -> None:
+    text = "state: {x: {}}\nH: x**2 + where(x > 1, 2*x - 1, x**2)\nD: [[1]]\nQ: [[0]]\n"
+    assert stationary(subject_of(load_dynamics(written("hint", text)))).verdict is Verdict.PROVED
