@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -73,8 +74,10 @@ def run_file(file: str, text: str) -> dict[str, Any]:
     return names
 
 
-def _folder() -> str:
-    return str(Path(tape.file).parent) + os.sep
+@cache
+def _is_watched(name: str, file: str) -> bool:
+    """Whether code of a file is looked at: the file of the step, one in its folder, or text that they ran."""
+    return name.startswith((str(Path(file).parent) + os.sep, "<"))
 
 
 def _exact(value: float) -> Any:
@@ -107,7 +110,7 @@ def watched(call: Callable[[], Any], *, closely: bool) -> Any:
 def _trace(frame: FrameType, event: str, argument: Any) -> Any:
     """Note lines that run, and exceptions that pass through a line of the file, or of others in its folder."""
     name = frame.f_code.co_filename
-    if not name.startswith((_folder(), "<")) or "site-packages" in name:
+    if not _is_watched(name, tape.file) or "site-packages" in name:
         return None
     if name == tape.file:
         tape.codes.add(frame.f_code)
@@ -134,7 +137,7 @@ SYSTEM = {
 
 def _profile(frame: FrameType, event: str, argument: Any) -> None:
     """Note what a step asks the system."""
-    if event != "c_call" or tape.asked is not None or not frame.f_code.co_filename.startswith((_folder(), "<")):
+    if event != "c_call" or tape.asked is not None or not _is_watched(frame.f_code.co_filename, tape.file):
         return
     owner = getattr(argument, "__module__", None) or getattr(getattr(argument, "__self__", None), "__module__", "")
     if argument.__name__ in SYSTEM.get(str(owner), ()) and not _importing(frame):

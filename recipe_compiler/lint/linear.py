@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recipe_compiler.algebra.scalars.matrices import adjugate, by_cofactors
+from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.nodes import Node, UntraceableError
 from recipe_compiler.lint.values import apply, made, node_of

@@ -1,6 +1,8 @@
 """Code that cannot be followed on symbols, said by line; hostile code, within limits."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.core import processes
 
 FILE = Path(__file__).parent / "steps" / "opaque.py"
+ROOT = Path(__file__).parents[2]
 
 BY_LINE = {
     "branch": "a comparison of a value that depends on the state",
@@ -165,3 +168,10 @@ def test_an_operation_of_another_form_is_refused(line: list[object]) -> None:
     assert read_answer({"cases": [GOOD]}, 1).cases
     with pytest.raises(UnreadableError):
         read_answer({"cases": [GOOD | {"nodes": [["leaf", "theta", 0], line]}]}, 1)
+
+
+def test_a_trace_starts_without_sympy() -> None:
+    """SymPy takes longer to load than most steps to be followed."""
+    program = "import sys; import recipe_compiler.lint.child; print('sympy' in sys.modules, 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "False True\n"

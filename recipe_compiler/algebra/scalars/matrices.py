@@ -4,19 +4,17 @@ Rows are tuples. SymPy's own matrix classes are not used on the way: every opera
 reader can follow.
 """
 
-from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
 
 import sympy
 from flint import fmpq, fmpq_mat
 from sympy import Expr
 
+from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
+
 import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once here, else in each process that decides
 
 Rows = tuple[tuple[Expr, ...], ...]
-Table = Sequence[Sequence[Any]]
-"""Rows of anything that adds and multiplies."""
 
 LARGEST_COFACTOR_SIZE = 8
 """Cofactors by subsets cost n 2**n products."""
@@ -66,21 +64,6 @@ def determinant(a: Rows) -> Expr:
     return by_cofactors(a, total, sympy.Integer(1), lambda x: x == 0)
 
 
-def by_cofactors(a: Table, total: Callable[[list[Any]], Any], one: Any, is_zero: Callable[[Any], bool]) -> Any:
-    """Return det a in any arithmetic, expanded along rows, minors computed once."""
-    n = len(a)
-    minors: dict[tuple[int, ...], Any] = {(): one}
-    for row in reversed(a):
-        grown: dict[tuple[int, ...], list[Any]] = {}
-        for columns, minor in minors.items():
-            for column in (k for k in range(n) if k not in columns and not is_zero(row[k])):
-                place = sum(c < column for c in columns)
-                key = tuple(sorted((*columns, column)))
-                grown.setdefault(key, []).append((-1) ** place * row[column] * minor)
-        minors = {key: found for key, terms in grown.items() if not is_zero(found := total(terms))}
-    return minors.get(tuple(range(n)), one - one)
-
-
 def inverse(a: Rows) -> Rows:
     """Return the inverse: adjugate over determinant, of numbers by elimination."""
     n = len(a)
@@ -93,12 +76,6 @@ def inverse(a: Rows) -> Rows:
         return written_out(exact.inv())
     over = 1 / determinant(a)
     return tuple(tuple(x * over for x in row) for row in adjugate(a, determinant))
-
-
-def adjugate(a: Table, det: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
-    """Return adj(a), with a adj(a) = det(a) I, in any arithmetic."""
-    n = range(len(a))
-    return tuple(tuple((-1) ** (i + j) * det(_without(a, j, i)) for j in n) for i in n)
 
 
 def numbers(a: Rows) -> fmpq_mat | None:
@@ -128,11 +105,6 @@ def add(terms: tuple[Rows, ...]) -> Rows:
     if len(terms) == 1:
         return terms[0]
     return tuple(tuple(total(list(entry)) for entry in zip(*lines, strict=True)) for lines in zip(*terms, strict=True))
-
-
-def _without(a: Table, row: int, column: int) -> tuple[tuple[Any, ...], ...]:
-    """Return the matrix without one row and one column."""
-    return tuple(tuple(x for j, x in enumerate(r) if j != column) for i, r in enumerate(a) if i != row)
 
 
 def _is_diagonal(a: Rows) -> bool:
