@@ -77,7 +77,7 @@ def smallest_sizes(program: Program) -> dict[str, int]:
     """Return symbolic sizes with the smallest value at which every literal position (`theta[2]`) exists."""
     shapes = {item.name: item.shape.sizes for item in (*program.blocks, *program.parameters)}
     shapes |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
-    shapes |= {update.new: update.block.shape.sizes for update in program.updates}
+    shapes |= {shift.new: shift.block.shape.sizes for shift in program.shifts}
     found: dict[str, int] = {}
     for tensor in _tensors(program):
         for atom in everywhere(tensor):
@@ -95,7 +95,7 @@ def smallest_sizes(program: Program) -> dict[str, int]:
 
 
 def _tensors(program: Program) -> Iterator[Tensor]:
-    yield from (update.drift for update in program.updates)
+    yield from (shift.rate for shift in program.shifts)
     for noise in program.noises:
         for matrix in (noise.two_D, noise.B_hat or ()):
             yield from (entry for row in matrix for entry in row)

@@ -11,7 +11,7 @@ from math import prod
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.places import Axes, gradients, places
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Evaluate, Noise, Program, Shift
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.terms import (
     Atom,
@@ -46,8 +46,10 @@ def check_canonical(program: Program) -> tuple[Broken, ...]:
 def _names_are_apart(program: Program) -> Iterator[str]:
     """1. Everything has a name of its own."""
     named = [*(b.name for b in program.blocks), *(p.name for p in program.parameters), *(d.name for d in program.data)]
-    named += [update.new for update in program.updates]
-    named += dict.fromkeys(g.name for g in gradients(program))
+    named += [shift.new for shift in program.shifts]
+    named += [noise.name for noise in program.noises]
+    computed = [evaluation.new for evaluation in program.evaluations]
+    named += [*computed, *(g.name for g in gradients(program) if g.name not in computed)]
     named += dict.fromkeys(p.block.name for g in gradients(program) for p in g.parts if p.block.name != g.block.name)
     named += [
         moment.name for moment in (program.infinitesimal_generator.moments if program.infinitesimal_generator else ())
@@ -56,13 +58,16 @@ def _names_are_apart(program: Program) -> Iterator[str]:
     yield from (f"{name} is the name of {named.count(name)} things" for name in named if named.count(name) > 1)
 
 
-def _one_update_each(program: Program) -> Iterator[str]:
-    """2. Every block of the state is updated once."""
-    found = [update.block for update in program.updates]
-    for block in dict.fromkeys((*program.blocks, *found)):
-        expected = int(block in program.blocks)
-        if found.count(block) != expected:
-            yield f"{block.name} has {found.count(block)} updates, expected {expected}"
+def _values_follow(program: Program) -> Iterator[str]:
+    """2. Every block of the state is shifted, each time from its newest value."""
+    newest = {block: block.name for block in program.blocks}
+    for shift in program.shifts:
+        if shift.block not in newest:
+            yield f"a shift of {shift.block.name}, which is no block"
+        elif shift.old != newest[shift.block]:
+            yield f"{shift.new} is made from {shift.old}, expected {newest[shift.block]}"
+        newest |= {shift.block: shift.new} if shift.block in newest else {}
+    yield from (f"{block.name} has no shift" for block, value in newest.items() if value == block.name)
 
 
 def _names_stand_before(program: Program) -> Iterator[str]:
@@ -115,10 +120,19 @@ def _no_zeros(program: Program) -> Iterator[str]:
 
 
 def _noise_in_groups(program: Program) -> Iterator[str]:
-    """9. Groups of noise are apart, their matrices square and not zero; only a minibatch has a B_hat."""
-    grouped = [block for noise in program.noises for block in noise.blocks]
-    yield from (f"{b.name} is in {grouped.count(b)} groups of noise" for b in grouped if grouped.count(b) > 1)
-    yield from (f"noise of {block.name}, which is no block" for block in grouped if block not in program.blocks)
+    """9. A draw is added once to each of its blocks; matrices square, not zero; only a minibatch has a B_hat."""
+    drawn: list[tuple[str, Block]] = []
+    for statement in program.statements:
+        match statement:
+            case Noise(name, blocks):
+                drawn += [(name, block) for block in blocks]
+            case Shift(block, _, new, _, name) if name:
+                if (name, block) not in drawn:
+                    yield f"{new} adds the draw {name} of {block.name}, which is not there, or was added before"
+                drawn = [pair for pair in drawn if pair != (name, block)]
+            case _:
+                pass
+    yield from (f"the draw {name} of {block.name} is never added" for name, block in drawn)
     for noise in program.noises:
         where = "noise of " + ", ".join(block.name for block in noise.blocks)
         for word, matrix in (("2D", noise.two_D), ("B_hat", noise.B_hat or noise.two_D)):
@@ -130,20 +144,26 @@ def _noise_in_groups(program: Program) -> Iterator[str]:
             yield f"{where}: B_hat of an exact gradient"
 
 
-def _gradient_at_one_value(program: Program) -> Iterator[str]:
-    """10. The gradient is taken at the old value of its block, or at the new one once that is there."""
+def _gradient_at_a_value(program: Program) -> Iterator[str]:
+    """10. The gradient is evaluated at a value of its block that is there; one that is carried on, at the last."""
     gradient = program.gradient
     if gradient is None:
+        yield from (f"{evaluation.new} is evaluated without a gradient" for evaluation in program.evaluations)
         return
     if gradient.block not in program.blocks:
         yield f"the gradient is by {gradient.block.name}, which is no block"
-    done = {gradient.block.name}
-    for update in program.updates:
-        if gradient.name in names_of(update.drift) and gradient.at not in done:
-            yield f"{gradient.name} is taken at {gradient.at} before that is there"
-        done |= {update.new} if update.block == gradient.block else set()
-    if gradient.at not in done:
-        yield f"{gradient.name} is taken at {gradient.at}, which is no value of {gradient.block.name}"
+    known = [gradient.block.name]
+    for statement in program.statements:
+        match statement:
+            case Evaluate(at, new) if at not in known:
+                yield f"{new} is evaluated at {at}, expected one of {', '.join(known)}"
+            case Shift(block, _, new) if block == gradient.block:
+                known.append(new)
+            case _:
+                pass
+    last = program.evaluations[-1].at if program.evaluations else "no value"
+    if program.carried and last != known[-1]:
+        yield f"the gradient that is carried on is of {last}, expected {known[-1]}"
 
 
 def _parts_cover(program: Program) -> Iterator[str]:
@@ -176,12 +196,12 @@ def _data_are_counted(program: Program) -> Iterator[str]:
 
 
 def _generator_is_exact(program: Program) -> Iterator[str]:
-    """13. The generator takes the gradient of all data, at the old state, and each L phi has the indices of its phi."""
+    """13. The generator takes the gradient of all data, and each L phi has the indices of its phi."""
     if program.infinitesimal_generator is None:
         return
     gradient = program.infinitesimal_generator.gradient
-    if gradient.minibatch or gradient.at != gradient.block.name:
-        yield f"the generator takes {gradient.name} at {gradient.at}, expected that of all data at the old state"
+    if gradient.minibatch:
+        yield f"the generator takes {gradient.name} of a minibatch, expected that of all data"
     if program.gradient is not None and gradient.block != program.gradient.block:
         yield f"the generator's gradient is by {gradient.block.name}, the step's by {program.gradient.block.name}"
     for moment in program.infinitesimal_generator.moments:
@@ -191,7 +211,7 @@ def _generator_is_exact(program: Program) -> Iterator[str]:
 
 _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _names_are_apart,
-    _one_update_each,
+    _values_follow,
     _names_stand_before,
     _no_derivatives,
     _slots_fit,
@@ -199,7 +219,7 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _sizes_are_read,
     _no_zeros,
     _noise_in_groups,
-    _gradient_at_one_value,
+    _gradient_at_a_value,
     _parts_cover,
     _data_are_counted,
     _generator_is_exact,

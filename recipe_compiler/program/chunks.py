@@ -41,10 +41,13 @@ SHAPE = (
 def chunks(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with `step` in place on a chunk of entries; the same kernel where entries touch each other.
 
+    A step that shifts a block several times, or carries its gradient on, is left as it is.
+
     `gradient` then takes and returns what belongs to one entry.
     """
     size = _one_size(program)
-    if size is None or (isinstance(size, int) and size < LEAST):
+    once = len(program.shifts) == len(program.blocks) and not program.carried
+    if size is None or (isinstance(size, int) and size < LEAST) or not once:
         return kernel
     procedures = (kernel.step,) if kernel.gradient is None else (kernel.step, kernel.gradient)
     arrays = {a.name: a for p in procedures for a in (*p.inputs, *p.outputs, *p.work) if a.sizes == (size,)}
@@ -129,7 +132,7 @@ def _on_chunk(program: Program, step: Procedure, of_entry: Kernel, arrays: froze
     index = _index(step)
     held = {name: of_entry.scalars(name)[0] for name in arrays}
     loads = tuple(Assign(Ref(held[a.name]), Ref(a.name, (index,))) for a in step.inputs if a.name in arrays)
-    stores = tuple(Assign(Ref(update.block.name, (index,)), Ref(held[update.new])) for update in program.updates)
+    stores = tuple(Assign(Ref(shift.block.name, (index,)), Ref(held[shift.new])) for shift in program.shifts)
     blocks = {block.name for block in program.blocks}
     inputs = tuple(Array(a.name, (ENTRIES,)) if a.name in arrays else a for a in step.inputs)
     return Procedure(

@@ -1,14 +1,14 @@
 """Program to Kernel: every tensor becomes loops, what does not change along the chain moves out of it."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Kind, Shape
-from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program import program as program_
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Array,
@@ -25,26 +25,26 @@ from recipe_compiler.program.loops import (
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
-from recipe_compiler.program.program import Program, Update
+from recipe_compiler.program.program import EPS, Evaluate, Noise, Program, Shift
 from recipe_compiler.tensor.show import text
 
+GRADIENT = "gradient"
+"""What a call of the gradient is written as until its arguments are known."""
 SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 
 def lower(program: Program) -> Kernel:
     """Return the procedures of a program: `prepare`, the gradient, `step`."""
-    noises, defined = each(
-        lambda known, noise: lower_noise(known, noise, program.parameters), started(program), program.noises
-    )
-    prelude, defined = defined.changing, defined.forgetting()
+    first = next((k for k, s in enumerate(program.statements) if not isinstance(s, Noise)), len(program.statements))
+    lowering, defined = _lowered(_Lowering(), started(program), program, program.statements[:first])
+    defined = defined.forgetting()
     gradient = None
     if program.gradient is not None:
         gradient, defined = lower_gradient(defined, program.gradient, ())
-    updates, defined = _updates(defined.forgetting(), program, gradient, noises)
-    body = (*_bodies(prelude), *updates)
-    local = (*prelude, *defined.changing)
-    used = names_in(body) | (names_in(gradient.body) if gradient else frozenset[str]())
+    lowering, defined = _lowered(lowering, defined.forgetting(), program, program.statements[first:])
+    used = names_in(lowering.body) | (names_in(gradient.body) if gradient else frozenset[str]())
     prepare = prepared(program, defined, used)
+    body = lowering.body
     if gradient is not None:
         readable = _readable(program, prepare.outputs)
         read = (
@@ -53,11 +53,45 @@ def lower(program: Program) -> Kernel:
             else read_by(gradient.body, program)
         )
         gradient = replace(gradient, inputs=_used(readable, read))
-        body = _with_call(body, gradient, program)
-    work = (*_work(gradient, noises), *(d.array for d in local if d.array.sizes))
-    step = _step(program, noises, work, body, prepare.outputs)
+        body = _with_calls(body, gradient, program)
+    step = _step(program, gradient, lowering, body, prepare.outputs)
     own = gradient if program.gradient and not program.gradient.code else None
-    return Kernel(prepare, own, step, tuple(array for noise in noises for array in noise.normals))
+    return Kernel(prepare, own, step, tuple(array for noise in lowering.noises.values() for array in noise.normals))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowering:
+    """What the statements of a program became so far."""
+
+    body: tuple[Statement, ...] = ()
+    noises: Mapping[str, LoweredNoise] = field(default_factory=dict[str, LoweredNoise])
+    """By the names of the draws."""
+    local: tuple[Array, ...] = ()
+    """Arrays that a step computes for itself."""
+
+
+def _lowered(
+    lowering: _Lowering, defined: Definitions, program: Program, statements: Iterable[program_.Statement]
+) -> tuple[_Lowering, Definitions]:
+    """Return what statements become after those lowered so far: what they need computed first, then their loops."""
+    for statement in statements:
+        emitted = len(defined.changing)
+        body: tuple[Statement, ...] = ()
+        match statement:
+            case Evaluate(at, new):
+                body = (Invoke(GRADIENT, (at, new)),)
+            case Noise(name):
+                noise, defined = lower_noise(defined, statement, program.parameters)
+                lowering = replace(lowering, noises={**lowering.noises, name: noise})
+            case Shift():
+                body, defined = _shifted(defined, statement, lowering.noises.get(statement.noise))
+        computed = defined.changing[emitted:]
+        lowering = replace(
+            lowering,
+            body=(*lowering.body, *_bodies(computed), *body),
+            local=(*lowering.local, *(definition.array for definition in computed)),
+        )
+    return lowering, defined
 
 
 def block_array(name: str, shape: Shape) -> Array:
@@ -73,12 +107,12 @@ def started(program: Program) -> Definitions:
     shapes = [item.shape for group in (program.parameters, program.data, program.blocks) for item in group]
     sizes = {size for shape in shapes for size in shape.sizes if isinstance(size, str)}
     sizes |= {datum.size for datum in program.data if isinstance(datum.size, str)}
-    taken = named | sizes | {update.new for update in program.updates} | {"eps", "batch", "row", "clipped", "total"}
+    taken = named | sizes | {shift.new for shift in program.shifts} | {EPS, "batch", "row", "clipped", "total"}
     gradient = program.gradient
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
-    single = frozenset({gradient.name}) if gradient and not gradient.block.shape.sizes else frozenset[str]()
-    taken |= {gradient.name} if gradient else set()
-    return Definitions(constants, symmetric, frozenset(taken), singletons=single)
+    values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
+    single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
+    return Definitions(constants | {EPS}, symmetric, frozenset(taken | values), singletons=single)
 
 
 def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -105,76 +139,80 @@ def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
     return tuple(statement for definition in definitions for statement in definition.body)
 
 
-def _updates(
-    defined: Definitions, program: Program, gradient: Procedure | None, noises: tuple[LoweredNoise, ...]
+def _shifted(
+    defined: Definitions, shift: Shift, noise: LoweredNoise | None
 ) -> tuple[tuple[Statement, ...], Definitions]:
-    body: tuple[Statement, ...] = ()
-    name = None if program.gradient is None else program.gradient.name
-    called = gradient is None
-    for update in program.updates:
-        emitted = len(defined.changing)
-        loop, defined = _update(defined, update, noises)
-        if not called and gradient is not None and name in names_of(update.drift):
-            body += (Invoke(gradient.name, ()),)
-            called = True
-        body += (*_bodies(defined.changing[emitted:]), *loop)
-    return body, defined
-
-
-def _update(
-    defined: Definitions, update: Update, noises: tuple[LoweredNoise, ...]
-) -> tuple[tuple[Statement, ...], Definitions]:
-    loops = defined.loops(update.block.shape.sizes)
+    loops = defined.loops(shift.block.shape.sizes)
     scope = tuple(index for index, _ in loops)
     at = tuple(variable for _, variable in loops)
-    drift, defined = scalar(defined, update.drift, scope, dict(loops))
-    parts: list[Scalar] = [Ref(update.block.name, at or (0,)), Times((Ref("eps"), drift))]
+    rate, defined = scalar(defined, shift.rate, scope, dict(loops))
+    parts: list[Scalar] = [Ref(shift.old, at or (0,)), Times((Ref(EPS), rate))]
     inside: tuple[Statement, ...] = ()
-    words = ""
-    for noise in noises:
-        parts += [increment for name, increment in noise.increments if name == update.block.name]
-        inside += tuple(s for name, body in noise.inside if name == update.block.name for s in body)
-        words = " + noise" if any(name == update.block.name for name, _ in noise.increments) else words
+    if noise is not None:
+        parts += [increment for name, increment in noise.increments if name == shift.block.name]
+        inside = tuple(s for name, body in noise.inside if name == shift.block.name for s in body)
+    words = "" if noise is None else " + noise"
     place = "[i]" if at else ""
-    says = Comment(f"{update.new}{place} = {update.block.name}{place} + eps*({text(update.drift)}){words}")
-    store = Assign(Ref(update.new, at or (0,)), plus(tuple(parts)))
+    says = Comment(f"{shift.new}{place} = {shift.old}{place} + eps*({text(shift.rate)}){words}")
+    store = Assign(Ref(shift.new, at or (0,)), plus(tuple(parts)))
     return (says, *nested(loops, (*inside, store))), defined
 
 
-def _with_call(body: tuple[Statement, ...], gradient: Procedure, program: Program) -> tuple[Statement, ...]:
-    """Fill in the arguments of the call of the gradient, now that they are known."""
-    if program.gradient is None:
+def _with_calls(body: tuple[Statement, ...], gradient: Procedure, program: Program) -> tuple[Statement, ...]:
+    """Fill in the arguments of the calls of the gradient, now that they are known."""
+    own = program.gradient
+    if own is None:
         raise CompilerError("a gradient procedure without a gradient")
-    actual = {program.gradient.block.name: program.gradient.at}
-    names = (*gradient.outputs, *gradient.inputs, *gradient.work)
-    arguments = tuple(actual.get(array.name, array.name) for array in names)
-    return tuple(
-        Invoke(s.procedure, arguments) if isinstance(s, Invoke) and s.procedure == gradient.name else s for s in body
-    )
+
+    def called(statement: Statement) -> Statement:
+        match statement:
+            case Invoke(procedure, (at, new)) if procedure == GRADIENT:
+                actual = {own.block.name: at, own.name: new}
+                names = (*gradient.outputs, *gradient.inputs, *gradient.work)
+                return Invoke(gradient.name, tuple(actual.get(array.name, array.name) for array in names))
+            case _:
+                return statement
+
+    return tuple(called(statement) for statement in body)
 
 
-def _work(gradient: Procedure | None, noises: tuple[LoweredNoise, ...]) -> tuple[Array, ...]:
-    own = (*gradient.outputs, *gradient.work) if gradient else ()
-    clipped = (Array(CLIPPED, (1,)),) if any(noise.clips for noise in noises) else ()
-    return (*own, *clipped)
+def _work(program: Program, gradient: Procedure | None, lowering: _Lowering) -> tuple[Array, ...]:
+    """Return the arrays that a step fills for itself: gradients, values passed on the way, intermediates."""
+    own: tuple[Array, ...] = ()
+    if gradient is not None:
+        kept = carried_on(program)
+        values = [e.new for e in program.evaluations if e.new != kept] or ([] if kept else [gradient.outputs[0].name])
+        own = (*(replace(gradient.outputs[0], name=name) for name in values), *gradient.work)
+    clipped = (Array(CLIPPED, (1,)),) if any(noise.clips for noise in lowering.noises.values()) else ()
+    last = {program.newest(block) for block in program.blocks}
+    passed = (block_array(shift.new, shift.block.shape) for shift in program.shifts if shift.new not in last)
+    return (*own, *clipped, *passed, *(array for array in lowering.local if array.sizes))
+
+
+def carried_on(program: Program) -> str:
+    """Return the name of the gradient that a step leaves for the next one, empty where it leaves none."""
+    return program.evaluations[-1].new if program.carried else ""
 
 
 def _step(
     program: Program,
-    noises: tuple[LoweredNoise, ...],
-    work: tuple[Array, ...],
+    gradient: Procedure | None,
+    lowering: _Lowering,
     body: tuple[Statement, ...],
     constants: tuple[Array, ...],
 ) -> Procedure:
-    outputs = tuple(block_array(u.new, u.block.shape) for b in program.blocks for u in program.updates if u.block == b)
+    outputs = tuple(block_array(program.newest(block), block.shape) for block in program.blocks)
+    state = tuple(block_array(block.name, block.shape) for block in program.blocks)
+    if program.gradient is not None and program.carried:
+        outputs += (block_array(carried_on(program), program.gradient.block.shape),)
+        state += (block_array(program.gradient.name, program.gradient.block.shape),)
     used = names_in(body)
-    blocks = tuple(block_array(block.name, block.shape) for block in program.blocks)
-    others = _used(_readable(program, constants)[len(blocks) :], used)
-    normals = tuple(array for noise in noises for array in noise.normals)
+    others = _used(_readable(program, constants)[len(program.blocks) :], used)
+    normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
-    inputs = (*code, *blocks, *others, *normals, Array("eps"))
+    inputs = (*code, *state, *others, *normals, Array(EPS))
     says = (f"one step ({program.scheme.replace('_', ' ')}): {', '.join(a.name for a in outputs)}; draw nothing.",)
-    return Procedure("step", says, outputs, inputs, work, body)
+    return Procedure("step", says, outputs, inputs, _work(program, gradient, lowering), body)
 
 
 def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:

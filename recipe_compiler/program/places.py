@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.program.program import EPS, Evaluate, Gradient, Noise, Program, Shift
 from recipe_compiler.tensor.terms import Index, Tensor
 
 Axes = tuple[Size, ...]
@@ -25,18 +25,7 @@ def places(program: Program) -> Iterator[Place]:
     """Yield every tensor of a Program with what must hold where it stands."""
     constants = {p.name: p.shape.sizes for p in program.parameters}
     state = {block.name: block.shape.sizes for block in program.blocks} | constants
-    known = dict(state)
-    if program.gradient is not None:
-        known[program.gradient.name] = program.gradient.block.shape.sizes
-    for update in program.updates:
-        yield Place(f"the drift of {update.block.name}", update.drift, _free(update.block, "i"), known)
-        known = known | {update.new: update.block.shape.sizes}
-    for noise in program.noises:
-        for word, matrix in (("2D", noise.two_D), ("B_hat", noise.B_hat or ())):
-            for row, entries in zip(noise.blocks, matrix, strict=False):
-                for col, entry in zip(noise.blocks, entries, strict=False):
-                    free = (*_free(row, "i"), *_free(col, "j"))
-                    yield Place(f"{word}[{row.name},{col.name}]", entry, free, state)
+    yield from _of_statements(program, state)
     for gradient in gradients(program):
         yield from _of_gradient(gradient, program, constants)
     if program.infinitesimal_generator is not None:
@@ -45,6 +34,26 @@ def places(program: Program) -> Iterator[Place]:
         for moment in program.infinitesimal_generator.moments:
             yield Place(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
             yield Place(moment.name, moment.value, moment.value.free, known)
+
+
+def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Place]:
+    """Yield the rates and covariances of the statements, each with the values that stand before it."""
+    known = {**state, EPS: ()}
+    if program.gradient is not None and program.carried:
+        known |= {program.gradient.name: program.gradient.block.shape.sizes}
+    for statement in program.statements:
+        match statement:
+            case Evaluate(_, new):
+                known = known | ({new: program.gradient.block.shape.sizes} if program.gradient else {})
+            case Noise(_, blocks, two_D, B_hat):
+                for word, matrix in (("2D", two_D), ("B_hat", B_hat or ())):
+                    for row, entries in zip(blocks, matrix, strict=False):
+                        for col, entry in zip(blocks, entries, strict=False):
+                            free = (*_free(row, "i"), *_free(col, "j"))
+                            yield Place(f"{word}[{row.name},{col.name}]", entry, free, known)
+            case Shift(block, _, new, rate):
+                yield Place(f"the rate of {block.name}", rate, _free(block, "i"), known)
+                known = known | {new: block.shape.sizes}
 
 
 def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, Axes]) -> Iterator[Place]:

@@ -11,6 +11,9 @@ from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.terms import Tensor
 
+EPS = "eps"
+"""The step size, as tensors of statements name it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -42,7 +45,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """grad U of the target at the old state, or its minibatch estimate.
+    """grad U of the target as a function of a value of its block, or its minibatch estimate.
 
     Full data: `prior + sum_n datum`; minibatch: `prior + (N/n) sum_{n in batch} datum` (Ma, Chen, Fox 2015, Eq. 7:
     the sum is scaled, the prior is not). Several blocks of a target stand in the potential's block end to end.
@@ -52,8 +55,6 @@ class Gradient:
     """`grad_U`, or `grad_U_tilde` for the estimate."""
     block: Block
     """The block of the state that U depends on."""
-    at: str
-    """Where it is evaluated: the block's name, or the name of its updated value."""
     parts: tuple[Part, ...]
     """By the blocks of the target, in order."""
     count: Size | None
@@ -71,13 +72,24 @@ class Gradient:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluate:
+    """The gradient of the potential is evaluated: `new = grad U(at)`."""
+
+    at: str
+    """The value of the gradient's block that it is evaluated at."""
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class Noise:
-    """A Gaussian draw w ~ N(0, eps (two_D - eps B_hat)) for blocks whose noise is correlated, at the old state.
+    """A Gaussian draw w ~ N(0, eps (two_D - eps B_hat)) for blocks whose noise is correlated.
 
     `two_D[a][b]` and `B_hat[a][b]` have free indices `i` of block a and `j` of block b (those that exist). `B_hat` is
     None where the gradient is exact or its covariance is taken to be zero.
     """
 
+    name: str
+    """Of the draw: shifts say which one they add."""
     blocks: tuple[Block, ...]
     two_D: tuple[tuple[Tensor, ...], ...]
     B_hat: tuple[tuple[Tensor, ...], ...] | None
@@ -91,12 +103,20 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
-    """`new = old + eps * drift + w`, the drift at the blocks updated before where it says `<block>_new`."""
+class Shift:
+    """`new = old + eps * rate + w`, a new value of a block from the one before it."""
 
     block: Block
+    old: str
+    """The newest value of the block before: its name, at the start of a step."""
     new: str
-    drift: Tensor
+    rate: Tensor
+    """In the values that stand before; it may depend on eps, as that of an exact flow does."""
+    noise: str = ""
+    """The draw that is added; empty where there is none."""
+
+
+Statement = Evaluate | Noise | Shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +143,7 @@ class InfinitesimalGenerator:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One step: batch, gradient, noise, then the updates in order. Its canonical form is in docs/program.md."""
+    """One step as statements, done in order; every value has a name of its own. Canonical form: docs/program.md."""
 
     scheme: str
     variant: str
@@ -134,9 +154,9 @@ class Program:
     """All constants of the chain: of the dynamics, of the build, of the target."""
     data: tuple[Datum, ...]
     gradient: Gradient | None
-    noises: tuple[Noise, ...]
-    updates: tuple[Update, ...]
-    """In the order in which they are done, one for every block."""
+    statements: tuple[Statement, ...]
+    carried: bool = False
+    """Whether a step begins with the gradient that the one before evaluated last, at the state it left behind."""
     infinitesimal_generator: InfinitesimalGenerator | None = None
     contiguous: bool = False
     """Whether a minibatch is a block of consecutive rows."""
@@ -144,6 +164,25 @@ class Program:
     """Whether the data are stored in float32."""
     bit_generator: str = "xoshiro"
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
+
+    @property
+    def evaluations(self) -> tuple[Evaluate, ...]:
+        """Where the gradient is evaluated, in order."""
+        return tuple(statement for statement in self.statements if isinstance(statement, Evaluate))
+
+    @property
+    def noises(self) -> tuple[Noise, ...]:
+        """The draws, in order."""
+        return tuple(statement for statement in self.statements if isinstance(statement, Noise))
+
+    @property
+    def shifts(self) -> tuple[Shift, ...]:
+        """What moves the state, in order."""
+        return tuple(statement for statement in self.statements if isinstance(statement, Shift))
+
+    def newest(self, block: Block) -> str:
+        """Return the name of the value of a block that a step leaves behind."""
+        return next((shift.new for shift in reversed(self.shifts) if shift.block == block), block.name)
 
 
 def symbolic_sizes(program: Program) -> tuple[str, ...]:

@@ -9,7 +9,16 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Noise, Part, Program, Update
+from recipe_compiler.program.program import (
+    Evaluate,
+    Gradient,
+    InfinitesimalGenerator,
+    Noise,
+    Part,
+    Program,
+    Shift,
+    Statement,
+)
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -45,11 +54,7 @@ def rename(program: Program, names: Names) -> Program:
         parameters=tuple(_parameter(parameter, names) for parameter in program.parameters),
         data=tuple(_datum(datum, names) for datum in program.data),
         gradient=None if program.gradient is None else _gradient(program.gradient, names),
-        noises=tuple(_noise(noise, names) for noise in program.noises),
-        updates=tuple(
-            Update(_block(update.block, names), update.new, rename_tensor(update.drift, names))
-            for update in program.updates
-        ),
+        statements=tuple(_statement(statement, names) for statement in program.statements),
         infinitesimal_generator=None
         if program.infinitesimal_generator is None
         else _infinitesimal_generator(program.infinitesimal_generator, names),
@@ -87,7 +92,6 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
     return replace(
         gradient,
         block=_block(gradient.block, names),
-        at=_name(gradient.at, names),
         given=tuple(_name(name, names) for name in gradient.given),
         parts=tuple(_part(part, names) for part in gradient.parts),
         count=None if gradient.count is None else _size(gradient.count, names),
@@ -110,9 +114,15 @@ def _written(says: str, names: Names) -> str:
     return "*".join(f"{_name(head, names)}{bracket}{at}" for head, bracket, at in entries)
 
 
-def _noise(noise: Noise, names: Names) -> Noise:
-    blocks = tuple(_block(block, names) for block in noise.blocks)
-    return replace(noise, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
+def _statement(statement: Statement, names: Names) -> Statement:
+    match statement:
+        case Evaluate(at, new):
+            return Evaluate(_name(at, names), new)
+        case Noise(_, blocks):
+            blocks = tuple(_block(block, names) for block in blocks)
+            return replace(statement, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
+        case Shift(block, old, new, rate, noise):
+            return Shift(_block(block, names), _name(old, names), new, rename_tensor(rate, names), noise)
 
 
 def _index(index: Index, names: Names) -> Index:

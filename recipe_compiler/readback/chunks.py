@@ -87,11 +87,12 @@ def read_sweep(module: Module, names: Names) -> Sweep:
     for array in module.kernel.noises:
         given[array.name] = np.full(ROOM, None, object)
     start: dict[str, list[Scalar]] = {block.name: names.block(block) for block in module.program.blocks}
-    cuts = reader.cuts = Cuts(frozenset(f"{u.new}_{index}" for u in module.program.updates for index in LETTERS))
+    cuts = reader.cuts = Cuts(frozenset(f"{u.new}_{index}" for u in module.program.shifts for index in LETTERS))
     given |= {name: cuts.array(entries) for name, entries in start.items()}
     reader.call("sweep", given)
     moved = {name: list(np.asarray(given[name])) for name in start}
-    step = step_of([entry for entries in moved.values() for entry in entries], cuts, reader.factors, reader.normals)
+    entries = [entry for shift in module.program.shifts for entry in moved[shift.block.name]]
+    step = step_of(entries, cuts, reader.factors, reader.normals)
     return Sweep(step, _gradients(reader, names, start, moved))
 
 
@@ -104,7 +105,8 @@ def _gradients(
     if len(reader.gradients) != len(reader.symbols):
         raise CompilerError("the emitted sweep does not compute the gradient of every entry")
     stated = stated_gradient(gradient, names, (), sp.Integer(1))
-    if gradient.at != gradient.block.name:  # at the updated block, which is what the sweep leaves behind
+    at = {evaluation.at for evaluation in names.program.evaluations}
+    if at - {gradient.block.name}:  # at the new value, which is what the sweep leaves behind
         new = dict(zip(start[gradient.block.name], moved[gradient.block.name], strict=True))
         stated = [value.xreplace(new) for value in stated]
     return tuple(zip(reader.gradients, stated, strict=True))

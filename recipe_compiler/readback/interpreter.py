@@ -57,8 +57,8 @@ class Reader:
     """Executes the functions of one emitted text on symbols."""
 
     text: str
-    opaque: dict[str, list[Scalar]] = field(default_factory=dict)
-    """Functions not to be entered, with the values they write into their first argument, or return."""
+    opaque: dict[str, list[list[Scalar]]] = field(default_factory=dict)
+    """Functions not to be entered, with the values that each call writes into its first argument, or returns."""
     invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
     """What the inverse of a matrix is: entries computed, or symbols that stand for them."""
     factor: Callable[[sp.Matrix], np.ndarray] | None = None
@@ -72,8 +72,11 @@ class Reader:
     factors: list[NoiseFactor] = field(default_factory=list)
     cuts: Cuts | None = None
     """What was written to the next state, where it is read with symbols of its own."""
-    asked: dict[str, Value] = field(default_factory=dict)
-    """What a function that returns and is not entered was given last, by the names of its arguments."""
+    asked: list[list[Value]] = field(default_factory=list[list[Value]])
+    """What functions that are not entered were given, call by call."""
+    watched: frozenset[str] = frozenset()
+    """Scalars whose values are kept in `seen`."""
+    seen: dict[str, Value] = field(default_factory=dict)
     spent: int = 0
 
     def __post_init__(self) -> None:
@@ -143,6 +146,8 @@ class Reader:
         match target:
             case ast.Name(id=name):
                 scope[name] = self.cuts.cut(value) if self.cuts and self.cuts.holds(name) else value
+                if name in self.watched:
+                    self.seen[name] = scope[name]
             case ast.Tuple(elts=targets):
                 for one, part in zip(targets, value, strict=True):
                     self._store(one, part, scope)
@@ -272,10 +277,13 @@ class Reader:
 
     def _opaque(self, name: str, arguments: list[Value]) -> Value:
         """Give what a function that is not entered gives: returned where it returns, else in its first argument."""
-        values = self.opaque[name]
+        calls = self.opaque[name]
+        if len(self.asked) == len(calls):
+            raise CompilerError(f"the emitted step calls {name} more often than its Program does")
+        values = calls[len(self.asked)]
+        self.asked.append([np.array(item) if isinstance(item, np.ndarray) else item for item in arguments])
         function = self.functions.get(name)  # None: an argument, which writes into its first one
         if function is not None and isinstance(function.body[-1], ast.Return):
-            self.asked = dict(zip((argument.arg for argument in function.args.args), arguments, strict=True))
             return values[0] if len(values) == 1 else tuple(values)
         arguments[0][:] = values
         return None

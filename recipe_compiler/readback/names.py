@@ -49,9 +49,15 @@ class Names:
         """Return the coordinates of a block."""
         return list(_coordinates(self, block.name).values())
 
-    def gradient(self) -> list[Scalar]:
-        """Return symbols for grad U at the state (or its estimate), entry by entry."""
-        return list(_gradient(self))
+    def gradient(self, value: str = "") -> list[Scalar]:
+        """Return symbols for grad U (or its estimate) at the state, or for another value of it, entry by entry."""
+        return list(_gradient(self, value))
+
+    @property
+    def gradients(self) -> frozenset[str]:
+        """The values of grad U that tensors name."""
+        own = {self.program.gradient.name} if self.program.gradient else set[str]()
+        return frozenset(own | {evaluation.new for evaluation in self.program.evaluations})
 
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
@@ -129,8 +135,10 @@ class Names:
         match atom:
             case Coordinate(name, at):
                 return _coordinates(self, name)[integers(at)]
-            case Component(name, at, ()) if self.program.gradient and name == self.program.gradient.name:
-                return self.gradient()[integers(at)[0] if at else 0]
+            case Component("eps", (), ()):
+                return self.eps
+            case Component(name, at, ()) if name in self.gradients:
+                return self.gradient(name)[integers(at)[0] if at else 0]
             case Component(name, at, ()):
                 return self.component(name, integers(at))
             case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
@@ -157,12 +165,12 @@ def _coordinates(names: Names, block: str) -> Mapping[tuple[int, ...], Scalar]:
 
 
 @lru_cache(maxsize=TABLES)
-def _gradient(names: Names) -> tuple[Scalar, ...]:
+def _gradient(names: Names, value: str) -> tuple[Scalar, ...]:
     gradient = names.program.gradient
     if gradient is None:
         return ()
     places = positions(gradient.block.shape, names.sizes)
-    return tuple(names.valued(sp.Symbol(label(gradient.name, at), real=True)) for at in places)
+    return tuple(names.valued(sp.Symbol(label(value or gradient.name, at), real=True)) for at in places)
 
 
 @lru_cache(maxsize=ENTRIES)

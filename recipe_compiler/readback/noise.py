@@ -56,21 +56,18 @@ class Noise:
         return found
 
 
-def noise_of(
-    values: Sequence[Scalar], normals: Sequence[sp.Symbol], later: frozenset[sp.Symbol], factors: Sequence[NoiseFactor]
-) -> Noise:
+def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Sequence[NoiseFactor]) -> Noise:
     """Return the noise of what a step writes.
 
     Args:
         values: the next state by coordinate, in terms of the old one, the normals, and each other.
         normals: independent ones.
-        later: what stands for coordinates of the next state: no factor of a normal may depend on it.
         factors: those that the kernel asked for.
 
     Raises:
-        CompilerError: a value is not linear in the normals, with factors that the old state determines.
+        CompilerError: a value is not linear in the normals, with factors that what stands before determines.
     """
-    apart = frozenset(normals) | later
+    apart = frozenset(normals)
     columns: list[tuple[Scalar, ...]] = []
     for normal in normals:
         column: list[Scalar] = []

@@ -10,10 +10,18 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, rational_of
 from recipe_compiler.readback.noise_factors import Find
-from recipe_compiler.readback.step import covariance, joined_shape, read_changes, stated_changes, values
+from recipe_compiler.readback.step import (
+    covariance,
+    joined_shape,
+    opaque_gradient,
+    read_changes,
+    stated_changes,
+    values,
+)
 from recipe_compiler.tensor.scalars import Scalar
 
 Number = Any
@@ -63,32 +71,51 @@ def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[S
         CompilerError: the covariance of the noise is not that of the Program.
     """
     counts = [joined_shape(array.sizes, names.sizes)[0] for array in module.kernel.noises]
-    stated = [covariance(noise, names) for noise in module.program.noises]
     normals = [
         [rational_of(f"{array.name}[{k}]") for k in range(count)]
         for array, count in zip(module.kernel.noises, counts, strict=True)
     ]
-    if counts != [own.rows for own in stated]:
-        return _by_columns(module, names, normals, stated)
+    if counts != [sum(len(names.block(block)) for block in noise.blocks) for noise in names.program.noises]:
+        return _by_columns(module, names, normals)
     known = PointFactors()
     read = read_changes(module, names, _reader(module, names, known.factor), [n for group in normals for n in group])
+    stated = _covariances(names, read)
     factors = list(zip(known.covariances, known.factors, strict=True))
-    if len(factors) != sum(not own.is_diagonal() for own in stated):
-        return _by_columns(module, names, normals, stated)
-    draws: list[list[Scalar]] = []
-    for covariance_, group in zip(stated, normals, strict=True):
+    if len(factors) != sum(not own.is_diagonal() for own in stated.values()):
+        return _by_columns(module, names, normals)
+    draws: dict[str, list[Scalar]] = {}
+    for (name, covariance_), group in zip(stated.items(), normals, strict=True):
         if covariance_.is_diagonal():
-            draws.append([sp.sqrt(covariance_[k, k]) * n for k, n in enumerate(group)])
+            draws[name] = [sp.sqrt(covariance_[k, k]) * n for k, n in enumerate(group)]
             continue
         own, L = factors.pop(0)
         if own != covariance_:
-            return _by_columns(module, names, normals, stated)
-        draws.append(list(L @ np.array(group, object)))
-    return read, stated_changes(names, draws)
+            return _by_columns(module, names, normals)
+        draws[name] = list(L @ np.array(group, object))
+    return _joined(read), _joined(stated_changes(names, draws))
+
+
+def _joined(changes: list[list[Scalar]]) -> list[Scalar]:
+    return [dz for own in changes for dz in own]
+
+
+def _covariances(names: Names, read: list[list[Scalar]]) -> dict[str, sp.Matrix]:
+    """Return the covariance of every draw as the Program states it, at the values that a step was read to make."""
+    moved = _values(names, read)
+    return {noise.name: covariance(noise, names, moved) for noise in names.program.noises}
+
+
+def _values(names: Names, read: list[list[Scalar]]) -> dict[str, list[Scalar]]:
+    """Return the new values of a step by name, from what its shifts were read to change."""
+    found: dict[str, list[Scalar]] = {}
+    for shift, changes in zip(names.program.shifts, read, strict=True):
+        start = found.get(shift.old) or names.block(shift.block)
+        found[shift.new] = [z + dz for z, dz in zip(start, changes, strict=True)]
+    return found
 
 
 def _reader(module: Module, names: Names, factor: Find) -> Reader:
-    return Reader(module.text, opaque={"gradient": names.gradient()}, invert=names.invert, factor=factor)
+    return Reader(module.text, opaque=opaque_gradient(names), invert=names.invert, factor=factor)
 
 
 def root_of(stated: sp.Matrix) -> np.ndarray:
@@ -109,70 +136,53 @@ def root_of(stated: sp.Matrix) -> np.ndarray:
         return np.array([[_scalar(x) for x in row] for row in L], object)
 
 
-def _by_columns(
-    module: Module, names: Names, normals: list[list[Scalar]], stated: list[sp.Matrix]
-) -> tuple[list[Scalar], list[Scalar]]:
-    """Return z+ - z read and stated, the noise being what the step makes of unit normals: w = W n, W W^T = covariance.
+def _by_columns(module: Module, names: Names, normals: list[list[Scalar]]) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the changes read and stated, the noise being what the step makes of its normals: w = W n, W W^T = cov.
 
-    For noise that is written as sums of products, with more or fewer normals than coordinates.
+    For noise that is written as sums of products, with more or fewer normals than coordinates. A column of W is what
+    one more of a normal adds to the first draw that it changes; draws after that one may depend on it in any way.
     """
     given = [n for group in normals for n in group]
-    rows = [k for own in _rows(names) for k in own]
 
-    def drawn(normals_: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def drawn(normals_: list[Scalar]) -> tuple[list[list[Scalar]], dict[str, list[Number]]]:
         read = read_changes(module, names, _reader(module, names, root_of), normals_)
-        w = _noise_of(read, names)
-        return read, [w[k] for k in rows]
+        return read, {name: [_number(w) for w in own] for name, own in _noise_of(read, names).items()}
 
     with mpmath.workdps(DIGITS + GUARD):
-        columns = [
-            [_number(w) for w in drawn([sp.Integer(k == one) for k in range(len(given))])[1]]
-            for one in range(len(given))
-        ]
-        joint = sp.diag(*stated)
-        for a in range(joint.rows):
-            for b in range(a + 1):
-                read = mpmath.fsum(column[a] * column[b] for column in columns)
-                if not vanishes(_scalar(read) - joint[a, b]):
-                    raise CompilerError("the emitted noise has not the covariance of its Program at a point")
-        read, _ = drawn(given)
-        w = [
-            _scalar(mpmath.fsum(_number(n) * c[a] for n, c in zip(given, columns, strict=True)))
-            for a in range(len(rows))
-        ]
-    draws: list[list[Scalar]] = []
-    for own in stated:
-        draws.append(w[: own.rows])
-        w = w[own.rows :]
-    return read, stated_changes(names, draws)
+        read, added = drawn(given)
+        columns: dict[str, list[tuple[Scalar, list[Number]]]] = {name: [] for name in added}
+        for one, n in enumerate(given):
+            _, more = drawn([n + 1 if k == one else m for k, m in enumerate(given)])
+            for name, own in added.items():
+                column = [after - before for after, before in zip(more[name], own, strict=True)]
+                if any(abs(x) > mpmath.mpf(10) ** -DIGITS for x in column):
+                    columns[name].append((n, column))
+                    break
+        for name, stated in _covariances(names, read).items():
+            _same_covariance([column for _, column in columns[name]], stated)
+        draws = {
+            name: [_scalar(mpmath.fsum(_number(n) * column[a] for n, column in columns[name])) for a in range(len(own))]
+            for name, own in added.items()
+        }
+    return _joined(read), _joined(stated_changes(names, draws))
 
 
-def _rows(names: Names) -> list[list[int]]:
-    """Return, group by group, the places of the noisy coordinates among all."""
-    ends: dict[str, list[int]] = {}
-    count = 0
-    for block in names.program.blocks:
-        size = len(names.block(block))
-        ends[block.name] = list(range(count, count + size))
-        count += size
-    return [[k for block in noise.blocks for k in ends[block.name]] for noise in names.program.noises]
+def _same_covariance(columns: list[list[Number]], stated: sp.Matrix) -> None:
+    for a in range(stated.rows):
+        for b in range(a + 1):
+            read = mpmath.fsum(column[a] * column[b] for column in columns)
+            if not vanishes(_scalar(read) - stated[a, b]):
+                raise CompilerError("the emitted noise has not the covariance of its Program at a point")
 
 
-def _noise_of(read: list[Scalar], names: Names) -> list[Scalar]:
-    """Return z+ - z - eps drift by coordinate, the drift at the blocks as the step moved them."""
-    changes: dict[str, list[Scalar]] = {}
-    left = list(read)
-    for block in names.program.blocks:
-        size = len(names.block(block))
-        changes[block.name], left = left[:size], left[size:]
-    moved: dict[str, list[Scalar]] = {}
-    found: dict[str, list[Scalar]] = {}
-    for update in names.program.updates:
-        own = changes[update.block.name]
-        drift = values(update.drift, names, update.block, moved)
-        found[update.block.name] = [dz - names.eps * f for dz, f in zip(own, drift, strict=True)]
-        moved[update.new] = [z + dz for z, dz in zip(names.block(update.block), own, strict=True)]
-    return [w for block in names.program.blocks for w in found[block.name]]
+def _noise_of(read: list[list[Scalar]], names: Names) -> dict[str, list[Scalar]]:
+    """Return what every draw adds: the change of each of its blocks, less eps times the rate at the values read."""
+    moved = _values(names, read)
+    found: dict[tuple[str, Block], list[Scalar]] = {}
+    for shift, changes in zip(names.program.shifts, read, strict=True):
+        rate = values(shift.rate, names, shift.block, moved)
+        found[shift.noise, shift.block] = [dz - names.eps * f for dz, f in zip(changes, rate, strict=True)]
+    return {noise.name: [w for b in noise.blocks for w in found[noise.name, b]] for noise in names.program.noises}
 
 
 def _number(value: Scalar) -> Number:

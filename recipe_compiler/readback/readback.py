@@ -28,10 +28,11 @@ from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.equal import at_sizes, equal
+from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.limited import Reading
-from recipe_compiler.readback.names import EPS, Names, Sizes
+from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.parsed import parsed
 from recipe_compiler.readback.point import changes_at_point
 from recipe_compiler.readback.run_loop import check_iteration
@@ -114,9 +115,6 @@ def _bound(node: ast.stmt) -> Iterator[str]:
             yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
         case _:
             return
-
-
-AT_ZERO: dict[Scalar, Scalar] = {EPS: sp.Integer(0)}
 
 
 def read_back(
@@ -248,26 +246,43 @@ def _same_sweep(module: Module, here: Names) -> Step:
 def _same_step(read: Step, here: Names) -> None:
     """Compare a step with its Program, as a function of eps, state and normals: their moments then are the same too."""
     stated = stated_step(here, read.next)
+    says = [f"{s.new}[{k}]" for s in here.program.shifts for k in range(len(here.block(s.block)))]
     for a, (value, expected) in enumerate(zip(read.values, stated.values, strict=True)):
-        equal(value, expected, f"z_{a} after the step, without its noise,", here)
+        equal(value, expected, f"{says[a]}, without its noise,", here)
         for b in range(a + 1):
-            equal(read.covariance[a][b], stated.covariance[a][b], f"the covariance of the noise of z_{a}, z_{b}", here)
+            noise = f"the covariance of the noise of {says[a]}, {says[b]}"
+            equal(read.covariance[a][b], stated.covariance[a][b], noise, here)
 
 
 def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
     """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation.
 
-    The new coordinates are the old ones at eps = 0, and what they are beyond that changes E[dz] by order eps**2.
+    All values of a block are the old one at eps = 0; what they are beyond that changes E[dz] by order eps**2, so the
+    parts of several shifts of a block add up.
     """
-    old = [z for block in here.program.blocks for z in here.block(block)]
-    still = dict(zip(read.next, old, strict=True))
+    program = here.program
+    places = [(shift.block, k) for shift in program.shifts for k in range(len(here.block(shift.block)))]
+    rows = {place: [n for n, own in enumerate(places) if own == place] for place in dict.fromkeys(places)}
+    coordinates_ = [(block, k) for block in program.blocks for k in range(len(here.block(block)))]
+    old = [here.block(block)[k] for block, k in coordinates_]
+    still = {new: here.block(block)[k] for new, (block, k) in zip(read.next, places, strict=True)}
+    for value in here.gradients:
+        still |= dict(zip(here.gradient(value), here.gradient(), strict=True))
     values = [value.xreplace(still) for value in read.values]
-    dimension = range(len(values))
-    f = [sp.diff(value, EPS).xreplace(AT_ZERO) for value in values]
-    two_D = [[sp.diff(entry, EPS).xreplace(AT_ZERO) for entry in row] for row in read.covariance]
+    for value, (block, k) in zip(values, places, strict=True):
+        equal(at_start(value), here.block(block)[k], f"a value of {block.name}[{k}] at eps = 0", here)
+    slopes = [first_order(value) for value in values]
+    f = [sp.Add(*(slopes[n] for n in rows[place])) for place in coordinates_]
+    two_D = [
+        [
+            sp.Add(*(first_order(read.covariance[n][m].xreplace(still)) for n in rows[one] for m in rows[other]))
+            for other in coordinates_
+        ]
+        for one in coordinates_
+    ]
+    dimension = range(len(old))
     derived, doubled = _derived(derivation, here, names)
     for a in dimension:
-        equal(values[a].xreplace(AT_ZERO), old[a], f"z_{a} after a step of eps = 0", here)
         equal(f[a], derived[a], f"the drift of z_{a}", here)
         for b in dimension:
             equal(two_D[a][b], doubled[a][b], f"2D[{a}, {b}]", here)

@@ -210,7 +210,7 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
 def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value:
     """Return symbols for the state after a step where it returns them, or write them where it writes."""
     made: list[sp.Symbol] = []
-    for block, update in ((update.block.name, update.new) for update in module.program.updates):
+    for block, update in ((block.name, module.program.newest(block)) for block in module.program.blocks):
         place = next((name for name in (update, block) if name in arguments), None)
         array = arguments[block] if kernel.chunked else arguments.get(update)
         if place is not None and isinstance(array, np.ndarray):
@@ -223,8 +223,8 @@ def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value
 
 def _entry(module: Module, scalar: str) -> tuple[str, int]:
     """Return the block, and the place in it, that a scalar which a step returns is the next value of."""
-    for update in module.program.updates:
-        names = module.kernel.scalars(update.new)
+    for block in module.program.blocks:
+        names = module.kernel.scalars(module.program.newest(block))
         if scalar in names:
-            return update.block.name, names.index(scalar)
+            return block.name, names.index(scalar)
     raise CompilerError(f"the step returns {scalar}, which is no entry of the state")

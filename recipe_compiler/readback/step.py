@@ -11,37 +11,38 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.program import Noise, symbolic_sizes
+from recipe_compiler.program.lower import carried_on
+from recipe_compiler.program.program import Evaluate, Noise, Shift, symbolic_sizes
 from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
 from recipe_compiler.readback.noise import noise_of, without_noise
 from recipe_compiler.readback.noise_factors import NoiseFactor
-from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step given the batch, coordinate by coordinate: `next = value`.
+    """One step given the batch, entry by entry of every new value, in the order of the shifts: `next = value`.
 
-    Values are in terms of eps, the old state, the gradient, and what was updated before; those read also of normals.
+    Values are in terms of eps, the old state, gradients, and values that stand before; those read also of normals.
     """
 
     next: tuple[sp.Symbol, ...]
-    """What stands for the new coordinates in the values of others."""
+    """What stands for the new values in others."""
     values: tuple[Scalar, ...]
     """Where all normals are zero."""
     covariance: list[list[Scalar]]
-    """Of what the normals add, which does not depend on the new coordinates."""
+    """Of what the normals add, given the values that stand before."""
 
 
 def step_of(
     entries: Sequence[Scalar], cuts: Cuts, factors: Sequence[NoiseFactor], normals: Sequence[sp.Symbol]
 ) -> Step:
-    """Return the step that was read, from the entries of the state it left behind."""
+    """Return the step that was read, from the entries of its new values."""
     new, values = cuts.defined(entries)
-    noise = noise_of(values, normals, frozenset(new), factors)
+    noise = noise_of(values, normals, factors)
     return Step(new, tuple(without_noise(values, normals)), noise.covariance())
 
 
@@ -57,9 +58,15 @@ def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
 def read_step(module: Module, names: Names) -> Step:
     """Return one step as the emitted `step` computes it, the gradient left as it is named."""
     normals = [sp.Symbol(name, real=True) for name in _normal_names(module, names)]
-    cuts = Cuts(frozenset(name.rstrip("_") for u in module.program.updates for name in module.kernel.scalars(u.new)))
-    reader = Reader(module.text, opaque={"gradient": names.gradient()}, invert=names.invert, cuts=cuts)
-    return step_of(read_state(module, names, reader, normals), cuts, reader.factors, normals)
+    cuts = Cuts(frozenset(name.rstrip("_") for s in module.program.shifts for name in module.kernel.scalars(s.new)))
+    reader = Reader(module.text, opaque=opaque_gradient(names), invert=names.invert, cuts=cuts)
+    entries = [entry for value in read_values(module, names, reader, normals) for entry in value]
+    return step_of(entries, cuts, reader.factors, normals)
+
+
+def opaque_gradient(names: Names) -> dict[str, list[list[Scalar]]]:
+    """Return what the gradient gives, call by call: it is not entered."""
+    return {"gradient": [names.gradient(evaluation.new) for evaluation in names.program.evaluations]}
 
 
 def _normal_names(module: Module, names: Names) -> list[str]:
@@ -67,49 +74,96 @@ def _normal_names(module: Module, names: Names) -> list[str]:
     return [label(array.name, (k,)) for array in arrays for k in range(joined_shape(array.sizes, names.sizes)[0])]
 
 
-def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[Scalar]:
-    """Return z+ - z by coordinate as the emitted `step` computes it from given normals, one array after the other."""
-    start = [entry for block in module.program.blocks for entry in names.block(block)]
-    moved = read_state(module, names, reader, normals)
-    return [new - old for new, old in zip(moved, start, strict=True)]
+def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Return by what every shift changes its block as the emitted `step` computes it from given normals."""
+    new = read_values(module, names, reader, normals)
+    values = {block.name: names.block(block) for block in module.program.blocks}
+    values |= {shift.new: value for shift, value in zip(module.program.shifts, new, strict=True)}
+    return [
+        [after - before for after, before in zip(values[shift.new], values[shift.old], strict=True)]
+        for shift in module.program.shifts
+    ]
 
 
-def read_state(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[Scalar]:
-    """Return z+ by coordinate, likewise."""
-    sizes = names.sizes
+def read_values(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Return the new value that every shift makes, likewise, in the order of the shifts.
+
+    Raises:
+        CompilerError: the gradient is evaluated elsewhere, or something else is carried on, than the Program says.
+    """
+    sizes, program, step = names.sizes, module.program, module.kernel.step
+    made = {shift.new for shift in program.shifts}
     given = prepared(module, names, reader)
     left = list(normals)
     for array in module.kernel.noises:
         count = joined_shape(array.sizes, sizes)[0]
         given[array.name], left = np.array(left[:count], object), left[count:]
-    for block in module.program.blocks:
+    for block in program.blocks:
         given[block.name] = np.array(names.block(block), object)
-    step = module.kernel.step
+    if program.gradient is not None and program.carried:
+        given[program.gradient.name] = np.array(names.gradient(), object)
     given = held(module, given)
-    for array in step.work:
-        given[array.name] = np.full(joined_shape(array.sizes, sizes), None, object)
-    for array in () if step.returns else step.outputs:
+    for array in (*step.work, *(() if step.returns else step.outputs)):
         empty = np.full(joined_shape(array.sizes, sizes), None, object)
-        given[array.name] = empty if reader.cuts is None else reader.cuts.array(empty)
+        cut = reader.cuts is not None and array.name in made
+        given[array.name] = reader.cuts.array(empty) if reader.cuts is not None and cut else empty
     for array in step.inputs:
         given.setdefault(array.name, np.full((1,), None, object))
+    reader.watched = frozenset(name for value in made for name in module.kernel.scalars(value))
     returned = reader.call("step", given)
-    moved = written(step, given, returned)
-    _check_asked(module, reader, given, dict(zip((array.name for array in step.outputs), moved, strict=False)))
-    return moved
+    found = {**given, **reader.seen, **_outputs(step, given, returned)}
+    values = {shift.new: _value_of(module, found, shift.new) for shift in program.shifts}
+    _check_asked(module, reader, given, values)
+    _check_carried(module, names, found)
+    return [values[shift.new] for shift in program.shifts]
 
 
-def _check_asked(module: Module, reader: Reader, given: Mapping[str, object], new: Mapping[str, Scalar]) -> None:
-    """Check that a gradient of scalars, which is not entered, was asked at the state that the Program says."""
-    gradient = module.program.gradient
-    if gradient is None or not reader.asked:
+def _outputs(step: Procedure, given: Mapping[str, object], returned: object) -> dict[str, object]:
+    """Return what a step leaves behind by name: arrays it wrote into, or scalars it returned."""
+    names = [array.name for array in step.outputs]
+    if not step.returns:
+        return {name: given[name] for name in names}
+    return dict(zip(names, returned if isinstance(returned, tuple) else (returned,), strict=True))
+
+
+def _value_of(module: Module, found: Mapping[str, object], name: str) -> list[Scalar]:
+    """Return the entries of a value that a step was given, made on the way, or left behind."""
+    scalars = module.kernel.scalars(name)
+    missing = [scalar for scalar in scalars if scalar not in found]
+    if missing:
+        raise CompilerError(f"the emitted step does not compute {missing[0]}")
+    return [found[scalar] for scalar in scalars] if scalars else list(np.asarray(found[name]).ravel())
+
+
+def _check_asked(
+    module: Module, reader: Reader, given: Mapping[str, object], values: Mapping[str, list[Scalar]]
+) -> None:
+    """Check that the gradient, which is not entered, was asked for where the Program says."""
+    gradient, kernel = module.program.gradient, module.kernel
+    if gradient is None:
         return
-    old_names, names = module.kernel.scalars(gradient.block.name), module.kernel.scalars(gradient.at)
-    moves = dict(zip(old_names, names, strict=True))
-    for name, value in reader.asked.items():
-        stated = new[moves[name]] if moves.get(name) in new else given.get(name)
-        if not np.array_equal(np.asarray(value, object), np.asarray(stated, object)):
-            raise CompilerError(f"the emitted step asks for the gradient at another {name} than its Program")
+    evaluations = module.program.evaluations
+    if len(reader.asked) != len(evaluations):
+        raise CompilerError(
+            f"the emitted step evaluates the gradient {len(reader.asked)} times, expected {len(evaluations)}"
+        )
+    own = kernel.scalars(gradient.block.name) or (gradient.block.name,)
+    inputs = gradient.given if kernel.gradient is None else tuple(a.name for a in kernel.gradient.inputs)
+    for evaluation, asked in zip(evaluations, reader.asked, strict=True):
+        start = _value_of(module, given, gradient.block.name)
+        at = values.get(evaluation.at, start)
+        stated = {**given, **(dict(zip(own, at, strict=True)) if kernel.scalars(gradient.block.name) else {own[0]: at})}
+        before = 0 if kernel.gradient is not None and kernel.gradient.returns else 1
+        for name, value in zip(inputs, asked[before:], strict=False):
+            if not np.array_equal(np.asarray(value, object), np.asarray(stated[name], object)):
+                raise CompilerError(f"the emitted step asks for the gradient at another {name} than its Program")
+
+
+def _check_carried(module: Module, names: Names, found: Mapping[str, object]) -> None:
+    """Check that the gradient which a step leaves for the next one is the last it evaluated."""
+    program = module.program
+    if program.carried and _value_of(module, found, carried_on(program)) != names.gradient(carried_on(program)):
+        raise CompilerError("the emitted step carries on another gradient than its Program")
 
 
 def held(module: Module, given: Mapping[str, object]) -> dict[str, object]:
@@ -140,66 +194,87 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
 
 
 def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
-    """Return the step that the Program states: `b+ = b + eps * drift + w`, w ~ N(0, eps (2D - eps B_hat)) by group.
+    """Return the step that the Program states: `new = old + eps * rate + w`, w ~ N(0, eps (2D - eps B_hat)) by group.
 
     Args:
         names: the values of its names.
-        new: what stands for the new coordinates.
+        new: what stands for the entries of the new values, in the order of the shifts.
     """
-    program = names.program
-    places = [(block, at) for block in program.blocks for at in positions(block.shape, names.sizes)]
-    own = {block: [s for s, (b, _) in zip(new, places, strict=True) if b == block] for block in program.blocks}
     moved: dict[str, list[Scalar]] = {}
-    values_: dict[Block, list[Scalar]] = {}
-    for update in program.updates:
-        drift = values(update.drift, names, update.block, moved)
-        old = names.block(update.block)
-        values_[update.block] = [z + names.eps * f for z, f in zip(old, drift, strict=True)]
-        moved[update.new] = list(own[update.block])
+    found: list[Scalar] = []
+    left = list(new)
     joint: list[list[Scalar]] = [[sp.Integer(0)] * len(new) for _ in new]
-    for noise in program.noises:
-        rows = [k for b in noise.blocks for k, (block, _) in enumerate(places) if block == b]
-        entries = covariance(noise, names)
-        for i, row in enumerate(rows):
-            for j, col in enumerate(rows):
-                joint[row][col] = entries[i, j]
-    return Step(tuple(new), tuple(x for block in program.blocks for x in values_[block]), joint)
+    places = _places(names)
+    for statement in names.program.statements:
+        match statement:
+            case Noise(name, blocks):
+                rows = [k for block in blocks for k in places[name, block]]
+                entries = covariance(statement, names, moved)
+                for i, row in enumerate(rows):
+                    for j, col in enumerate(rows):
+                        joint[row][col] = entries[i, j]
+            case Shift(block, old, value, rate):
+                start = moved.get(old) or names.block(block)
+                drift = values(rate, names, block, moved)
+                found += [z + names.eps * f for z, f in zip(start, drift, strict=True)]
+                moved[value], left = left[: len(start)], left[len(start) :]
+            case Evaluate():
+                pass
+    return Step(tuple(new), tuple(found), joint)
 
 
-def stated_changes(names: Names, draws: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """Return z+ - z by coordinate as the Program states it, from the draws w of every group of blocks."""
-    own: dict[str, list[Scalar]] = {}
-    for noise, group in zip(names.program.noises, draws, strict=True):
-        left = list(group)
+def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
+    """Return where the shift of a block that adds a draw stands among the entries of all new values."""
+    found: dict[tuple[str, Block], list[int]] = {}
+    count = 0
+    for shift in names.program.shifts:
+        size = len(names.block(shift.block))
+        found[shift.noise, shift.block] = list(range(count, count + size))
+        count += size
+    return found
+
+
+def stated_changes(names: Names, draws: Mapping[str, Sequence[Scalar]]) -> list[list[Scalar]]:
+    """Return by what every shift changes its block as the Program states it, from the draws w of every group."""
+    own: dict[tuple[str, Block], list[Scalar]] = {}
+    for noise in names.program.noises:
+        left = list(draws[noise.name])
         for block in noise.blocks:
-            count = len(positions(block.shape, names.sizes))
-            own[block.name], left = left[:count], left[count:]
+            count = len(names.block(block))
+            own[noise.name, block], left = left[:count], left[count:]
     moved: dict[str, list[Scalar]] = {}
-    changes: dict[str, list[Scalar]] = {}
-    for update in names.program.updates:
-        block = update.block
-        drift = values(update.drift, names, block, moved)
-        noise_ = own.get(block.name, [sp.Integer(0)] * len(drift))
-        changes[block.name] = [names.eps * f + w for f, w in zip(drift, noise_, strict=True)]
-        moved[update.new] = [z + dz for z, dz in zip(names.block(block), changes[block.name], strict=True)]
-    return [dz for block in names.program.blocks for dz in changes[block.name]]
+    changes: list[list[Scalar]] = []
+    for shift in names.program.shifts:
+        rate = values(shift.rate, names, shift.block, moved)
+        w = own.get((shift.noise, shift.block), [sp.Integer(0)] * len(rate))
+        changes.append([names.eps * f + x for f, x in zip(rate, w, strict=True)])
+        start = moved.get(shift.old) or names.block(shift.block)
+        moved[shift.new] = [z + dz for z, dz in zip(start, changes[-1], strict=True)]
+    return changes
 
 
 def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[Scalar]] | None = None) -> list[Scalar]:
     """Return a vector over a block in symbols, updated blocks replaced by what they became."""
     index = next(iter(tensor.free), None)
-
-    def leaf(atom: Atom) -> Scalar | None:
-        if isinstance(atom, Coordinate) and moved and atom.block in moved:
-            return moved[atom.block][integers(atom.at)[0] if atom.at else 0]
-        return names.atom(atom)
-
     places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
+    leaf = _leaf(names, moved or {})
     return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point) for place in places]
 
 
-def covariance(noise: Noise, names: Names) -> sp.Matrix:
+def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
+    """Return what an atom is: an entry of a value that was made on the way, or what its name means."""
+
+    def leaf(atom: Atom) -> Scalar | None:
+        if isinstance(atom, Coordinate) and atom.block in moved:
+            return moved[atom.block][integers(atom.at)[0] if atom.at else 0]
+        return names.atom(atom)
+
+    return leaf
+
+
+def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None) -> sp.Matrix:
     """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates."""
+    leaf = _leaf(names, moved or {})
     blocks = list(enumerate(noise.blocks))
     places = [(a, at) for a, block in blocks for at in positions(block.shape, names.sizes)]
     diagonal = {(a, b): all(map(_is_diagonal, _both(noise, a, b))) for a, _ in blocks for b, _ in blocks}
@@ -207,7 +282,7 @@ def covariance(noise: Noise, names: Names) -> sp.Matrix:
     for row, (a, at) in enumerate(places):
         for col, (b, to) in enumerate(places):
             if at == to or not diagonal[a, b]:
-                two_D, B_hat = (_entry(tensor, at, to, names) for tensor in _both(noise, a, b))
+                two_D, B_hat = (_entry(tensor, at, to, names, leaf) for tensor in _both(noise, a, b))
                 found[row, col] = names.eps * (two_D - names.eps * B_hat)
     return sp.Matrix(sp.SparseMatrix(len(places), len(places), found))
 
@@ -226,6 +301,6 @@ def _is_diagonal(tensor: Tensor) -> bool:
     )
 
 
-def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names) -> Scalar:
+def _entry(tensor: Tensor, row: tuple[int, ...], col: tuple[int, ...], names: Names, leaf: Leaf) -> Scalar:
     places = {index: (row if index.label == "i" else col)[0] for index in tensor.free}
-    return scalarise(tensor, names.sizes, places, names.atom, apart=names.at_point)
+    return scalarise(tensor, names.sizes, places, leaf, apart=names.at_point)

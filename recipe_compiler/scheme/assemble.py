@@ -1,12 +1,12 @@
-"""A Program from a derivation, the gradient of a target, and the updates a scheme made of them."""
+"""A Program from a derivation, the gradient of a target, and the order of its blocks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula.declaration import Datum, Parameter
-from recipe_compiler.program.program import Gradient, Program, Update
-from recipe_compiler.scheme.update import Matrix, gradient_at, noises
+from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.scheme.update import Matrix, evaluated, noises, shifts
 from recipe_compiler.tensor.terms import Tensor
 
 
@@ -27,14 +27,18 @@ class Setting:
 
 
 def assemble(
-    scheme: str, derivation: Derivation, setting: Setting, changes: tuple[Update, ...], *, sequential: bool
+    scheme: str, derivation: Derivation, setting: Setting, order: tuple[str, ...], *, sequential: bool
 ) -> Program:
-    """Return the Program of one step, its noise corrected for that of the gradient."""
-    block = setting.gradient.block
+    """Return the Program of one step that shifts every block once, in `order`, its noise drawn at the old state.
+
+    The noise is corrected for that of the gradient.
+    """
+    gradient, block = setting.gradient.name, setting.gradient.block
     B_hat: Matrix | None = None
     if setting.V is not None and not setting.V.is_zero:
         B_hat = noise_covariance(derivation, block.name, setting.V)
-    at = gradient_at(changes, setting.gradient.name, block, sequential=sequential)
+    draws = noises(derivation, B_hat)
+    moves = shifts(derivation, gradient, order, setting.declared, draws, sequential=sequential)
     return Program(
         scheme=scheme,
         variant=setting.variant,
@@ -43,7 +47,6 @@ def assemble(
         blocks=derivation.dynamics.declarations.blocks,
         parameters=setting.parameters,
         data=setting.data,
-        gradient=replace(setting.gradient, at=at),
-        noises=noises(derivation, B_hat),
-        updates=changes,
+        gradient=setting.gradient,
+        statements=(*draws, *evaluated(moves, gradient, block, sequential=sequential)),
     )

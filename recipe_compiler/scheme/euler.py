@@ -3,7 +3,6 @@
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.program.program import Program
 from recipe_compiler.scheme.assemble import Setting, assemble
-from recipe_compiler.scheme.update import updates
 
 
 def euler(derivation: Derivation, setting: Setting) -> Program:
@@ -13,5 +12,4 @@ def euler(derivation: Derivation, setting: Setting) -> Program:
     Weak order 1.
     """
     order = tuple(block.name for block in derivation.dynamics.declarations.blocks)
-    changes = updates(derivation, setting.gradient.name, order, setting.declared, sequential=False)
-    return assemble("euler", derivation, setting, changes, sequential=False)
+    return assemble("euler", derivation, setting, order, sequential=False)

@@ -53,7 +53,7 @@ def target_gradient(
         parts = [replace(parts[0], block=block)]
     renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
     count = target.declarations.data[0].size if renamed[0].datum is not None else None
-    return Gradient(name, block, block.name, renamed, count, minibatch)
+    return Gradient(name, block, renamed, count, minibatch)
 
 
 def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: bool) -> Gradient:
@@ -62,7 +62,7 @@ def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: 
     count = declared.data[0].size if declared.data else None
     given = (block.name, *(item.name for group in (declared.parameters, declared.data) for item in group))
     batch = ("batch",) if minibatch else ()
-    return Gradient(name, block, block.name, (), count, minibatch, str(code), (*given, *batch))
+    return Gradient(name, block, (), count, minibatch, str(code), (*given, *batch))
 
 
 def is_stacked(target: Target, block: Block) -> bool:

@@ -3,7 +3,6 @@
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.program.program import Program
 from recipe_compiler.scheme.assemble import Setting, assemble
-from recipe_compiler.scheme.update import updates
 
 
 def sequential_euler(derivation: Derivation, setting: Setting, order: tuple[str, ...]) -> Program:
@@ -13,5 +12,4 @@ def sequential_euler(derivation: Derivation, setting: Setting, order: tuple[str,
     With momentum first this is the symplectic Euler rule for the Hamiltonian part (Chen, Fox, Guestrin 2014,
     Algorithm 2 in the notation of Ma, Chen, Fox 2015, Eq. 12). Weak order 1.
     """
-    changes = updates(derivation, setting.gradient.name, order, setting.declared, sequential=True)
-    return assemble("sequential_euler", derivation, setting, changes, sequential=True)
+    return assemble("sequential_euler", derivation, setting, order, sequential=True)

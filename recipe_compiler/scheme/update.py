@@ -6,7 +6,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
-from recipe_compiler.program.program import Noise, Update
+from recipe_compiler.program.program import Evaluate, Noise, Shift, Statement
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 Matrix = tuple[tuple[Tensor, ...], ...]
@@ -19,10 +19,16 @@ def fresh(name: str, declared: frozenset[str]) -> str:
     return name
 
 
-def updates(
-    derivation: Derivation, gradient: str, order: tuple[str, ...], declared: frozenset[str], *, sequential: bool
-) -> tuple[Update, ...]:
-    """Return one update per block, in `order`; sequential ones see the blocks updated before them.
+def shifts(
+    derivation: Derivation,
+    gradient: str,
+    order: tuple[str, ...],
+    declared: frozenset[str],
+    draws: tuple[Noise, ...],
+    *,
+    sequential: bool,
+) -> tuple[Shift, ...]:
+    """Return one shift per block, in `order`; sequential ones see the blocks moved before them.
 
     The gradient of the potential becomes the component of `gradient`, the array that is computed for it.
     """
@@ -30,11 +36,13 @@ def updates(
     potential = derivation.dynamics.potential
     drifts = {block.name: drift for block, drift in zip(declarations.blocks, derivation.drift, strict=True)}
     blocks = {block.name: block for block in declarations.blocks}
+    noise = {block.name: draw.name for draw in draws for block in draw.blocks}
     done: dict[str, str] = {}
-    found: list[Update] = []
+    found: list[Shift] = []
     for name in order:
         new = fresh(f"{name}_new", declared)
-        found.append(Update(blocks[name], new, with_gradient(drifts[name], potential, gradient, done)))
+        rate = with_gradient(drifts[name], potential, gradient, done)
+        found.append(Shift(blocks[name], name, new, rate, noise.get(name, "")))
         if sequential:
             done[name] = new
     return tuple(found)
@@ -63,24 +71,25 @@ def _needs(potential: str, order: int) -> ModelError:
     return ModelError([Fault(Place(""), "drift", problem, "supported are dynamics whose drift holds grad U alone")])
 
 
-def gradient_at(changes: tuple[Update, ...], gradient: str, block: Block, *, sequential: bool) -> str:
-    """Return where the gradient is evaluated: the first update that needs it says whether its block moved before.
+def evaluated(moves: tuple[Shift, ...], gradient: str, block: Block, *, sequential: bool) -> tuple[Statement, ...]:
+    """Return the shifts with the evaluation of the gradient before the first that needs it, at the value it needs.
 
     Raises:
-        ModelError: one update needs it at the old value, another at the new one.
+        ModelError: one shift needs it at the old value, another at the new one.
     """
     now = block.name
     places: list[str] = []
-    for update in changes:
-        if gradient in names_of(update.drift):
+    for move in moves:
+        if gradient in names_of(move.rate):
             places.append(now)
-        if sequential and update.block == block:
-            now = update.new
+        if sequential and move.block == block:
+            now = move.new
     if len(set(places)) > 1:
         problem = f"found an order that needs {gradient} at both the old and the new {block.name}"
         hint = f"put {block.name} last, or use the scheme euler"
         raise ModelError([Fault(Place(""), "scheme.order", problem, hint)])
-    return places[0] if places else block.name
+    first = next((k for k, move in enumerate(moves) if gradient in names_of(move.rate)), len(moves))
+    return (*moves[:first], *(Evaluate(at, gradient) for at in places[:1]), *moves[first:])
 
 
 def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
@@ -106,4 +115,5 @@ def _noise(derivation: Derivation, B_hat: Matrix | None, blocks: tuple[Block, ..
     part = None if B_hat is None else tuple(tuple(B_hat[a][b] for b in group) for a in group)
     if part is not None and all(entry.is_zero for row in part for entry in row):
         part = None
-    return Noise(tuple(blocks[a] for a in group), two_D, part)
+    own = tuple(blocks[a] for a in group)
+    return Noise("_".join(("w", *(block.name for block in own))), own, two_D, part)

@@ -1,11 +1,12 @@
 """Programs keep their canonical form through every pass; each invariant is found broken where it is."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from loaders import load_build
@@ -16,7 +17,7 @@ from recipe_compiler.emit.names import renames
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.canonical import INVARIANTS, check_canonical
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Statement
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.discretise import discretise, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -29,6 +30,7 @@ BUILDS = {
     for path in sorted((ROOT / folder).glob("*.yaml"))
 }
 ONE = Fraction(1)
+Kind = TypeVar("Kind", Evaluate, Noise, Shift)
 
 
 @cache
@@ -62,24 +64,26 @@ def factor(atom: Component | Coordinate | SizeNumber | Delta) -> Term:
     return Term(ONE, ((atom, ONE),))
 
 
-def with_drift(program: Program, change: Callable[[Tensor], Tensor], place: int = 0) -> Program:
-    updates = list(program.updates)
-    updates[place] = replace(updates[place], drift=change(updates[place].drift))
-    return replace(program, updates=tuple(updates))
+def changed(program: Program, kind: type[Kind], change: Callable[[Kind], Iterable[Statement]]) -> Program:
+    """Return the program with its first statement of a kind replaced by what `change` makes of it."""
+    place, found = next((k, s) for k, s in enumerate(program.statements) if isinstance(s, kind))
+    return replace(program, statements=(*program.statements[:place], *change(found), *program.statements[place + 1 :]))
+
+
+def with_rate(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
+    return changed(program, Shift, lambda shift: [replace(shift, rate=change(shift.rate))])
 
 
 def plus(term: Term) -> Callable[[Tensor], Tensor]:
     return lambda tensor: replace(tensor, terms=(*tensor.terms, term))
 
 
-def renamed_update(program: Program) -> Program:
-    first, *rest = program.updates
-    return replace(program, updates=(replace(first, new="C"), *rest))
+def renamed_value(program: Program) -> Program:
+    return changed(program, Shift, lambda shift: [replace(shift, new="C")])
 
 
-def at_new(program: Program) -> Program:
-    assert program.gradient is not None
-    return replace(program, gradient=replace(program.gradient, at="theta_new"))
+def evaluated_at(value: str) -> Callable[[Program], Program]:
+    return lambda program: changed(program, Evaluate, lambda evaluation: [replace(evaluation, at=value)])
 
 
 def shifted(program: Program) -> Program:
@@ -116,27 +120,28 @@ def summed_moment(program: Program) -> Program:
 
 
 def noise_of(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
-    first, *rest = program.noises
-    return replace(program, noises=(first.mapped(change), *rest))
+    return changed(program, Noise, lambda noise: [noise.mapped(change)])
 
 
 ROW, COL = Index("d", "i"), Index("d", "j")
 GAUSSIAN, LOGISTIC, SCHOOLS = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools"
 MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
-    "a new value under a parameter's name": (1, GAUSSIAN, renamed_update),
+    "a new value under a parameter's name": (1, GAUSSIAN, renamed_value),
     "a parameter named as a size": (
         1, GAUSSIAN, lambda p: replace(p, parameters=(*p.parameters, Parameter("d"))),
     ),
-    "a block without an update": (2, GAUSSIAN, lambda p: replace(p, updates=p.updates[:1])),
-    "a block updated twice": (2, GAUSSIAN, lambda p: replace(p, updates=(*p.updates, p.updates[0]))),
-    "an update of what is no block": (
+    "a block without a shift": (2, GAUSSIAN, lambda p: changed(p, Shift, lambda shift: [])),
+    "two shifts from one value": (
+        2, GAUSSIAN, lambda p: changed(p, Shift, lambda shift: [shift, replace(shift, new="r_2", noise="")]),
+    ),
+    "a shift of what is no block": (
         2, GAUSSIAN,
-        lambda p: replace(p, updates=(*p.updates, replace(p.updates[0], block=Block("xi", Shape("d")), new="xi_new"))),
+        lambda p: changed(p, Shift, lambda s: [s, replace(s, block=Block("xi", Shape("d")), new="xi_new", noise="")]),
     ),
     "a new value before it is there": (
-        3, GAUSSIAN, lambda p: with_drift(p, plus(factor(Coordinate("theta_new", (ROW,))))),
+        3, GAUSSIAN, lambda p: with_rate(p, plus(factor(Coordinate("theta_new", (ROW,))))),
     ),
-    "a function that is not bound": (3, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("U"))))),
+    "a function that is not bound": (3, GAUSSIAN, lambda p: with_rate(p, plus(factor(Component("U"))))),
     "noise at a new value": (
         3, GAUSSIAN,
         lambda p: noise_of(p, plus(Term(ONE, ((Coordinate("r_new", (ROW,)), ONE), (Delta(ROW, COL), ONE))))),
@@ -148,39 +153,45 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
             for part in p.gradient.parts))),
     ),
     "the gradient of the potential as it stands": (
-        4, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("C", (ROW, ROW), (Coordinate("theta", (ROW,)),))))),
+        4, GAUSSIAN, lambda p: with_rate(p, plus(factor(Component("C", (ROW, ROW), (Coordinate("theta", (ROW,)),))))),
     ),
-    "one slot of a matrix": (5, GAUSSIAN, lambda p: with_drift(p, plus(factor(Component("C", (ROW,)))))),
+    "one slot of a matrix": (5, GAUSSIAN, lambda p: with_rate(p, plus(factor(Component("C", (ROW,)))))),
     "a slot of another size": (
-        5, GAUSSIAN, lambda p: with_drift(p, plus(factor(Coordinate("theta", (Index("N", "i"),))))),
+        5, GAUSSIAN, lambda p: with_rate(p, plus(factor(Coordinate("theta", (Index("N", "i"),))))),
     ),
     "a position beyond the end": (
-        5, GAUSSIAN, lambda p: with_drift(rename(p, {"d": 3}), plus(factor(Coordinate("theta", (3,))))),
+        5, GAUSSIAN, lambda p: with_rate(rename(p, {"d": 3}), plus(factor(Coordinate("theta", (3,))))),
     ),
     "a delta of two sizes": (
-        5, GAUSSIAN, lambda p: with_drift(p, plus(factor(Delta(ROW, Index(2, "j"))))),
+        5, GAUSSIAN, lambda p: with_rate(p, plus(factor(Delta(ROW, Index(2, "j"))))),
     ),
-    "a drift that is summed": (6, GAUSSIAN, lambda p: with_drift(p, lambda t: Tensor((), t.terms))),
+    "a drift that is summed": (6, GAUSSIAN, lambda p: with_rate(p, lambda t: Tensor((), t.terms))),
     "noise with its row alone": (6, GAUSSIAN, lambda p: noise_of(p, lambda t: Tensor((ROW,), t.terms))),
-    "a size that nothing has": (7, GAUSSIAN, lambda p: with_drift(p, plus(factor(SizeNumber("m"))))),
+    "a size that nothing has": (7, GAUSSIAN, lambda p: with_rate(p, plus(factor(SizeNumber("m"))))),
     "a coefficient of zero": (
-        8, GAUSSIAN, lambda p: with_drift(p, plus(Term(Fraction(0), ((Coordinate("theta", (ROW,)), ONE),)))),
+        8, GAUSSIAN, lambda p: with_rate(p, plus(Term(Fraction(0), ((Coordinate("theta", (ROW,)), ONE),)))),
     ),
     "an exponent of zero": (
-        8, GAUSSIAN, lambda p: with_drift(p, plus(Term(ONE, ((Coordinate("theta", (ROW,)), Fraction(0)),)))),
+        8, GAUSSIAN, lambda p: with_rate(p, plus(Term(ONE, ((Coordinate("theta", (ROW,)), Fraction(0)),)))),
     ),
     "noise that is zero": (9, GAUSSIAN, lambda p: noise_of(p, lambda t: Tensor(t.free, ()))),
-    "noise of a block in two groups": (9, GAUSSIAN, lambda p: replace(p, noises=(*p.noises, *p.noises))),
+    "a draw that nothing adds": (9, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [replace(s, noise="")])),
+    "a draw that is added twice": (
+        9, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [s, replace(s, old=s.new, new="r_2")]),
+    ),
+    "a draw after its shift": (
+        9, GAUSSIAN,
+        lambda p: replace(p, statements=(*(s for s in p.statements if not isinstance(s, Noise)), *p.noises)),
+    ),
     "noise with a row too many": (
-        9, GAUSSIAN, lambda p: replace(p, noises=(replace(p.noises[0], two_D=p.noises[0].two_D * 2),)),
+        9, GAUSSIAN, lambda p: changed(p, Noise, lambda noise: [replace(noise, two_D=noise.two_D * 2)]),
     ),
     "B_hat of an exact gradient": (
-        9, GAUSSIAN, lambda p: replace(p, noises=(replace(p.noises[0], B_hat=p.noises[0].two_D),)),
+        9, GAUSSIAN, lambda p: changed(p, Noise, lambda noise: [replace(noise, B_hat=noise.two_D)]),
     ),
-    "a gradient before its place": (10, GAUSSIAN, at_new),
-    "a gradient at another block": (
-        10, GAUSSIAN, lambda p: replace(p, gradient=replace(p.gradient, at="r")),
-    ),
+    "a gradient before its place": (10, GAUSSIAN, evaluated_at("theta_new")),
+    "a gradient at another block": (10, GAUSSIAN, evaluated_at("r")),
+    "a gradient carried on from another value": (10, GAUSSIAN, lambda p: replace(p, carried=True)),
     "a gap between two parts": (11, SCHOOLS, shifted),
     "parts that end early": (11, SCHOOLS, short),
     "two parts of one block": (
@@ -209,9 +220,9 @@ def test_every_invariant_has_a_mutant() -> None:
 def test_tests_ask_after_every_pass_of_the_pipeline() -> None:
     """The fixture of all tests stands between the passes: what a pass breaks stops the compilation there."""
     build = load_build(BUILDS[GAUSSIAN])
-    with pytest.raises(AssertionError, match="3: the drift of r names U"):
-        pipeline.rename(with_drift(program_of(GAUSSIAN), plus(factor(Component("U")))), {})
+    with pytest.raises(AssertionError, match="3: the rate of r names U"):
+        pipeline.rename(with_rate(program_of(GAUSSIAN), plus(factor(Component("U")))), {})
     derivation = derive(bind(build))
     wrong = plus(factor(Component("C", (ROW, ROW), (Coordinate("theta", (ROW,)),))))
-    with pytest.raises(AssertionError, match="4: the drift of r holds a derivative of C"):
+    with pytest.raises(AssertionError, match="4: the rate of r holds a derivative of C"):
         pipeline.discretise(build, replace(derivation, drift=tuple(map(wrong, derivation.drift))))

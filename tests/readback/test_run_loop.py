@@ -12,6 +12,7 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.lower import lower
+from recipe_compiler.program.program import Shift
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped
@@ -115,8 +116,9 @@ def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
     build = load_build(ROOT / "specs/builds/sghmc_logistic.yaml")
     program = replace(discretise(build, derive(bind(build), stated=True)), bit_generator="philox")
     (noise,) = program.noises
-    other = replace(noise, blocks=(program.blocks[0],))
-    twice = rename(replace(program, noises=(other, noise)), {"d": 3})
+    other = replace(noise, name="w_theta", blocks=(program.blocks[0],))
+    added = tuple(replace(s, noise=f"w_{s.block.name}") if isinstance(s, Shift) else s for s in program.statements)
+    twice = rename(replace(program, statements=(other, *added)), {"d": 3})
     module = emit_module(build.name, twice, lower(twice), "A test.\n", "0" * 64)
     first = "_fill_normals_philox(noise_state, 0, noise_theta)"
     second = "_fill_normals_philox(noise_state, noise_theta.shape[0] + noise_theta.shape[0] % 2, noise_r)"

@@ -1,0 +1,38 @@
+"""What an expression is at eps = 0, and its first derivative there, where exact flows divide by eps."""
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from recipe_compiler.readback.names import EPS
+from recipe_compiler.tensor.scalars import Scalar
+
+AT_ZERO: dict[Scalar, Scalar] = {EPS: sp.Integer(0)}
+TERMS = 4
+"""Of the series of an exponential: divided by eps they give the value and the slope at 0 exactly."""
+
+
+def at_start(value: Scalar) -> Scalar:
+    """Return an expression at eps = 0."""
+    return _regular(value).xreplace(AT_ZERO)
+
+
+def first_order(value: Scalar) -> Scalar:
+    """Return the derivative by eps at eps = 0."""
+    return sp.diff(_regular(value), EPS).xreplace(AT_ZERO)
+
+
+def _regular(value: Scalar) -> Scalar:
+    """Return an expression with the same value and slope at 0, where an exponential over eps has no removable pole."""
+    if not any(exponential.has(EPS) for exponential in value.atoms(sp.exp)):
+        return value
+    shift: Callable[[Scalar], Scalar] = _series
+    return sp.cancel(value.replace(lambda part: isinstance(part, sp.exp) and part.has(EPS), shift))
+
+
+def _series(exponential: Scalar) -> Scalar:
+    """Return the first terms of exp(y), where y is zero at eps = 0."""
+    y = exponential.args[0]
+    if y.xreplace(AT_ZERO) != 0:
+        return exponential
+    return sp.Add(*(y**n / sp.factorial(n) for n in range(TERMS)))
