@@ -1,7 +1,5 @@
 """What an expression is at eps = 0, and its first derivative there, where exact flows divide by eps."""
 
-from collections.abc import Callable
-
 import sympy as sp
 
 from recipe_compiler.readback.names import EPS
@@ -26,8 +24,8 @@ def _regular(value: Scalar) -> Scalar:
     """Return an expression with the same value and slope at 0, where an exponential over eps has no removable pole."""
     if not any(exponential.has(EPS) for exponential in value.atoms(sp.exp)):
         return value
-    shift: Callable[[Scalar], Scalar] = _series
-    return sp.cancel(value.replace(lambda part: isinstance(part, sp.exp) and part.has(EPS), shift))
+    moves = {exponential: _series(exponential) for exponential in value.atoms(sp.exp) if exponential.has(EPS)}
+    return sp.cancel(value.xreplace(moves))
 
 
 def _series(exponential: Scalar) -> Scalar:
