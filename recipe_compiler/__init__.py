@@ -14,7 +14,7 @@ from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.version import __version__
 
 _NAMES = {
-    "errors": "CompilerError ModelError RecipeError SpecError VerificationError",
+    "errors": "CompilerError DataError ModelError RecipeError RunError SpecError VerificationError",
     "formula.declaring": "I data eps function matrix ones pi scalar vector",
     "formula.functions": (
         "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum next_ norm2 outer sum_ "
@@ -23,12 +23,10 @@ _NAMES = {
     "front.build": "Build",
     "front.derivation": "Derivation",
     "front.dynamics": "Dynamics",
-    "front.doubts": "DoubtWarning SampleWarning",
     "front.lint": "Lint lint",
     "front.load": "load",
-    "front.model": "Model compile",
+    "front.model": "DoubtWarning Model SampleWarning compile",
     "front.target": "Target",
-    "run.errors": "DataError RunError",
     "verdict": "Report Verdict",
 }
 """Where names live: each is imported when it is first used, so that `import recipe_compiler` itself stays light."""

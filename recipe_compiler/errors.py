@@ -2,6 +2,8 @@
 
 Every error carries what was found, what was expected and what to do; the command line maps the class to an
 exit code (`docs/spec_reference.md`).
+
+Errors of a run: data or values that do not fit, and chains that cannot start.
 """
 
 from collections.abc import Iterable
@@ -71,3 +73,15 @@ class ReadBackError(VerificationError):
 
 class CompilerError(RecipeError):
     """An invariant of the compiler itself broke: always a bug of this project, never the user's doing."""
+
+
+class DataError(RecipeError):
+    """Data, parameter values or initial values do not fit the build; holds every fault found."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+class RunError(RecipeError):
+    """A run that cannot start with the settings it was given."""

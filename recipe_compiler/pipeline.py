@@ -21,13 +21,10 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from recipe_compiler.cache.entries import NOTHING, Cache
-from recipe_compiler.cache.reports import check_once
-from recipe_compiler.cache.source import compiler
+from recipe_compiler.cache import NOTHING, Cache, check_once, compiler
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.header import header
-from recipe_compiler.emit.module import Module, emit_module
-from recipe_compiler.emit.names import renames
+from recipe_compiler.emit.module import Module, emit_module, renames
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower import lower
@@ -39,20 +36,18 @@ from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point
-from recipe_compiler.run.facts import checkpoint_facts
+from recipe_compiler.run.facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, plan
-from recipe_compiler.run.stepping import stepping_code
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.digest import compiled_digest
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
-from recipe_compiler.spec.places import placed
+from recipe_compiler.spec.places import compiled_digest, placed
 from recipe_compiler.verdict import Report, Verdict
 
 READ_BACK = "read-back"

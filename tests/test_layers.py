@@ -57,7 +57,7 @@ EVALUATORS = {
 }
 ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/entry_point.py"}
 """Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
-ENDS = {"commands/leaving.py", "commands/outputs.py", "commands/streams.py"}
+ENDS = {"commands/leaving.py", "commands/outputs.py"}
 """Where the streams themselves are looked after."""
 
 
@@ -251,7 +251,7 @@ def test_a_climbing_import_is_found(file: str, text: str) -> None:
 
 
 def test_an_import_that_goes_down_is_not_a_fault() -> None:
-    text = "from recipe_compiler.emit.module import Module\nfrom recipe_compiler.run.errors import X"
+    text = "from recipe_compiler.emit.module import Module\nfrom recipe_compiler.errors import X"
     assert climbs("run/sample.py", ast.parse(text)) == []
 
 

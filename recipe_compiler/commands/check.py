@@ -4,10 +4,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from recipe_compiler.cache.entries import open_cache
-from recipe_compiler.cache.reports import check_once
+from recipe_compiler.cache import check_once, open_cache
 from recipe_compiler.commands.documents import Document, load_named
-from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
+from recipe_compiler.commands.leaving import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault
@@ -51,6 +50,6 @@ def check_files(
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:
-    from recipe_compiler.report.certificate import certificate_text  # brings SymPy: verdicts may be known without it
+    from recipe_compiler.report.as_json import certificate_text  # brings SymPy: verdicts may be known without it
 
     write_whole(path, certificate_text(document, report).encode("ascii"))

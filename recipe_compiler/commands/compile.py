@@ -5,19 +5,18 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from recipe_compiler.cache.entries import Cache, open_cache
-from recipe_compiler.cache.reports import check_once
+from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.documents import load_build
-from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
+from recipe_compiler.commands.leaving import ExitCode, of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import complain, say, show_faults, show_report
 from recipe_compiler.emit.header import MADE_BY
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, SpecError, VerificationError
 from recipe_compiler.pipeline import compile_build, write_module
-from recipe_compiler.spec.digest import compiled_digest
 from recipe_compiler.spec.files import files_of, same_file
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.places import compiled_digest
 
 DIFF_LINES = 20
 """Lines of a difference that `compile --check` shows."""

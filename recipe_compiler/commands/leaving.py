@@ -1,20 +1,127 @@
-"""However a command ends, it is with one of the exit codes and, where something went wrong, in a few clear lines."""
+"""However a command ends, it is with one of the exit codes and, where something went wrong, in a few clear lines.
 
+How a command ends, as other programs see it.
+
+stdout and stderr as a command meets them: closed, full, or with a reader who has gone.
+
+What was decided does not depend on who reads it. What is written to a stream that is closed, or whose reader has gone,
+goes nowhere; so does everything on stderr that cannot be written. Only a stdout that is there and refuses (a full disk)
+is an error: its result is lost.
+"""
+
+import io
 import os
 import sys
 import traceback
 from collections.abc import Callable
+from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import NoReturn, ParamSpec
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, TextIO
 
 import typer
 
-from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import complain, show_faults
 from recipe_compiler.errors import CompilerError, DocumentError, ReadBackError, RecipeError
+from recipe_compiler.verdict import Verdict
 
 Options = ParamSpec("Options")
+
+
+class ExitCode(IntEnum):
+    """The exit codes (`docs/spec_reference.md`)."""
+
+    PROVED = 0
+    """Proved, or done."""
+    REFUTED = 1
+    """Refuted; for `compile --check`, a module differs."""
+    FAULTY = 2
+    """Wrong usage, a faulty document, or a file the system refused."""
+    UNDECIDED = 3
+    """Undecided, and that was not allowed."""
+    DOUBTFUL = 4
+    """A run was done and its draws are kept, and their summary is not to be believed."""
+    OWN_FAULT = 70
+    """A fault of the compiler."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    TERMINATED = 143
+    """SIGTERM, in `run`: what was drawn is kept."""
+
+
+def worst(codes: list[ExitCode]) -> ExitCode:
+    """Return the exit code of several documents: the first of 2, 1, 3 that occurs."""
+    order = (ExitCode.FAULTY, ExitCode.REFUTED, ExitCode.UNDECIDED)
+    return next((code for code in order if code in codes), ExitCode.PROVED)
+
+
+def of_verdict(verdict: Verdict, *, allow_undecided: bool) -> ExitCode:
+    """Return the exit code of one verdict."""
+    match verdict:
+        case Verdict.PROVED:
+            return ExitCode.PROVED
+        case Verdict.REFUTED:
+            return ExitCode.REFUTED
+        case Verdict.UNDECIDED:
+            return ExitCode.PROVED if allow_undecided else ExitCode.UNDECIDED
+
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+def guard_streams() -> None:
+    """Put streams in place of stdout and stderr that behave so, and spell out what their encodings cannot hold."""
+    _occupy_closed_numbers()
+    sys.stdout = _guarded(sys.stdout, forgiving=False)
+    sys.stderr = _guarded(sys.stderr, forgiving=True)
+
+
+class _Output(io.FileIO):
+    """The raw end of a stream, which is left open when it is closed."""
+
+    def __init__(self, number: int, *, forgiving: bool) -> None:
+        super().__init__(number, "w", closefd=False)
+        self._forgiving = forgiving
+
+    def write(self, data: "ReadableBuffer", /) -> int | None:
+        """Write to the stream, or to nowhere."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            _to_nowhere(self.fileno())  # the interpreter would try once more when it ends
+            if self._forgiving or isinstance(error, BrokenPipeError):
+                return memoryview(data).nbytes
+            error.filename = "stdout"
+            raise
+
+
+def _guarded(stream: TextIO | None, *, forgiving: bool) -> TextIO:
+    if stream is None:  # the interpreter found it closed
+        return open(os.devnull, "w", encoding="utf-8")
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    if type(getattr(stream.buffer, "raw", stream.buffer)) is not io.FileIO:
+        stream.reconfigure(errors="backslashreplace")  # a console of Windows, or what a test has put there
+        return stream
+    stream.flush()
+    buffer = io.BufferedWriter(_Output(stream.fileno(), forgiving=forgiving))
+    by_line = stream.line_buffering or stream.write_through
+    return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=by_line)
+
+
+def _occupy_closed_numbers() -> None:
+    """Open the numbers 0, 1 and 2 where they are closed: a file that got one would be written into as a stream."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+
+
+def _to_nowhere(number: int) -> None:
+    """Let everything that is still to be written to a stream go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
 
 
 def leaving(command: Callable[Options, ExitCode]) -> Callable[Options, NoReturn]:

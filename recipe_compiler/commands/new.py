@@ -3,12 +3,12 @@
 from importlib import resources
 from pathlib import Path
 
-from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.leaving import ExitCode
 from recipe_compiler.display import say
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.fields import name_problem
 from recipe_compiler.spec.files import no_file
-from recipe_compiler.spec.names import name_problem
 
 
 def write_starting_spec(name: str) -> ExitCode:

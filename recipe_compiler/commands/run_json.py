@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from recipe_compiler.display import say
-from recipe_compiler.errors import DocumentError, Fault, Place, RecipeError
-from recipe_compiler.run.errors import DataError
+from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.summary import COLUMNS, Summary
 from recipe_compiler.verdict import Report, Verdict

@@ -15,8 +15,8 @@ from recipe_compiler.derive.recipe import Derivation, Vector, apply_matrix, dive
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.tensor.matrixform import matrix_form
-from recipe_compiler.tensor.nonsingular import is_invertible, never_zero
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor

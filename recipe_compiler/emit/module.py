@@ -1,13 +1,17 @@
-"""The emitted module: header, kernel, chain, support, put together as one text."""
+"""The emitted module: header, kernel, chain, support, put together as one text.
 
+Names of the user that an emitted module cannot use as they are.
+"""
+
+import builtins
+import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recipe_compiler.emit.print_body import WIDTH, call, print_body
-from recipe_compiler.emit.print_chain import print_run, run_arguments
+from recipe_compiler.emit.print_chain import print_run, print_sweep, run_arguments
 from recipe_compiler.emit.print_checked import print_checked
-from recipe_compiler.emit.print_chunks import print_sweep
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
 from recipe_compiler.emit.print_procedure import (
@@ -29,7 +33,46 @@ from recipe_compiler.program.lower_infinitesimal_generator import lower_infinite
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program, symbolic_sizes
 
-# The generator and the gradient of all data as Python functions, which hold their work arrays themselves.
+# fmt: off
+OWN = frozenset((
+    "math", "np", "njit", "gradient", "step", "prepare", "run", "checked_run", "sizes", "seed_streams",
+    "eps", "thin", "batch", "batch_size", "row", "kept", "entry", "finite", "clipped", "total", "weight",
+    "noise_state", "batch_state", "permutation", "done", "s0", "s1", "s2", "s3", "sweep", "entries", "first", "last",
+    "step_lanes", "run_lanes", "lanes", "lanes_noise", "lanes_draws", "lane", "turn", "draw", "FORMAT", "SPEC_DIGEST",
+    "VARIANT", "REPLACEMENT", "BLOCKS", "SIZES", "PARAMETERS", "CONSTANTS", "DATA", "ARGUMENTS", "CLIPS",
+    "LANES_ARGUMENTS", "GRADIENT", "POTENTIAL_BLOCK", "MOMENTS", "generator", "prepare_generator", "full_gradient",
+    "one_step", "forecast", "noise_kept", "after_step", "grad_at",
+))
+# fmt: on
+"""Names that every emitted module has for itself."""
+
+FORMAT = 1
+"""The number of the emission format: it changes when the same document would become a different text."""
+
+SUPPORT = "# Support: random streams, stable functions, noise factors. The same text in every emitted module."
+
+
+def renames(program: Program) -> dict[str, str]:
+    """Return the user's names that must change, with a trailing underscore (more, where that is taken too)."""
+    gradient = program.gradient
+    parts = () if gradient is None else tuple(part.block for part in gradient.parts)
+    items = (*program.blocks, *parts, *program.parameters, *program.data)
+    sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
+    names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
+    made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_draws",)}
+    made |= (
+        {moment.name for moment in program.infinitesimal_generator.moments}
+        if program.infinitesimal_generator
+        else set[str]()
+    )
+    found: dict[str, str] = {}
+    for name in names:
+        new = name
+        while keyword.iskeyword(new) or hasattr(builtins, new) or new in OWN | made or (new != name and new in names):
+            new += "_"
+        if new != name:
+            found[name] = new
+    return found
 
 
 def print_whole(procedure: Procedure) -> Iterator[str]:
@@ -45,13 +88,6 @@ def print_whole(procedure: Procedure) -> Iterator[str]:
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
     yield from print_body(procedure.body, 4)
     yield from returned(tuple(array.name for array in procedure.outputs))
-
-
-FORMAT = 1
-"""The number of the emission format: it changes when the same document would become a different text."""
-
-
-SUPPORT = "# Support: random streams, stable functions, noise factors. The same text in every emitted module."
 
 
 @dataclass(frozen=True, slots=True)

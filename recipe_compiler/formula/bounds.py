@@ -11,7 +11,7 @@ from math import log2
 from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.elementwise import FUNCTIONS, Size, named
-from recipe_compiler.formula.places import fault_at
+from recipe_compiler.formula.tree import fault_at
 
 MAX_BITS = 4096
 """Bits of the numerator and denominator of an exact constant; |log2| of an inexact one."""

@@ -1,4 +1,11 @@
-"""What the typing of one formula knows and gathers: the names in scope, the unknown sizes, the faults."""
+"""What the typing of one formula knows and gathers: the names in scope, the unknown sizes, the faults.
+
+Sizes still to be found: what `0`, `I` and `ones` leave open, and its unification with what stands around them.
+
+While a formula is being typed an axis of a shape may be an unknown, written `?1`, `?2`, ... (no name of a document
+starts so). An unknown stands for a size or, unless it is marked present, for the absence of the axis. `K*d` is the
+size of a Kronecker product; its factors may be unknowns too.
+"""
 
 from dataclasses import dataclass, field
 
@@ -6,9 +13,128 @@ from recipe_compiler.errors import Fault, Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.places import fault_at
-from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.formula.unknowns import Unknowns, is_open, shown
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.formula.tree import fault_at
+
+Axis = Size | None
+
+
+def product_size(left: Size, right: Size) -> Size:
+    """Return the size of a Kronecker product or of a flattened matrix: 6 for 2 and 3, `K*d` for symbolic ones."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    if left == 1 or right == 1:
+        return right if left == 1 else left
+    return f"{left}*{right}"
+
+
+def is_open(axis: Axis) -> bool:
+    """Whether an axis holds an unknown."""
+    return isinstance(axis, str) and "?" in axis
+
+
+def _single(axis: Axis) -> bool:
+    return isinstance(axis, str) and axis.startswith("?") and "*" not in axis
+
+
+def _factors(axis: Axis) -> list[str]:
+    return str(axis).split("*")
+
+
+def shown(shape: Shape) -> str:
+    """Name a shape in a message; unknown sizes are question marks."""
+    axes = ["?" if is_open(axis) else axis for axis in (shape.rows, shape.cols)]
+    return str(Shape(*axes))
+
+
+@dataclass(slots=True)
+class Unknowns:
+    """The unknowns of one formula and what is known of them."""
+
+    count: int = 0
+    found: dict[str, Axis] = field(default_factory=dict[str, Axis])
+    present: set[str] = field(default_factory=set[str])
+    """Unknowns that stand for a size: the axis is there."""
+
+    def fresh(self, *, present: bool = False) -> str:
+        """Return a new unknown."""
+        self.count += 1
+        name = f"?{self.count}"
+        if present:
+            self.present.add(name)
+        return name
+
+    def axis(self, axis: Axis) -> Axis:
+        """Return what is known of an axis."""
+        while isinstance(axis, str) and axis in self.found:
+            axis = self.found[axis]
+        if not is_open(axis) or _single(axis):
+            return axis
+        sizes = [self.axis(int(f) if f.isdigit() else f) for f in _factors(axis)]
+        product: Size = 1
+        for size in sizes:
+            product = product_size(product, 1 if size is None else size)
+        return product
+
+    def shape(self, shape: Shape) -> Shape:
+        """Return what is known of a shape."""
+        return Shape(self.axis(shape.rows), self.axis(shape.cols))
+
+    def require(self, axis: Axis) -> bool:
+        """Mark an axis as present; False if it is known to be absent."""
+        axis = self.axis(axis)
+        if _single(axis):
+            self.present.add(str(axis))
+        return axis is not None
+
+    def same(self, left: Axis, right: Axis) -> bool:
+        """Make two axes one; False if they cannot be."""
+        left, right = self.axis(left), self.axis(right)
+        if left == right:
+            return True
+        if not _single(left):
+            left, right = right, left
+        if _single(left):
+            return self._bind(str(left), right)
+        if not (is_open(left) or is_open(right)):
+            return False
+        return self._same_products(left, right)
+
+    def same_shape(self, left: Shape, right: Shape) -> bool:
+        """Make two shapes one; False if they cannot be."""
+        return self.same(left.rows, right.rows) and self.same(left.cols, right.cols)
+
+    def _bind(self, unknown: str, axis: Axis) -> bool:
+        if axis is None and unknown in self.present:
+            return False
+        if isinstance(axis, str) and unknown in _factors(axis):
+            return False
+        if _single(axis) and unknown in self.present:
+            self.present.add(str(axis))
+        self.found[unknown] = axis
+        return True
+
+    def _same_products(self, left: Axis, right: Axis) -> bool:
+        if left is None or right is None:
+            return False
+        ours, theirs = _factors(left), _factors(right)
+        if isinstance(left, int) or isinstance(right, int):
+            number = left if isinstance(left, int) else right
+            factors = ours if isinstance(right, int) else theirs
+            unknown = [f for f in factors if f.startswith("?")]
+            fixed = [int(f) for f in factors if f.isdigit()]
+            if len(unknown) != 1 or len(unknown) + len(fixed) < len(factors) or not isinstance(number, int):
+                return False
+            divisor = 1
+            for f in fixed:
+                divisor *= f
+            return number % divisor == 0 and self._bind(unknown[0], number // divisor)
+        if len(ours) != len(theirs):
+            return False
+        return all(
+            self.same(int(a) if a.isdigit() else a, int(b) if b.isdigit() else b)
+            for a, b in zip(ours, theirs, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)

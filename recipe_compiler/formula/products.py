@@ -4,10 +4,9 @@ from functools import reduce
 
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.context import Context, is_matrix, is_scalar, may_be_square
+from recipe_compiler.formula.context import Context, is_matrix, is_open, is_scalar, may_be_square
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.formula.unknowns import is_open
 
 LONG_PRODUCT = 8
 """A run of `*` and `/` of more factors is halved instead of chained, so that it is not as deep as it is long."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.context import product_size
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.formula.tidy import tidy
-from recipe_compiler.formula.unknowns import product_size
 
 MAX_WEIGHT = 200_000
 """Nodes of a formula after substitution, shared ones counted as often as they occur."""

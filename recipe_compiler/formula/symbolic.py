@@ -13,9 +13,8 @@ from recipe_compiler.errors import DocumentError, Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.declaration import Block, Declarations, Function
-from recipe_compiler.formula.declared import PYTHON, Declared, merged, refusal
+from recipe_compiler.formula.declared import PYTHON, Declared, exact, literal, merged, refusal
 from recipe_compiler.formula.elaborate import Scope, elaborate
-from recipe_compiler.formula.exact import exact, literal
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.sympy_names import sympy_names
 from recipe_compiler.formula.sympy_tree import sympy_tree

@@ -13,8 +13,8 @@ from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
-from recipe_compiler.formula.places import fault_at
 from recipe_compiler.formula.tokens import Mark, Token, tokens, why_refused
+from recipe_compiler.formula.tree import fault_at
 
 MAX_CHARACTERS = 10_000
 MAX_NESTING = 60

@@ -8,7 +8,7 @@ from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.target import Target
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python_build import state_build
+from recipe_compiler.spec.python import state_build
 
 if TYPE_CHECKING:
     from recipe_compiler.front.derivation import Derivation

@@ -1,15 +1,60 @@
 """What documents of Python have in common: the frozen value they hold, and the verbs of all of them.
 
 Stages of the pipeline are imported when they are asked for: a specification in Python is read without them.
+
+Documents as equations for a notebook.
 """
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.show import latex
 from recipe_compiler.spec import model
-from recipe_compiler.spec.digest import digest
+from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.spec.places import digest
 from recipe_compiler.spec.to_yaml import to_yaml
+from recipe_compiler.tensor.style import LATEX
+
+
+def of_dynamics(dynamics: Dynamics) -> str:
+    """Return state, energy, D and Q as one `align*` environment."""
+    names = ", ".join(LATEX.symbol(block.name) for block in dynamics.declarations.blocks)
+    lines = [rf"z &= \left({names}\right)", rf"H(z) &= {latex(dynamics.H)}"]
+    lines += [f"{name}(z) &= {_rows(rows)}" for name, rows in (("D", dynamics.D), ("Q", dynamics.Q)) if rows]
+    drift = dynamics.claims.drift or ()
+    lines += [rf"f_{{{LATEX.symbol(block)}}} &= {latex(formula)} \quad\text{{(claimed)}}" for block, formula in drift]
+    return _aligned(lines)
+
+
+def of_target(target: Target) -> str:
+    """Return what states the potential, as one `align*` environment."""
+    return _aligned([*_potential(target.declared or target)])
+
+
+def _potential(target: Target) -> Iterator[str]:
+    if target.gradient is not None:
+        yield rf"\nabla U &= \text{{{target.gradient.function} of {target.gradient.file.name}}}".replace("_", r"\_")
+    if target.potential is not None:
+        yield f"U &= {latex(target.potential)}"
+    if target.log_likelihood is not None:
+        yield r"U &= -\log p - \sum_n \log p_n"
+        prior = "0" if target.log_prior is None else latex(target.log_prior)
+        yield rf"\log p &= {prior}"
+        yield rf"\log p_n &= {latex(target.log_likelihood)}"
+
+
+def _rows(rows: Sequence[Sequence[Formula]]) -> str:
+    body = r" \\ ".join(" & ".join(latex(entry) for entry in row) for row in rows)
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
+
+
+def _aligned(lines: Sequence[str]) -> str:
+    body = " \\\\\n".join(f"  {line}" for line in lines)
+    return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+
 
 if TYPE_CHECKING:
     from recipe_compiler.front.derivation import Derivation
@@ -63,8 +108,7 @@ class Document:
         >>> ou.check().verdict
         <Verdict.PROVED: 'proved'>
         """
-        from recipe_compiler.cache.entries import open_cache
-        from recipe_compiler.cache.reports import check_once
+        from recipe_compiler.cache import check_once, open_cache
 
         return check_once(self.document, open_cache(use=cache))
 
@@ -81,7 +125,7 @@ class Document:
         dict
             JSON: the document, its claims, and what their proofs rest on.
         """
-        from recipe_compiler.report.certificate import certificate
+        from recipe_compiler.report.as_json import certificate
 
         return certificate(self.document, report)
 

@@ -95,7 +95,7 @@ class Dynamics(Document):
 
     def to_latex(self) -> str:
         """Return state, energy, D, Q and the claimed drift as one `align*` environment (needs amsmath)."""
-        from recipe_compiler.front.latex import of_dynamics
+        from recipe_compiler.front.document import of_dynamics
 
         return of_dynamics(self.document)
 

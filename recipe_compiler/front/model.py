@@ -1,4 +1,7 @@
-"""From documents to a model that can be sampled: compiled, verified, read back."""
+"""From documents to a model that can be sampled: compiled, verified, read back.
+
+Categories of the warnings about draws: to filter, or to turn into errors.
+"""
 
 import warnings
 from collections.abc import Mapping
@@ -8,22 +11,29 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recipe_compiler.cache.entries import open_cache
-from recipe_compiler.cache.reports import check_once
+from recipe_compiler.cache import check_once, open_cache
 from recipe_compiler.emit.module import Module
 from recipe_compiler.front.build import Build
-from recipe_compiler.front.doubts import DoubtWarning, SampleWarning
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
 from recipe_compiler.front.target import Target
 from recipe_compiler.pipeline import compile_build, conclude, draw, plan, prepare_run, write_module
-from recipe_compiler.run.arrays import data_of
 from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.data import data_of
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Plan, Run, demand_no_code, settings_of
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.verdict import Report
+
+
+class SampleWarning(UserWarning):
+    """Numbers made of the draws are rough."""
+
+
+class DoubtWarning(SampleWarning):
+    """The draws are not to be believed: what ends `recipe run` with exit code 4."""
+
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recipe_compiler.front.document import Document
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python_target import state_target
+from recipe_compiler.spec.python import state_target
 
 
 class Target(Document):
@@ -73,7 +73,7 @@ class Target(Document):
 
     def to_latex(self) -> str:
         """Return what states U as one `align*` environment (needs amsmath)."""
-        from recipe_compiler.front.latex import of_target
+        from recipe_compiler.front.document import of_target
 
         return of_target(self.document)
 

@@ -13,8 +13,8 @@ from recipe_compiler.lint.equation import Equation, equation, finite_steps, same
 from recipe_compiler.lint.judge import stationary
 from recipe_compiler.lint.process import LIMITS, run_step
 from recipe_compiler.lint.read import NORMAL, Problem, Read, Seen
-from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all
 from recipe_compiler.verify.core.premises import smoothness

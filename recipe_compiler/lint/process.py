@@ -59,7 +59,7 @@ def _child(request: bytes, total: float) -> bytes | Untraced:
         asked.write(request)
         asked.seek(0)
         child = subprocess.Popen(
-            [sys.executable, "-P", "-c", START, str(Path(__file__).parents[3]), str(os.getpid())],
+            [sys.executable, "-P", "-c", START, str(Path(__file__).parents[2]), str(os.getpid())],
             stdin=asked,
             stdout=answered,
             stderr=subprocess.DEVNULL,

@@ -10,9 +10,9 @@ from recipe_compiler.algebra.scalars.symbols import length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Gradient, Program
-from recipe_compiler.readback.equal import equal
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes
+from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.step import held, joined_shape, prepared, written
 from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor

@@ -2,12 +2,15 @@
 
 Decimals are exact ratios, arrays are arrays of expressions, every call is replaced by its exact meaning. Whatever is
 outside the small language that kernels are written in is a CompilerError: what cannot be read is not shipped.
+
+The syntax tree of an emitted text, parsed once for all that read it: many small sizes, one text.
 """
 
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,13 +19,27 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback.cuts import Cuts
-from recipe_compiler.readback.inverse import exact_inverse
-from recipe_compiler.readback.noise_factors import NoiseFactor, constant_factor, state_factor, symbolic
-from recipe_compiler.readback.parsed import functions_of
-from recipe_compiler.readback.views import part_of, reshaped
+from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
+from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.tensor.scalars import Scalar
 
-# The exact meaning of the scalar functions that an emitted kernel calls.
+Value = Any
+"""int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
+
+BUDGET = 2_000_000
+"""Statements and expressions after which reading stops: a block of rows of some hundred features is within it."""
+
+
+@lru_cache(maxsize=4)
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree of a module's text; it is shared, so nobody may change it."""
+    return ast.parse(text)
+
+
+@lru_cache(maxsize=4)
+def functions_of(text: str) -> dict[str, ast.FunctionDef]:
+    """Return the functions of a module's text by name; shared likewise."""
+    return {node.name: node for node in parsed(text).body if isinstance(node, ast.FunctionDef)}
 
 
 def _same(x: Scalar) -> Scalar:
@@ -43,13 +60,6 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     "np.float64": _same,
 }
 """The exact meaning of every scalar function that a kernel may call."""
-
-
-Value = Any
-"""int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
-
-BUDGET = 2_000_000
-"""Statements and expressions after which reading stops: a block of rows of some hundred features is within it."""
 
 
 @dataclass(slots=True)

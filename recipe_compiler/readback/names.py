@@ -1,27 +1,58 @@
-"""The values of a program's names while its emitted text is read: symbols, or one exact rational point."""
+"""The values of a program's names while its emitted text is read: symbols, or one exact rational point.
 
+The inverse that an emitted kernel asks for, in exact arithmetic.
+
+Parts of vectors under other names, as the emitted gradient takes them: `W = theta[0:6].reshape((2, 3))`.
+"""
+
+import ast
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from recipe_compiler.algebra.scalars.matrices import inverse
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, label, length, positions
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
-from recipe_compiler.readback.inverse import exact_inverse
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inverse
 
+Value = Any
 Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)
 TABLES, ENTRIES = 64, 2**16
 """Coordinates, gradients and inverses that are kept, and entries of parameters: a sum asks for every one many times."""
+
+
+def exact_inverse(matrix: np.ndarray) -> np.ndarray:
+    """Return the inverse of an array of expressions."""
+    return np.array(inverse(tuple(tuple(row) for row in matrix)), object)
+
+
+def part_of(array: Value, start: int, end: int, node: ast.expr) -> np.ndarray:
+    """Return entries start to end - 1 of a vector: the entries themselves, so that writing there writes them."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or not 0 <= start < end <= array.shape[0]:
+        raise CompilerError(f"the emitted kernel takes what is no part of a vector: {ast.unparse(node)}")
+    return array[start:end]
+
+
+def reshaped(array: Value, shape: Value, node: ast.expr) -> np.ndarray:
+    """Return a vector as a matrix, row by row, or a matrix as a vector; again the entries themselves."""
+    if isinstance(array, np.ndarray) and array.ndim == 2 and array.flags.c_contiguous and shape == array.size:
+        return array.reshape(-1)
+    fits = isinstance(array, np.ndarray) and array.ndim == 1 and isinstance(shape, tuple)
+    if not fits or not all(isinstance(n, int) and n > 0 for n in shape) or prod(shape) != array.size:
+        raise CompilerError(f"the emitted kernel gives a vector a shape it does not have: {ast.unparse(node)}")
+    return array.reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,7 @@
-"""One step at one exact rational point: for sizes at which symbols would be too many."""
+"""One step at one exact rational point: for sizes at which symbols would be too many.
+
+The one comparison of reading back: what was read is what is stated, or the text is not written.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,12 +11,13 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import CompilerError
+from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.readback.interpreter import Reader
-from recipe_compiler.readback.names import Names, rational_of
-from recipe_compiler.readback.noise_factors import Find
+from recipe_compiler.readback.names import Names, Sizes, rational_of
+from recipe_compiler.readback.noise import Find
 from recipe_compiler.readback.step import (
     covariance,
     joined_shape,
@@ -29,8 +33,35 @@ Number = Any
 
 DIGITS = 60
 """Digits in which numbers with roots and exponentials are compared at a point."""
+
 GUARD = 20
 """Digits more than those, in which factors are computed."""
+
+
+def equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
+    """Check that two expressions are the same function, or at a point the same number.
+
+    Args:
+        read: from the emitted text.
+        stated: by its Program, or derived.
+        what: they are.
+        here: the names in them.
+
+    Raises:
+        CompilerError: they differ.
+        ReadBackError: they are not shown to be the same, and not to differ.
+    """
+    difference = read - stated
+    if difference == 0 or (vanishes(difference) if here.at_point else is_zero(difference)):
+        return
+    if not here.at_point and seems_zero(difference):
+        raise ReadBackError(f"{what} was not shown to be that of its Program{at_sizes(here.sizes)}")
+    raise CompilerError(f"the emitted text was read back and differs from its Program in {what}{at_sizes(here.sizes)}")
+
+
+def at_sizes(sizes: Sizes) -> str:
+    """Return the sizes for the end of a message."""
+    return f" ({', '.join(f'{name} = {number}' for name, number in sizes.items())})" if sizes else ""
 
 
 @dataclass(slots=True)

@@ -27,14 +27,12 @@ from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.chunks import read_sweep
-from recipe_compiler.readback.equal import at_sizes, equal
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
-from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.interpreter import Reader, parsed
 from recipe_compiler.readback.limited import Reading
 from recipe_compiler.readback.names import Names, Sizes
-from recipe_compiler.readback.parsed import parsed
-from recipe_compiler.readback.point import changes_at_point
+from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
 from recipe_compiler.readback.run_loop import check_iteration
 from recipe_compiler.readback.stein_operator import (
     derived_moments,

@@ -16,10 +16,10 @@ from recipe_compiler.program.lower_infinitesimal_generator import (
     lower_infinitesimal_generator,
 )
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment, symbolic_sizes
-from recipe_compiler.readback.equal import equal
 from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, integers
+from recipe_compiler.readback.point import equal
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component
 

@@ -16,8 +16,7 @@ from recipe_compiler.program.program import Evaluate, Noise, Shift, symbolic_siz
 from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
-from recipe_compiler.readback.noise import noise_of, without_noise
-from recipe_compiler.readback.noise_factors import NoiseFactor
+from recipe_compiler.readback.noise import NoiseFactor, noise_of, without_noise
 from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 

@@ -16,11 +16,10 @@ from typing import IO, Any, Self
 
 from numpy.typing import NDArray
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Chain
 from recipe_compiler.run.chains import Keep
-from recipe_compiler.run.checkpoint_file import Sealed, read_sealed, write_sealed
-from recipe_compiler.run.errors import RunError
-from recipe_compiler.run.lock import held
+from recipe_compiler.run.checkpoint_file import Sealed, held, read_sealed, write_sealed
 from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.version import OWN, versions
 

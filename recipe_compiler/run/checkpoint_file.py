@@ -1,22 +1,63 @@
-"""Files of arrays that say what they are and notice every change: kind and version, a digest, a header, npz."""
+"""Files of arrays that say what they are and notice every change: kind and version, a digest, a header, npz.
 
+A lock on a file, which the system takes from a process when it ends, however it ends.
+"""
+
+import errno
 import hashlib
 import io
 import json
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.errors import RunError
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.write import write_whole
 
 KIND = "recipe_compiler checkpoint"
 VERSION = 2
+
+
+def held(path: Path) -> IO[bytes] | None:
+    """Return the file at `path`, made where it is not there and locked until it is closed; None if another holds it.
+
+    By `flock` where there is one, by `msvcrt.locking` on Windows. Raises OSError where the file cannot be opened, or
+    the system has no locks.
+    """
+    file = path.open("ab")
+    try:
+        _lock(file.fileno())
+    except BlockingIOError:
+        file.close()
+        return None
+    except OSError as error:
+        file.close()
+        error.filename = str(path)
+        raise
+    return file
+
+
+def _lock(number: int) -> None:
+    """Lock an open file. Raises BlockingIOError where another process has it."""
+    with suppress(ModuleNotFoundError):
+        fcntl = import_module("fcntl")
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    with suppress(ModuleNotFoundError):
+        msvcrt = import_module("msvcrt")
+        try:
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:  # what it says of a lock that another has
+            raise BlockingIOError(*error.args) from error
+        return
+    raise OSError(errno.ENOTSUP, "this system has no locks of files: two runs could write into one folder")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

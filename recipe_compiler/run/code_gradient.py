@@ -8,7 +8,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from recipe_compiler.run.errors import RunError
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.load_module import load_gradient
 from recipe_compiler.spec.model import Target
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise, entrywise
 from recipe_compiler.formula.expression import (
     Add,
@@ -32,7 +33,6 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.run.errors import DataError
 
 Array = NDArray[np.float64]
 

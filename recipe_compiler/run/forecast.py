@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Inputs
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start, find_mode

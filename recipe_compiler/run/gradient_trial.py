@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.code_gradient import Array, CodeGradient
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.map_estimate import units_of
 
 POINTS = 3

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.run.chain import Inputs
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.names import users_name
+from recipe_compiler.run.load_module import Emitted, users_name
 
 Array = NDArray[np.float64]
 

@@ -1,22 +1,52 @@
-"""Where chains start: what the build says, else spread out for the target and from their law for the rest."""
+"""Where chains start: what the build says, else spread out for the target and from their law for the rest.
+
+Where the search for a mode begins: at `init`, else at zero, else at states that chains could start from.
+"""
 
 import math
 from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
+from recipe_compiler.run.map_estimate import Start
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
+
+SCATTERED = 6
+"""Starts besides `init` and zero."""
 
 SPREAD = 2.0
 """Chains start uniformly in [-2, 2] on the real line (after a transform, for other domains)."""
 
 LARGEST_LAW = 256
 """Longest block whose Gaussian law is computed; longer ones start at zero."""
+
+
+def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Start, ...]:
+    """Return the starts in the order they are tried: `init`, zero, then random ones, the same at every call.
+
+    Args:
+        build: for its `init`; the potential's block is that of its dynamics.
+        width: coordinates of the potential's block.
+        known: values of parameters in the shapes formulas work with.
+        sizes: symbolic sizes.
+    """
+    potential = next(function for function in build.dynamics.declarations.functions if function.role == "potential")
+    formula = dict(build.init).get(potential.of[0])
+    rng = np.random.default_rng(0)
+    first: tuple[Start, ...] = ()
+    if formula is not None:
+        drawn = ", a draw of it" if dependence(formula).draws else ""
+        with np.errstate(all="ignore"):
+            value = evaluate(formula, Point(known, sizes, rng))
+        first = (Start(f"`init`{drawn}", np.ascontiguousarray(value, dtype=np.float64).reshape(-1)),)
+    scattered = (Start(f"random state {k + 1}", rng.uniform(-SPREAD, SPREAD, width)) for k in range(SCATTERED))
+    return (*first, Start("zero", np.zeros(width)), *scattered)
 
 
 def initial_state(

@@ -1,11 +1,14 @@
-"""Emitted modules as Python modules: written to a folder named after their content, imported, and typed."""
+"""Emitted modules as Python modules: written to a folder named after their content, imported, and typed.
+
+The user's names behind the names of an emitted module.
+"""
 
 import hashlib
 import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,13 +17,26 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.errors import RunError
+from recipe_compiler.errors import CompilerError, RunError
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import Code
 
 FORMATS = (1,)
 """Numbers of the emission format this version can run."""
+
+
+def users_name(emitted: str, declared: Collection[str]) -> str:
+    """Return the declared name that an emitted module calls `emitted`.
+
+    A name that a module cannot use as it is gets underscores at its end, never so that it becomes another declared one.
+    """
+    name = emitted
+    while name not in declared and name.endswith("_"):
+        name = name[:-1]
+    if name not in declared:
+        raise CompilerError(f"the emitted module takes `{emitted}`, which the build does not declare")
+    return name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

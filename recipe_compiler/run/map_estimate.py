@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.errors import RunError
+from recipe_compiler.errors import RunError
 
 Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.errors import DataError
+from recipe_compiler.errors import DataError
 from recipe_compiler.run.load_module import cache_folder
 
 Arrays = dict[str, NDArray[Any]]

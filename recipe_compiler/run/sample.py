@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
@@ -16,16 +17,13 @@ from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.code_gradient import code_gradient
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import Outside, outside
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.names import users_name
+from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.schedule import step_of
-from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.values import declared_parameters, found_columns, parameter_values
+from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 
 
@@ -264,8 +262,8 @@ def _laws(build: Build) -> tuple[Dynamics, tuple[str, ...]]:
     if not left:
         return build.dynamics, ()
     # Imported here because they bring SymPy, which a run whose blocks all have an initial value does without.
-    from recipe_compiler.derive.auxiliary import is_gaussian
     from recipe_compiler.derive.recipe import derive
+    from recipe_compiler.derive.refresh import is_gaussian
     from recipe_compiler.spec.bind import bind
 
     dynamics = bind(build)

@@ -4,43 +4,52 @@ settings  --ready-->      Run        compiled, with data that fit and room for i
 Run       --plan-->       Plan       what the chains are given, and the forecast
 Plan      --draw-->       Draws
 Draws     --conclude-->   DataTree   and what is told of it besides; `run/summary.py` says what it is worth
+
+The memory of the machine.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recipe_compiler.errors import Fault, SpecError
+from recipe_compiler.errors import Fault, RunError, SpecError
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
-from recipe_compiler.run.coordinates import sampled_names
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.infinitesimal_means import infinitesimal_means
+from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.memory import machine_memory
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.starts import starts_of
 from recipe_compiler.run.stein import departures
-from recipe_compiler.run.store import to_datatree
+from recipe_compiler.run.store import sampled_names, to_datatree
 from recipe_compiler.run.summary import Told
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report
 
-if TYPE_CHECKING:
-    from xarray import DataTree
-
 COPIES = 3
 """How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
+
+
+def machine_memory() -> int | None:
+    """Return the bytes of memory that the machine has, None where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # AttributeError: on Windows
+        return None
+
+
+if TYPE_CHECKING:
+    from xarray import DataTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

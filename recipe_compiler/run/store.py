@@ -1,11 +1,17 @@
-"""Draws as an ArviZ data tree, and as a netCDF file."""
+"""Draws as an ArviZ data tree, and as a netCDF file.
+
+Draws of the potential's block as draws of the target's blocks, in their declared shapes and on their own scales.
+
+Names of coordinates: those of the summary and of the file, and of the variables that are sampled.
+"""
 
 import errno
 import math
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,20 +19,103 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.coordinates import labels
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.evaluate import Point, evaluate, extent
 from recipe_compiler.run.numbers import finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
-from recipe_compiler.run.unstack import declared_blocks
+from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
 from recipe_compiler.run.write import written_whole
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Transform
 from recipe_compiler.version import OWN, versions
+
+Attributes = Mapping[str, str | int | float]
+OVERHEAD = 1 << 20
+"""Bytes of a netCDF file beside its arrays: names, attributes, HDF5's own."""
+
+
+def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Cut the potential's block into the target's blocks; what was sampled in an unbounded variable is turned back.
+
+    Args:
+        array: draws of the potential's block, chains x draws x coordinates.
+        build: the build that was run.
+        sizes: symbolic sizes.
+    """
+    transforms = {one.inner: one for one in build.target.transforms}
+    found: dict[str, Array] = {}
+    start = 0
+    for block in build.target.declarations.blocks:
+        length = entries(block.shape, sizes) or 0
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
+        values = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
+        one = transforms.get(block.name)
+        if one is None:
+            found[block.name] = values
+        else:
+            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and told
+                found[one.block.name] = _turned_back(values, one, build, sizes)
+        start += length
+    return found
+
+
+def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int]) -> Array:
+    """Return theta = g(u) (`spec/transform.py`)."""
+    if one.via == "log":
+        return np.exp(u)
+    declared = {parameter.name: parameter for parameter in declared_parameters(build)}
+    names = tuple(p.name for p in build.target.declarations.parameters)
+    at = Point(found_columns(parameter_values(build, names, sizes), declared), sizes)
+    low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
+    return low + (high - low) / (1.0 + np.exp(-u))
+
+
+def labels(
+    build: Build, data: Data, sizes: Mapping[str, int], taken: Collection[str]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Name the coordinates of a block after the columns of the one field of the data that has its size.
+
+    Returns the dimensions of blocks, and their labels. No dimension has the name of a variable, one of `taken`.
+    """
+    columns: dict[str, list[tuple[str, ...]]] = {}
+    for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
+        for size in datum.shape.sizes:
+            if isinstance(size, str):
+                columns.setdefault(size, []).append(field.columns)
+    found = {
+        size: list(names[0]) for size, names in columns.items()
+        if len(names) == 1 and len(set(names[0])) == sizes[size] and size not in taken
+    }  # fmt: skip
+    dims = {
+        block.name: [str(size) for size in block.shape.sizes]
+        for block in (build.target.declared or build.target).declarations.blocks
+        if block.shape.sizes and all(size in found for size in block.shape.sizes)
+        and len(set(block.shape.sizes)) == len(block.shape.sizes)
+    }  # fmt: skip
+    used = {size for names in dims.values() for size in names}
+    return dims, {size: names for size, names in found.items() if size in used}
+
+
+def sampled_names(build: Build, data: Data, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the names of the coordinates of the potential's block, as the summary has them: `theta[age]`, `W[0, 1]`.
+
+    A block that is sampled in another variable has that one's name: `log_tau`.
+    """
+    declared = (build.target.declared or build.target).declarations.blocks
+    dims, named = labels(build, data, sizes, [block.name for block in declared])
+    names: list[str] = []
+    for block, own in zip(build.target.declarations.blocks, declared, strict=True):
+        of = dims.get(own.name)
+        places = [
+            named[of[k]] if of is not None else [str(place) for place in range(extent(size, sizes))]
+            for k, size in enumerate(block.shape.sizes)
+        ]
+        names += [f"{block.name}[{', '.join(place)}]" if place else block.name for place in product(*places)]
+    return tuple(names)
+
 
 if TYPE_CHECKING:
     from xarray import DataTree
-
-Attributes = Mapping[str, str | int | float]
 
 
 def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: str = "") -> "DataTree":
@@ -75,10 +164,6 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     return arviz_base.from_dict(
         groups, save_warmup=True, dims=dims, coords=coords, attrs={"/": attributes}, check_conventions=False
     )
-
-
-OVERHEAD = 1 << 20
-"""Bytes of a netCDF file beside its arrays: names, attributes, HDF5's own."""
 
 
 def save(tree: "DataTree", path: Path) -> None:

@@ -11,9 +11,8 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.names import users_name
-from recipe_compiler.run.values import declared_parameters
+from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.model import Build
 
 WIDE = 1.05

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
 
-from recipe_compiler.derive.infinitesimal_generator import generator
-from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.recipe import Derivation, generator
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment

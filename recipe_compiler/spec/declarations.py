@@ -8,10 +8,9 @@ from recipe_compiler.formula.declaration import Block, Declarations, Domain, Fun
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
-from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.faults import Faults, nearest
-from recipe_compiler.spec.formulas import Entry
-from recipe_compiler.spec.names import shown
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.schema import BlockEntry, FunctionEntry, ParameterEntry
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, place_of
 

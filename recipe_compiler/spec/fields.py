@@ -1,5 +1,12 @@
-"""What stands in one field of a document: how it is read from raw text, and what its JSON Schema is."""
+"""What stands in one field of a document: how it is read from raw text, and what its JSON Schema is.
 
+Numbers of a document, exact: `0.02`, `1e-3`, `-1/3`. Never octal, sexagesimal or with underscores.
+
+The names a document may use.
+"""
+
+import keyword
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any, NoReturn
@@ -9,13 +16,100 @@ from pydantic_core import PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.names import NAME_PATTERN, name_problem, shown
-from recipe_compiler.spec.numbers import exact
 
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
+NAME_PATTERN = "^[A-Za-z][A-Za-z0-9_]{0,62}$"
+_BOOLEANS = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
+_NO_NUMBERS = frozenset(["nan", "inf", "infinity"])
+MAX_DIGITS = 400
+MAX_EXPONENT = 400
+_DECIMAL = r"[+-]?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?"
+_NUMBER = re.compile(rf"(?P<top>{_DECIMAL})(?:\s*/\s*(?P<bottom>{_DECIMAL}))?", re.ASCII)
 MAX_SIZE = 10**9
-
 Raw = Any
 """What the YAML door or a caller hands over, before anything is known about it."""
+
+_FORMULA_SCHEMA = {"type": ["string", "number"]}
+_NAME_SCHEMA = {"type": "string", "pattern": NAME_PATTERN}
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
+_KIND_SCHEMA = {"enum": [kind.value for kind in Kind]}
+Matrix = Annotated[
+    Raw,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _FORMULA_SCHEMA,
+                {"type": "array", "items": {"type": "array", "items": _FORMULA_SCHEMA}, "minItems": 1},
+            ]
+        }
+    ),
+]
+"""A block matrix of formulas: nested lists, a quoted nested list, or a `|` block with a row on each line."""
+
+_NUMBER_SCHEMA = {"type": ["number", "string"]}
+Numbers = Annotated[
+    Raw,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _NUMBER_SCHEMA,
+                {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1},
+                {"type": "array", "items": {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1}, "minItems": 1},
+            ]
+        }
+    ),
+]
+"""A number, a list, a list of rows, or the name of a .npy file."""
+
+
+def shown(text: str) -> str:
+    """Return a text as a message may hold it: on one line, ASCII, at most 60 characters."""
+    escaped = text[:80].encode("unicode_escape").decode("ascii")
+    return escaped if len(escaped) <= 60 else f"{escaped[:57]}..."
+
+
+def name_problem(name: str) -> tuple[str, str] | None:
+    """Return problem and hint of a name that may not be declared, None for a good one.
+
+    Names are ASCII letters, digits and underscores, start with a letter and have at most 63 characters.
+    """
+    for column, character in enumerate(name, 1):
+        if not " " <= character <= "~":
+            found = f"found the character U+{ord(character):04X} at position {column} of a name, expected ASCII"
+            return found, "use letters a-z, A-Z, digits and underscores"
+    if not _NAME.fullmatch(name):
+        expected = "expected letters, digits and underscores, a letter first, at most 63"
+        return f"found the name `{shown(name)}`, {expected}", ""
+    if keyword.iskeyword(name):
+        return f"found the name `{name}`, a keyword of Python, expected another", f"write `{name}_`"
+    if name.lower() in _NO_NUMBERS:
+        return f"found `{name}`, which readers take for no number or an infinite one, expected a name", ""
+    return None
+
+
+def plain_name_problem(name: str) -> tuple[str, str] | None:
+    """Return problem and hint of a name written without quotes that YAML readers take for a truth value or nothing."""
+    if name.lower() in _BOOLEANS:
+        return f"found `{name}`, which YAML readers take for a truth value or nothing", f'quote it: "{name}"'
+    return None
+
+
+def exact(text: str) -> Fraction | None:
+    """Return the number a text writes, or None if it writes none."""
+    if len(text) > MAX_DIGITS:
+        return None
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        return None
+    top, bottom = _decimal(match["top"]), _decimal("1" if match["bottom"] is None else match["bottom"])
+    return None if top is None or not bottom else top / bottom
+
+
+def _decimal(text: str) -> Fraction | None:
+    mantissa, _, power = text.lower().partition("e")
+    if not any(character.isdigit() for character in mantissa) or abs(int(power or "0")) > MAX_EXPONENT:
+        return None
+    return Fraction(mantissa) * Fraction(10) ** int(power or "0")
 
 
 def found(value: Raw) -> str:
@@ -87,23 +181,32 @@ def _truth(value: Raw) -> bool:
     return value == "true" if value in ("true", "false") else refuse(value, "true or false")
 
 
-_FORMULA_SCHEMA = {"type": ["string", "number"]}
-_NAME_SCHEMA = {"type": "string", "pattern": NAME_PATTERN}
-
 Text = Annotated[str, BeforeValidator(_text("text")), WithJsonSchema({"type": ["string", "number"]})]
+
+
 FormulaText = Annotated[
     str,
     BeforeValidator(_text("a formula", "a formula with commas or brackets is quoted")),
     WithJsonSchema(_FORMULA_SCHEMA),
 ]
+
+
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema(_NAME_SCHEMA)]
+
+
 FilePath = Annotated[str, BeforeValidator(_text("the name of a file")), WithJsonSchema({"type": "string"})]
+
+
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
+
+
 StepSize = Annotated[
     Fraction,
     BeforeValidator(_positive("a step size > 0, finite")),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "description": "eps"}),
 ]
+
+
 Positive = Annotated[
     Fraction,
     BeforeValidator(_positive("a number > 0, finite")),
@@ -120,10 +223,20 @@ def _between(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
 
 
 Count = Annotated[int, *_between(1, 10**9)]
+
+
 CountOrZero = Annotated[int, *_between(0, 10**9)]
+
+
 Chains = Annotated[int, *_between(1, 10_000)]
+
+
 Seed = Annotated[int, *_between(0, 2**63 - 1)]
+
+
 WholeNumber = Annotated[int, *_between(-(2**53), 2**53)]
+
+
 Format = Annotated[int, *_between(1, 1)]
 
 
@@ -163,10 +276,9 @@ def _left_out(value: Raw) -> Raw:
     return {} if value is None else value
 
 
-_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
-_KIND_SCHEMA = {"enum": [kind.value for kind in Kind]}
-
 SizeNumber = Annotated[int, *_between(1, MAX_SIZE)]
+
+
 ShapeField = Annotated[
     Shape,
     BeforeValidator(_shape),
@@ -174,38 +286,18 @@ ShapeField = Annotated[
         {"anyOf": [*_SIZE_SCHEMA["anyOf"], {"type": "array", "items": _SIZE_SCHEMA, "minItems": 1, "maxItems": 2}]}
     ),
 ]
+
+
 Kinds = Annotated[
     tuple[Kind, ...],
     BeforeValidator(_kinds),
     WithJsonSchema({"anyOf": [_KIND_SCHEMA, {"type": "array", "items": _KIND_SCHEMA, "minItems": 1}]}),
 ]
 """`is:` one kind or a list of them."""
+
+
 OneOrMore = BeforeValidator(_many)
+
+
 LeftOut = BeforeValidator(_left_out)
 """Nothing after a key means: all defaults."""
-Matrix = Annotated[
-    Raw,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _FORMULA_SCHEMA,
-                {"type": "array", "items": {"type": "array", "items": _FORMULA_SCHEMA}, "minItems": 1},
-            ]
-        }
-    ),
-]
-"""A block matrix of formulas: nested lists, a quoted nested list, or a `|` block with a row on each line."""
-_NUMBER_SCHEMA = {"type": ["number", "string"]}
-Numbers = Annotated[
-    Raw,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _NUMBER_SCHEMA,
-                {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1},
-                {"type": "array", "items": {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 1}, "minItems": 1},
-            ]
-        }
-    ),
-]
-"""A number, a list, a list of rows, or the name of a .npy file."""

@@ -4,8 +4,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from recipe_compiler.spec.kinds import KINDS
-from recipe_compiler.spec.schema import BuildDocument, DynamicsDocument, TargetDocument
+from recipe_compiler.spec.schema import KINDS, BuildDocument, DynamicsDocument, TargetDocument
 
 Schema = dict[str, Any]
 

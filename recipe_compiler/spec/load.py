@@ -9,15 +9,14 @@ from typing import TypeVar
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.files import no_file
-from recipe_compiler.spec.kinds import EACH_HAS, KINDS
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.python_file import load_python
 from recipe_compiler.spec.read_build import Around, Unread, read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
 from recipe_compiler.spec.read_target import read_target
+from recipe_compiler.spec.schema import EACH_HAS, KINDS
 from recipe_compiler.spec.yaml_nodes import Mapping
-from recipe_compiler.spec.yaml_reader import read_yaml
-from recipe_compiler.spec.yaml_text import MAX_BYTES
+from recipe_compiler.spec.yaml_reader import MAX_BYTES, read_yaml
 
 Found = TypeVar("Found")
 

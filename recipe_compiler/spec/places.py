@@ -1,16 +1,55 @@
-"""The documents' entries and where they stand; the canonical form a digest is made of."""
+"""The documents' entries and where they stand; the canonical form a digest is made of.
+
+Digests of documents: what reports are about, and what an emitted module names as its origin.
+"""
 
 import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.spec.model import Source
+from recipe_compiler.spec.model import Build, Dynamics, Source, Target
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
 ORDERED = frozenset({"state", "parameters", "functions", "data"})
 """Sections whose order is meant: that of z, of arguments, of fields."""
+
+
+def digest(document: Dynamics | Target | Build) -> str:
+    """Return the SHA-256 of the canonical JSON of a document, as 64 hexadecimal digits.
+
+    A build's covers its dynamics and its target. Comments, spaces between entries and the order of keys do not matter,
+    the order of blocks, parameters, functions and data does.
+    """
+    return _sha256(documents(document))
+
+
+def compiled_digest(build: Build) -> str:
+    """Return the digest of what a module is made of: of a build all but `run`, which chains are given when they start.
+
+    The same build with another step size, or more draws, is the same module.
+    """
+    parts = documents(build)
+    return _sha256({**parts, "build": {name: entry for name, entry in parts["build"].items() if name != "run"}})
+
+
+def _sha256(parts: dict[str, Any]) -> str:
+    return sha256(canonical_json(parts).encode("ascii")).hexdigest()
+
+
+def documents(document: Dynamics | Target | Build) -> dict[str, Any]:
+    """Return the documents that a digest covers, by their kind, as written."""
+    match document:
+        case Build():
+            parts = {"build": document.source, "dynamics": document.dynamics.source, "target": document.target.source}
+        case Dynamics():
+            parts = {"dynamics": document.source}
+        case Target():
+            parts = {"target": document.source}
+    return {name: json.loads(source.document) for name, source in parts.items()}
 
 
 @contextmanager

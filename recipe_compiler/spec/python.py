@@ -1,14 +1,138 @@
-"""Dynamics from Python objects: the document that they state, read as its YAML would be."""
+"""Dynamics from Python objects: the document that they state, read as its YAML would be.
+
+Builds from Python objects: dynamics and a target that are there already, or are named as a file would name them.
+
+Targets from Python objects.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declared import Declared
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec import model
-from recipe_compiler.spec.python_nodes import Statement
+from recipe_compiler.spec.load import around
+from recipe_compiler.spec.python_nodes import Statement, rows_of
+from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
+from recipe_compiler.spec.read_target import read_target
+from recipe_compiler.spec.yaml_nodes import Node
+
+FOLDERS = {"dynamics": "../dynamics", "target": "../targets"}
+"""Where a build's document looks for the others, as those of this project do."""
+
+
+def state_build(
+    *,
+    name: str,
+    dynamics: model.Dynamics | str | Path,
+    target: model.Target | str | Path,
+    scheme: str,
+    order: Sequence[object],
+    variant: str,
+    bind: Mapping[object, object] | None,
+    parameters: Mapping[object, object] | None,
+    sizes: Mapping[str, int] | None,
+    data: Mapping[str, object] | None,
+    init: Mapping[object, object] | None,
+    gradient_noise: object,
+    minibatch: Mapping[str, object] | None,
+    noise: str | None,
+    run: Mapping[str, object],
+    title: str,
+    references: Sequence[str],
+) -> model.Build:
+    """Return the build that `recipe_compiler.Build` states; arguments and errors are those given there."""
+    s = Statement()
+    stated = {"dynamics": dynamics, "target": target}
+    parts = {key: part for key, part in stated.items() if isinstance(part, (model.Dynamics, model.Target))}
+    files = {key: f"{FOLDERS[key]}/{part.name}.yaml" for key, part in parts.items()}
+    noise_of_gradient = gradient_noise if isinstance(gradient_noise, Mapping) else {"V": gradient_noise}
+    declared = {item.name for part in parts.values() for item in part.declarations.parameters}
+    used = s.declared(parameters or {}, bind or {}, init or {}, noise_of_gradient)
+    new = {item.name: item for item in used if item.name not in declared}
+    root = s.mapping(
+        format=1,
+        name=name,
+        title=title or None,
+        references=list(references) or None,
+        **{key: files.get(key, part) for key, part in stated.items()},
+        bind=bind or None,
+        parameters=dict(_parameters(s, parameters or {}, new)) or None,
+        scheme=s.mapping(name=scheme, order=[s.name(block) for block in order] or None),
+        variant=variant,
+        gradient_noise=None if gradient_noise is None else noise_of_gradient,
+        noise=None if noise is None else {"generator": noise},
+        minibatch=minibatch,
+        sizes=sizes or None,
+        data=data,
+        init=init or None,
+        run=s.mapping(**run),
+    )
+    made = read_build(root, s.file, around(s.folder, parts, in_memory=data is None), s.faults)
+    s.raise_faults()
+    if made is None:
+        raise ModelError([Fault(s.where, "document", "found no build, expected one")])
+    return made
+
+
+def _parameters(
+    s: Statement, given: Mapping[object, object], new: Mapping[str, Declared]
+) -> Iterator[tuple[str, object]]:
+    """Yield the values of parameters; those that the build brings in are declared with them, by their objects."""
+    for key, value in given.items():
+        name = s.name(key)
+        rows = rows_of(value)
+        stated = s.node(f"parameters.{name}.value", value if rows is None else rows)
+        yield name, s.parameter(new[name], value=stated) if name in new else s.mapping(value=stated)
+
+
+def state_target(
+    *,
+    name: str,
+    state: Sequence[object],
+    potential: object = None,
+    log_prior: object = None,
+    log_likelihood: object = None,
+    data: Sequence[object] = (),
+    gradient: str | Path | None = None,
+    parameters: Sequence[object] = (),
+    assume: Sequence[object] = (),
+    title: str = "",
+    references: Sequence[str] = (),
+) -> model.Target:
+    """Return the target that `recipe_compiler.Target` states; arguments and errors are those given there."""
+    s = Statement()
+    blocks, fields = s.state(state), s.declared(*data)
+    used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume)
+    own = {item.name for item in (*blocks, *fields)} | {
+        size for item in (*blocks, *fields) for size in item.shape.sizes
+    }
+    root = s.mapping(
+        format=1,
+        name=name,
+        title=title or None,
+        references=list(references) or None,
+        state={block.name: s.block(block) for block in blocks} or None,
+        data={field.name: _field(s, field) for field in fields} or None,
+        parameters={i.name: s.parameter(i) for i in used if i.of is None and i.name not in own} or None,
+        assume=list(assume) or None,
+        potential=potential,
+        log_prior=log_prior,
+        log_likelihood=log_likelihood,
+        gradient=gradient,
+    )
+    made = read_target(root, s.file, s.faults)
+    s.raise_faults()
+    if made is None:
+        raise ModelError([Fault(s.where, "document", "found no target, expected one")])
+    return made
+
+
+def _field(s: Statement, field: Declared) -> Node:
+    return s.mapping(shape=field.shape, in_=list(field.values) or None)
 
 
 def state_dynamics(

@@ -13,8 +13,7 @@ from typing import Any, cast
 import sympy
 
 from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
-from recipe_compiler.formula.declared import PYTHON, REAL, Declared, merged
-from recipe_compiler.formula.exact import exact
+from recipe_compiler.formula.declared import PYTHON, REAL, Declared, exact, merged
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
 from recipe_compiler.formula.written import written

@@ -10,7 +10,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.tidy import zero
-from recipe_compiler.spec.binding import read_bindings, unbound
+from recipe_compiler.spec.bind import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
     Rows,
     check_domains,
@@ -32,10 +32,10 @@ from recipe_compiler.spec.build_minibatch import (
     read_schedule,
 )
 from recipe_compiler.spec.declarations import Page, check_kinds
-from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
-from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.schema import BuildDocument

@@ -16,10 +16,10 @@ from recipe_compiler.spec.declarations import (
     with_defaults,
     with_domains,
 )
-from recipe_compiler.spec.dependence import dependence
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Code, Target
-from recipe_compiler.spec.names import shown
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
 from recipe_compiler.spec.transform import read_transforms, unbounded

@@ -1,6 +1,8 @@
 """The three kinds of document: which keys there are and what may stand under them.
 
 Texts that are formulas stay text here; the readers (`read_dynamics`, `read_target`, `read_build`) elaborate them.
+
+The three kinds of document, seen from their keys.
 """
 
 from typing import Annotated, Literal
@@ -30,6 +32,14 @@ from recipe_compiler.spec.fields import (
     Truth,
     WholeNumber,
 )
+
+BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
+DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
+TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
+
+KINDS = (("build", BUILD), ("dynamics", DYNAMICS), ("target", TARGET))
+"""Kinds with the keys that tell them, the first first where a document has as many of two."""
+EACH_HAS = "dynamics have H, D and Q; a target has log_likelihood or potential; a build has dynamics and target"
 
 
 class Part(BaseModel):

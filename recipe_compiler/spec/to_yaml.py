@@ -9,12 +9,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.fields import plain_name_problem
 from recipe_compiler.spec.load import around
 from recipe_compiler.spec.model import Build, Dynamics, Source, Target
-from recipe_compiler.spec.names import plain_name_problem
-from recipe_compiler.spec.places import ORDERED
+from recipe_compiler.spec.places import ORDERED, digest
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
 from recipe_compiler.spec.read_target import read_target

@@ -7,8 +7,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from recipe_compiler.spec.faults import Faults, nearest
-from recipe_compiler.spec.fields import found
-from recipe_compiler.spec.names import plain_name_problem, shown
+from recipe_compiler.spec.fields import found, plain_name_problem, shown
 from recipe_compiler.spec.yaml_nodes import Mapping as MappingNode
 from recipe_compiler.spec.yaml_nodes import Plain, Scalar, Sequence, place_of, plain
 

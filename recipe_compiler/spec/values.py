@@ -4,14 +4,13 @@ from collections.abc import Mapping as Table
 from fractions import Fraction
 from pathlib import Path
 
-from recipe_compiler.algebra.scalars.exact_kinds import violates_exactly
+from recipe_compiler.algebra.scalars.negative_direction import violates_exactly
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.fields import found
+from recipe_compiler.spec.fields import exact, found
 from recipe_compiler.spec.model import Value
 from recipe_compiler.spec.npy import npy_numbers
-from recipe_compiler.spec.numbers import exact
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
 Rows = tuple[tuple[Fraction, ...], ...]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.spec.names import NAME_PATTERN
+from recipe_compiler.spec.fields import NAME_PATTERN
 
 LONGEST = 1000
 """The letters that a word may have when its repetitions are written out."""

@@ -2,19 +2,196 @@
 
 Sound always: a zero canonical form is zero for every size and every smooth field. Not complete: a form that is not
 zero refutes nothing.
+
+Names for bound indices that do not depend on the names they had.
+
+Indices are told apart by what they are attached to (colour refinement); where that leaves several alike, each of
+them is tried first, unless swapping two of them changes nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.tensor.arithmetic import Arithmetic
 from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
-from recipe_compiler.tensor.canonical_labels import Named, bound_index, named, pieces
-from recipe_compiler.tensor.order import sorted_factors, sorted_indices, spell_factors
+from recipe_compiler.tensor.order import sorted_factors, sorted_indices, spell_factors, spell_slot
 from recipe_compiler.tensor.products import Product, oriented, rebuilt, simplified
-from recipe_compiler.tensor.terms import Index, Slot, Tensor, Term
+from recipe_compiler.tensor.rules import Rules
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Component,
+    Coordinate,
+    Delta,
+    Index,
+    Inverse,
+    Slot,
+    Tensor,
+    Term,
+)
 
+_LEAVES = 200
+"""Namings tried at most; beyond, the best so far is taken: equal terms may then look different, never the reverse."""
+
+Rename = Callable[[Sequence[Factor], Mapping[Index, Slot]], tuple[Fraction, tuple[Factor, ...]] | None]
+"""Renames indices one to one and returns sign and sorted factors; None where the result has no such form."""
+
+Colours = dict[Index, str]
 NO_MOVES: Mapping[Index, Slot] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A product with its bound indices named: its spelling, sign, factors."""
+
+    spelling: str
+    sign: Fraction
+    factors: tuple[Factor, ...]
+    count: int
+
+
+def pieces(factors: Sequence[Factor], free: frozenset[Index]) -> list[tuple[list[Factor], set[Index]]]:
+    """Return the factors in groups that share no bound index, with the bound indices of each."""
+    groups: list[tuple[list[Factor], set[Index]]] = []
+    for factor in factors:
+        own = indices((factor,)) - free
+        near = [group for group in groups if group[1] & own]
+        groups = [group for group in groups if group not in near]
+        members = [member for group in near for member in group[0]]
+        groups.append(([*members, factor], own.union(*(group[1] for group in near))))
+    return groups
+
+
+def named(rules: Rules, factors: Sequence[Factor], bound: set[Index], level: int, rename: Rename) -> Named | None:
+    """Return one group of factors with its bound indices named by level and number; None if it equals its negative."""
+    best: Named | None = None
+    for count, order in enumerate(_orders(rules, factors, _refined(rules, factors, _first_colours(bound)), rename)):
+        if order is None:
+            return None
+        moves: dict[Index, Slot] = {index: bound_index(index, level, n) for n, index in enumerate(order)}
+        renamed = rename(factors, moves)
+        if renamed is None or count >= _LEAVES:
+            break
+        here = Named(spell_factors(renamed[1]), renamed[0], renamed[1], len(bound))
+        if best is None or here.spelling < best.spelling:
+            best = here
+        elif here.spelling == best.spelling and here.sign != best.sign:
+            return None
+    return best or Named(spell_factors(factors), Fraction(1), tuple(factors), len(bound))
+
+
+def bound_index(index: Index, level: int, number: int) -> Index:
+    """Return the canonical name of a bound index."""
+    return Index(index.size, f"_{level:02d}_{number:03d}")
+
+
+def _orders(rules: Rules, factors: Sequence[Factor], colours: Colours, rename: Rename) -> Iterator[list[Index] | None]:
+    """Yield the orders of indices to try; None once a swap that changes only the sign shows that the sum is zero."""
+    alike = _alike(colours)
+    if alike is None:
+        yield sorted(colours, key=lambda index: colours[index])
+        return
+    first = alike[0]
+    for index in alike:
+        if index != first:
+            swap = _swap_sign(factors, first, index, rename)
+            if swap < 0:
+                yield None
+            if swap:
+                continue
+        split = colours | {index: f"{colours[index]}!"}
+        yield from _orders(rules, factors, _refined(rules, factors, split), rename)
+
+
+def _swap_sign(factors: Sequence[Factor], first: Index, second: Index, rename: Rename) -> int:
+    """Return 1 or -1 if swapping two indices gives the same product or its negative, else 0."""
+    here = rename(factors, {first: first, second: second})
+    there = rename(factors, {first: second, second: first})
+    if here is None or there is None or here[1] != there[1]:
+        return 0
+    return 1 if here[0] == there[0] else -1
+
+
+def _alike(colours: Colours) -> list[Index] | None:
+    """Return the indices of the first colour that more than one has, None where all differ."""
+    classes: dict[str, list[Index]] = {}
+    for index, colour in colours.items():
+        classes.setdefault(colour, []).append(index)
+    several = [colour for colour, members in classes.items() if len(members) > 1]
+    return list(sorted_indices(classes[min(several)])) if several else None
+
+
+def _first_colours(bound: set[Index]) -> Colours:
+    return {index: f"{index.size}" for index in sorted_indices(bound)}
+
+
+def _refined(rules: Rules, factors: Sequence[Factor], colours: Colours) -> Colours:
+    """Refine colours by surroundings until nothing more is told apart."""
+    if len(colours) == 1:
+        return colours
+    count = len(set(colours.values()))
+    while count < len(colours):
+        signatures = {index: (colours[index], _surroundings(rules, factors, colours, index)) for index in colours}
+        ranks = {signature: f"{n:03d}" for n, signature in enumerate(sorted(set(signatures.values())))}
+        colours = {index: ranks[signatures[index]] for index in colours}
+        if len(ranks) == count:
+            break
+        count = len(ranks)
+    return colours
+
+
+def _surroundings(rules: Rules, factors: Sequence[Factor], colours: Colours, index: Index) -> str:
+    marked = colours | {index: f"*{colours[index]}"}
+    touched = [factor for factor in factors if index in indices((factor,))]
+    return " ".join(sorted(f"{_shade(rules, atom, marked)}^{exponent}" for atom, exponent in touched))
+
+
+def _shade(rules: Rules, atom: Atom, colours: Mapping[Index, str]) -> str:
+    """Spell an atom with the colours of its indices in their places, blind to what naming may change."""
+    match atom:
+        case Coordinate(block, at):
+            return f"z{block}[{_shades(at, colours)}]"
+        case Component(name, at, by):
+            return f"c{name}[{_either_way(rules, name, at, colours)}]{sorted(_shade(rules, x, colours) for x in by)}"
+        case Delta(left, right):
+            return f"k{sorted((_shades((left,), colours), _shades((right,), colours)))}"
+        case Inverse(of, at):
+            return f"i({_shade_tensor(rules, of.entry, {})}){sorted(_shades((slot,), colours) for slot in at)}"
+        case Applied(fn, args):
+            return f"f{fn}({'|'.join(_shade_tensor(rules, arg, colours) for arg in args)})"
+        case Base(arg):
+            return f"b({_shade_tensor(rules, arg, colours)})"
+        case _:
+            return repr(atom)
+
+
+def _shade_tensor(rules: Rules, tensor: Tensor, colours: Mapping[Index, str]) -> str:
+    terms = [
+        f"{abs(term.coefficient)} {sorted(f'{_shade(rules, atom, colours)}^{e}' for atom, e in term.factors)}"
+        for term in tensor.terms
+    ]
+    return "+".join(sorted(terms))
+
+
+def _either_way(rules: Rules, name: str, at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+    if name in rules.symmetric or name in rules.skew:
+        return str(sorted(_shades((slot,), colours) for slot in at))
+    return _shades(at, colours)
+
+
+def _shades(at: tuple[Slot, ...], colours: Mapping[Index, str]) -> str:
+    return ",".join([_shade_slot(slot, colours) for slot in at])
+
+
+def _shade_slot(slot: Slot, colours: Mapping[Index, str]) -> str:
+    if not isinstance(slot, Index):
+        return f"#{slot}"
+    colour = colours.get(slot)
+    if colour is not None:
+        return f"<{colour}>"
+    return f"bound {slot.size}" if slot.label.startswith("_") else spell_slot(slot)
 
 
 def collect(

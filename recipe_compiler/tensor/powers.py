@@ -1,6 +1,8 @@
 """Rational powers of whole index expressions.
 
 `(x**2)**(1/2)` is not `x`: a factor leaves a fractional power only if it is nonnegative on the declared domain.
+
+Exact rational powers of positive rational numbers.
 """
 
 from fractions import Fraction
@@ -9,16 +11,46 @@ from math import gcd, lcm
 from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
 from recipe_compiler.tensor.order import sorted_factors, sorted_indices
-from recipe_compiler.tensor.roots import root
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.signs import factor_is_nonnegative
 from recipe_compiler.tensor.terms import Atom, Base, Delta, Tensor, Term
+
+_TRIAL = 2000
+"""Primes up to here are split off; what is left stays one number under the root, which is sound."""
 
 _EXPAND = 64
 """Products of sums are multiplied out up to this many terms; beyond, the power stays one atom."""
 
 _FOLD = 8
 """So are products of sums over indices up to this power."""
+
+
+def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int, Fraction], ...]]:
+    """Return `value**exponent` (value > 0) as a rational times integers to powers strictly between 0 and 1."""
+    outside = Fraction(1)
+    inside: list[tuple[int, Fraction]] = []
+    for number, sign in ((value.numerator, 1), (value.denominator, -1)):
+        for prime, count in split(number):
+            whole, part = divmod(sign * count * exponent, 1)
+            outside *= Fraction(prime) ** int(whole)
+            if part:
+                inside.append((prime, part))
+    return outside, tuple(sorted(inside))
+
+
+def split(number: int) -> list[tuple[int, int]]:
+    """Return the factors of a positive integer with their counts: small primes, and what is left."""
+    found: list[tuple[int, int]] = []
+    prime = 2
+    while prime <= _TRIAL and prime * prime <= number:
+        count = 0
+        while number % prime == 0:
+            number //= prime
+            count += 1
+        if count:
+            found.append((prime, count))
+        prime += 1
+    return [*found, (number, 1)] if number > 1 else found
 
 
 def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:

@@ -36,7 +36,7 @@ from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.recovered_q import lacks_q, recovered_q
-from recipe_compiler.verify.recover.represented import states_equation
+from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary

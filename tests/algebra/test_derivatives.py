@@ -7,7 +7,7 @@ from sympy import Expr
 from recipe_compiler.algebra.scalars import matrices
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.sign_cells import Cell
-from recipe_compiler.algebra.scalars.walk import contains, subexpressions
+from recipe_compiler.algebra.scalars.transcendentals import contains, subexpressions
 from recipe_compiler.algebra.zero.zero import is_zero
 
 X, Y = sympy.symbols("x y", real=True)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from recipe_compiler.algebra.zero.least_root import least_positive_root
+from recipe_compiler.algebra.zero.zeros_on_line import least_positive_root
 
 
 @pytest.mark.parametrize(

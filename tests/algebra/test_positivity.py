@@ -13,16 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tanh
 
-from recipe_compiler.algebra.positivity.abstract import Abstraction
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
-from recipe_compiler.algebra.positivity.descent import descended
-from recipe_compiler.algebra.positivity.exact_gram import complement, kernel
-from recipe_compiler.algebra.positivity.falsify import falsified
-from recipe_compiler.algebra.positivity.floats import FLOATS
+from recipe_compiler.algebra.positivity.falsify import FLOATS, descended, falsified
 from recipe_compiler.algebra.positivity.oracle import no_counterexample
 from recipe_compiler.algebra.positivity.polynomial_problem import Problem, problem
+from recipe_compiler.algebra.positivity.premise import Abstraction
 from recipe_compiler.algebra.positivity.prove import coefficients, deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
+from recipe_compiler.algebra.positivity.squares import complement, kernel
 from recipe_compiler.algebra.positivity.straight_line_program import BALLS, steps
 from recipe_compiler.algebra.scalars.negative_direction import is_semidefinite
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError

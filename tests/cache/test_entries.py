@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.cache import entries
-from recipe_compiler.cache.entries import Cache
+from recipe_compiler import cache as entries
+from recipe_compiler.cache import Cache
 
 TEXT = "x" * 900
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from loaders import load_build, load_dynamics
 
+from recipe_compiler import cache as entries
 from recipe_compiler import pipeline
-from recipe_compiler.cache import reports
-from recipe_compiler.cache.entries import NOTHING, Cache, open_cache
-from recipe_compiler.cache.reports import check_once, from_text, to_text
+from recipe_compiler.cache import NOTHING, Cache, check_once, from_text, open_cache, to_text
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report import check as deciding
 from recipe_compiler.spec.load import load
@@ -89,7 +88,7 @@ def test_another_compiler_decides(
     tmp_path: Path, cache: Cache, decided: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_once(sgld(tmp_path), cache)
-    monkeypatch.setattr(reports, "compiler", lambda: "another")
+    monkeypatch.setattr(entries, "compiler", lambda: "another")
     check_once(sgld(tmp_path), cache)
     assert decided == ["sgld"] * 2
 

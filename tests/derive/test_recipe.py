@@ -2,9 +2,9 @@
 
 import pytest
 
-from recipe_compiler.derive.auxiliary import is_gaussian
 from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import derive
+from recipe_compiler.derive.refresh import is_gaussian
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus

@@ -14,13 +14,12 @@ from typer.core import TyperOption
 from typer.main import get_command
 
 from recipe_compiler.cli import app
-from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.leaving import ExitCode
 from recipe_compiler.formula.calls import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.pipeline import check, load
-from recipe_compiler.report.as_json import report_schema
-from recipe_compiler.report.certificate import certificate
+from recipe_compiler.report.as_json import certificate, report_schema
 from recipe_compiler.spec import schema
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, Claim
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS

@@ -6,8 +6,8 @@ import pytest
 from stated_builds import builds
 
 import recipe_compiler as rc
-from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.load import load
+from recipe_compiler.spec.places import digest
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "specs/builds").glob("*.yaml"))

@@ -15,7 +15,7 @@ from emitted_gradient import emitted, known_noise
 from loaders import load_build
 from stated import gradients, wide
 
-from recipe_compiler.run.values import parameter_values
+from recipe_compiler.run.sizes import parameter_values
 from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"

@@ -21,7 +21,7 @@ from recipe_compiler.emit.module import emit_module
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
-from recipe_compiler.run.values import parameter_values
+from recipe_compiler.run.sizes import parameter_values
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics

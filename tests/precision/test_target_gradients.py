@@ -17,8 +17,7 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.symbols import coordinates, label, positions
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.data import Data, Field, load_data
-from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.values import parameter_values
+from recipe_compiler.run.sizes import parameter_values, resolve_sizes
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 

@@ -13,7 +13,7 @@ from loaders import load_build
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.names import renames
+from recipe_compiler.emit.module import renames
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.canonical import INVARIANTS, check_canonical

@@ -11,7 +11,7 @@ import pytest
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.names import renames
+from recipe_compiler.emit.module import renames
 from recipe_compiler.program import schedule as passes
 from recipe_compiler.program.canonical_kernel import INVARIANTS, check_kernel, check_procedure
 from recipe_compiler.program.kernel import Kernel, Procedure

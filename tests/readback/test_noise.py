@@ -6,8 +6,7 @@ import sympy as sp
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.readback.cuts import Cuts
-from recipe_compiler.readback.noise import noise_of, without_noise
-from recipe_compiler.readback.noise_factors import symbolic
+from recipe_compiler.readback.noise import noise_of, symbolic, without_noise
 
 n, m = sp.symbols("n m", real=True)
 a, b, new = sp.symbols("a b new", real=True)

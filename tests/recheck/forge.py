@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from recipe_compiler import recheck
-from recipe_compiler.report.certificate import certificate
+from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 

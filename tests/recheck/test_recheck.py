@@ -24,12 +24,12 @@ from forge import bases, forgeries, passes
 from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
-from recipe_compiler.report.certificate import certificate
+from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.digest import documents
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.places import documents
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, asked
 
 pytestmark = pytest.mark.usefixtures("without_explanations")

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import DataError, RunError
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.errors import DataError, RunError
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.model import Build, Value

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from loaders import load_build
 
-from recipe_compiler.run.coordinates import sampled_names
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.store import sampled_names
 
 BUILDS = Path(__file__).parents[2] / "specs" / "builds"
 

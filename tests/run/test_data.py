@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.table import open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 

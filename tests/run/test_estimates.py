@@ -11,13 +11,12 @@ from loaders import load_build
 from scipy import optimize
 
 from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import check, compile_build, estimate
-from recipe_compiler.run import gradient_noise as noise_module
+from recipe_compiler.run import estimates as noise_module
 from recipe_compiler.run import gradients as gradients_module
 from recipe_compiler.run.data import Data, Field
-from recipe_compiler.run.errors import RunError
-from recipe_compiler.run.estimates import estimates, without_estimates
-from recipe_compiler.run.gradient_noise import gradient_noise
+from recipe_compiler.run.estimates import estimates, gradient_noise, without_estimates
 from recipe_compiler.run.gradients import Gradients, gradients
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.map_estimate import Start, find_mode

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
     Add,
@@ -27,7 +28,6 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )  # fmt: skip
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.evaluate import Point, evaluate
 
 COLUMN, ROW, SQUARE = Shape("d"), Shape(None, "d"), Shape("d", "d")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.code_gradient import CodeGradient
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.gradient_trial import try_gradient
 
 rng = np.random.default_rng(0)

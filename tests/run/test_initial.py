@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.expression import (
     Add,
@@ -23,7 +24,6 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
-from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.initial import LARGEST_LAW, initial_state
 from recipe_compiler.spec.model import Build
 

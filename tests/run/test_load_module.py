@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.run.errors import RunError
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.load_module import load_file, load_text
 
 TEXT = '''"""An emitted module."""

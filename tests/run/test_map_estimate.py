@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recipe_compiler.run.errors import RunError
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.map_estimate import Start, find_mode
 
 Slope = Callable[[np.ndarray], np.ndarray]

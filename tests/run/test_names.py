@@ -3,7 +3,7 @@
 import pytest
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.run.names import users_name
+from recipe_compiler.run.load_module import users_name
 
 
 def test_a_declared_name_is_itself_and_others_lose_underscores() -> None:

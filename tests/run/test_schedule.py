@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Identity, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.errors import DataError
-from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.values import parameter_values
+from recipe_compiler.run.sizes import parameter_values, resolve_sizes
 from recipe_compiler.spec.model import Build, Value
 
 

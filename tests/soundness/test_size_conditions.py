@@ -11,13 +11,11 @@ import pytest
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.show import derivation_latex, derivation_text
-from recipe_compiler.errors import ModelError
+from recipe_compiler.errors import DataError, ModelError
 from recipe_compiler.pipeline import compile_build, load
-from recipe_compiler.report.as_json import claim_json
-from recipe_compiler.report.certificate import certificate
+from recipe_compiler.report.as_json import certificate, claim_json
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.errors import DataError
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Report, Verdict

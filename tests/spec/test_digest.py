@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.spec.digest import compiled_digest, digest
 from recipe_compiler.spec.load import load
+from recipe_compiler.spec.places import compiled_digest, digest
 
 
 def test_a_digest_is_sha256_in_hexadecimal(specs: Path) -> None:

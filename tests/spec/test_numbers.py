@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from recipe_compiler.spec.numbers import exact
+from recipe_compiler.spec.fields import exact
 
 
 @pytest.mark.parametrize(

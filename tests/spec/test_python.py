@@ -11,8 +11,8 @@ from recipe_compiler.errors import ModelError, SpecError
 from recipe_compiler.formula.declaring import I, function, matrix, scalar, vector
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 from recipe_compiler.spec import model
-from recipe_compiler.spec.digest import digest
 from recipe_compiler.spec.load import load
+from recipe_compiler.spec.places import digest
 from recipe_compiler.spec.python import state_dynamics
 
 

@@ -17,13 +17,13 @@ from arviz_stats.base.array import array_stats
 from loaders import load_build
 
 from recipe_compiler.pipeline import check, compile_build, estimate
-from recipe_compiler.run.coordinates import sampled_names
 from recipe_compiler.run.data import Data, Field, load_data
 from recipe_compiler.run.forecast import Cure, Forecast, Width, forecast
+from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import known_values, prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.starts import starts_of
+from recipe_compiler.run.store import sampled_names
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")

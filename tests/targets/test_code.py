@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from loaders import load_build, load_target
 
-from recipe_compiler.errors import DocumentError
+from recipe_compiler.errors import DocumentError, RunError
 from recipe_compiler.pipeline import check, compile_build
 from recipe_compiler.report.check import check as report_of
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.errors import RunError
 from recipe_compiler.run.load_module import load_gradient, load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.load import load

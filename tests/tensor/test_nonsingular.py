@@ -11,8 +11,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.definite import is_definite_by_terms
-from recipe_compiler.tensor.nonsingular import is_invertible, never_zero
+from recipe_compiler.tensor.definite import is_definite_by_terms, is_invertible, never_zero
 from recipe_compiler.tensor.terms import Index, Tensor
 
 SQUARE, COLUMN = Shape("d", "d"), Shape("d")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.tensor.roots import root
+from recipe_compiler.tensor.powers import root
 from recipe_compiler.tensor.terms import Index
 
 HALF = Fraction(1, 2)

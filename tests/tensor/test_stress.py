@@ -201,7 +201,7 @@ def contract_any(factors, free):
 
 
 def products_without(deltas):
-    from recipe_compiler.tensor.deltas import Identification
+    from recipe_compiler.tensor.products import Identification
 
     return Identification({}, ())
 

@@ -19,13 +19,11 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.circles import mean
-from recipe_compiler.verify.recover.fields import fields
 from recipe_compiler.verify.recover.numeric import numeric_q
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
-from recipe_compiler.verify.recover.search import Recovery, recover, verified
-from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, problem_of
+from recipe_compiler.verify.recover.search import Recovery, from_integral, integral, recover, verified
+from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, fields, problem_of
 from recipe_compiler.verify.recover.solve import Coefficient, Indeterminates, solve
-from recipe_compiler.verify.recover.two_dimensional import from_integral, integral
 
 ROOT = Path(__file__).parents[2]
 OPEN = ROOT / "tests" / "recover"

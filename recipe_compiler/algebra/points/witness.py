@@ -1,6 +1,9 @@
-"""Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first."""
+"""Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first.
 
-from collections.abc import Iterator, Mapping
+Has a formula a value at a point? Node by node, as written: scalars forget that exp(log(x)) needs x > 0.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -10,19 +13,45 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.points.admissible_point import Point, point
-from recipe_compiler.algebra.points.defined_at import is_defined_at
+from recipe_compiler.algebra.points.admissible_point import Point, compares, point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.scalars.entries import Setting
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
+from recipe_compiler.algebra.structure.definedness import conditions
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Apply, Formula
 
+Leaf = Callable[[Expr], Value]
 ATTEMPTS = 48
 """Points tried per expression; the claims that rest on a count are the same on every machine."""
+
 PER_STYLE = 6
 REMEMBERED = 64
 """Documents, sizes and numbers of attempts of which the points are kept."""
+
+
+def is_defined_at(formulas: Iterable[Formula], setting: Setting, leaf: Leaf) -> bool:
+    """Whether formulas certainly have a value where `leaf` gives that of symbols and undefined functions."""
+    return all(_has_value(node, setting, leaf) for formula in formulas for node in nodes(formula))
+
+
+def _has_value(node: Formula, setting: Setting, leaf: Leaf) -> bool:
+    try:
+        match node:
+            case Apply("inv" | "logdet" as fn, (arg,)):
+                a = rows(arg, setting)
+                return is_certainly(evaluate(determinant(a), leaf), 0 if fn == "inv" else 1)
+            case _:
+                return all(
+                    compares(condition.op, evaluate(x + condition.offset, leaf))
+                    for condition in conditions(node, smooth=False)
+                    for row in rows(condition.arg, setting)
+                    for x in row
+                )
+    except (NoValueError, NotScalarisableError, TooLargeError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

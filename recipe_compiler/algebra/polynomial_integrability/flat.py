@@ -4,6 +4,14 @@ A quadratic H needs a positive definite Hessian: along v with v.P v <= 0 the ene
 polynomial a region of infinite volume is looked for on which it is bounded above: the points sign_i u_i s**w_i with
 1 <= u_i <= 2 and s >= 1, whose volume is infinite if the weights w sum to at least zero and are not all zero. On it a
 monomial of weighted degree at most zero is bounded, and any other one must be negative. Or a cone in which it falls.
+
+Cones in which a polynomial falls without bound.
+
+Let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero. If P is negative at a point v,
+it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v and large s: there exp(-H) grows, on
+a region of infinite volume.
+
+Polynomials with rational coefficients, as exponents and coefficients.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,16 +19,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.polynomial_integrability.falling import falling
-from recipe_compiler.algebra.polynomial_integrability.monomials import Monomials, monomials
 from recipe_compiler.algebra.scalars.negative_direction import negative_direction
 
 LARGEST_WEIGHT = 2
 LARGEST_DIMENSION = 4
 """Weights and signs are gone through one by one up to this many coordinates."""
+
 LARGEST_DEGREE = 24
+LARGEST_ENTRY = 2
+SMALL = 3
+"""With more coordinates only weights and entries up to 1 are gone through."""
+
+Monomials = tuple[tuple[tuple[int, ...], Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +138,81 @@ def _null_vector(P: tuple[tuple[Fraction, ...], ...]) -> tuple[Fraction, ...] | 
                 rows[i] = [x - share * y for x, y in zip(rows[i], rows[k], strict=True)]
         pivots.append(column)
     return None
+
+
+def falling(terms: Monomials, z: Sequence[Symbol], positive: Sequence[bool]) -> tuple[tuple[str, str], ...] | None:
+    """Return weights and a point at which the leading form is negative, as a witness prints them; None says nothing."""
+    if not terms or len(z) > LARGEST_DIMENSION:
+        return None
+    small = len(z) <= SMALL
+    for weights in _leading_weights(len(z), LARGEST_WEIGHT if small else 1):
+        degree = {exponents: sum(e * w for e, w in zip(exponents, weights, strict=True)) for exponents, _ in terms}
+        top = max(degree.values())
+        form = tuple((exponents, a) for exponents, a in terms if degree[exponents] == top)
+        if top <= 0 or not any(a < 0 or any(e % 2 for e in exponents) for exponents, a in form):
+            continue
+        for v in _points(positive, LARGEST_ENTRY if small else 1):
+            value = sum((a * _power(v, exponents) for exponents, a in form), Fraction(0))
+            if value < 0:
+                return _as_ray(z, weights, v, top, value)
+    return None
+
+
+def _leading_weights(n: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield weights, equal ones first."""
+    found = (w for w in product(range(largest + 1), repeat=n) if any(w))
+    yield from sorted(found, key=lambda w: (max(w) - min(w), sum(w), w))
+
+
+def _points(positive: Sequence[bool], largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield points, short ones and those without signs first."""
+    found = product(*(range(1 if p else -largest, largest + 1) for p in positive))
+    yield from sorted(found, key=lambda v: (sum(map(abs, v)), [x < 0 for x in v], v))
+
+
+def _power(v: tuple[int, ...], exponents: tuple[int, ...]) -> int:
+    found = 1
+    for x, e in zip(v, exponents, strict=True):
+        found *= x**e
+    return found
+
+
+def _as_ray(
+    z: Sequence[Symbol], weights: tuple[int, ...], v: tuple[int, ...], degree: int, value: Fraction
+) -> tuple[tuple[str, str], ...]:
+    ray = ", ".join(
+        f"{x} = {'0' if not k else k if not w else 's' if k == w == 1 else f'{k}*s' if w == 1 else f'{k}*s**{w}'}"
+        for x, w, k in zip(z, weights, v, strict=True)
+    )
+    return (("ray", f"{ray}, s -> oo"), ("H along the ray, and near it", f"{value}*s**{degree} and smaller powers"))
+
+
+def monomials(H: Expr, z: Sequence[Symbol]) -> Monomials | None:
+    """Return the exponents and rational coefficients of a polynomial, None of anything else."""
+    if not _is_polynomial(H, set(z)):
+        return None
+    try:
+        polynomial = sympy.Poly(H, *z)
+    except sympy.PolynomialError:
+        return None
+    found: list[tuple[tuple[int, ...], Fraction]] = []
+    for exponents, coefficient in polynomial.terms():
+        if not isinstance(coefficient, sympy.Rational):
+            return None
+        found.append((tuple(int(e) for e in exponents), Fraction(int(coefficient.p), int(coefficient.q))))
+    return tuple(found)
+
+
+def _is_polynomial(H: Expr, z: set[Symbol]) -> bool:
+    """Whether an expression is made of coordinates by sums, products and natural powers, as written."""
+    if not H.has(*z):
+        return True
+    match H:
+        case sympy.Symbol():
+            return True
+        case sympy.Pow():
+            return H.exp.is_Integer and H.exp > 0 and _is_polynomial(H.base, z)
+        case sympy.Add() | sympy.Mul():
+            return all(_is_polynomial(part, z) for part in H.args)
+        case _:
+            return False

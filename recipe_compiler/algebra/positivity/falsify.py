@@ -2,25 +2,33 @@
 
 Floats propose: heavy-tailed samples, then descent on the smallest eigenvalue from the best. A proposal is rounded to
 simple rationals and counts only if, exactly or by balls, every declaration holds there and v.T A v < 0.
+
+Minimisation without derivatives from many starts at once (Nelder, Mead 1965), on floats: it only ever proposes.
+
+Arithmetic on arrays of floats: enough to search with. Apart from the balls, which prove and need no NumPy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.positivity.boxes import bounds_of
-from recipe_compiler.algebra.positivity.descent import descended
-from recipe_compiler.algebra.positivity.floats import FLOATS
 from recipe_compiler.algebra.positivity.region import Region, satisfies
-from recipe_compiler.algebra.positivity.straight_line_program import Steps, steps
+from recipe_compiler.algebra.positivity.straight_line_program import Arithmetic, Steps, steps
+from recipe_compiler.algebra.scalars.elementwise import KERNELS, with_arrays
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+
+ROUNDS = 160
+Values = Callable[[np.ndarray], np.ndarray]
+"""Takes points (k, n), returns values (k,); what is outside is infinite."""
 
 SAMPLES = 600
 STARTS = 12
@@ -33,6 +41,54 @@ INWARDS = (0.0, 0.01, 0.1, 0.4)
 """How far an end is moved back towards its start: descent ends on the boundary, where rounding leaves the domain."""
 
 Point = dict[Expr, Fraction]
+
+
+def descended(f: Values, starts: np.ndarray, rounds: int = ROUNDS) -> np.ndarray:
+    """Return the best point found from each start.
+
+    Args:
+        f: The function.
+        starts: Shape (k, n).
+        rounds: Each one evaluates every candidate move of every simplex, 4 k points, and a shrink where none helps.
+    """
+    count, n = starts.shape
+    simplex = np.repeat(starts[:, None, :], n + 1, axis=1)
+    for i in range(n):
+        simplex[:, i + 1, i] += np.where(starts[:, i] != 0, 0.05 * starts[:, i], 0.01)
+    values = f(simplex.reshape(-1, n)).reshape(count, n + 1)
+    rows = np.arange(count)
+    for _ in range(rounds):
+        order = np.argsort(values, axis=1, kind="stable")
+        simplex, values = simplex[rows[:, None], order], values[rows[:, None], order]
+        centre, worst = simplex[:, :-1].mean(axis=1), simplex[:, -1]
+        moves = np.stack([centre + t * (worst - centre) for t in (-1.0, -2.0, -0.5, 0.5)])
+        found = f(moves.reshape(-1, n)).reshape(4, count)
+        best = found.argmin(axis=0)
+        better = found[best, rows] < values[:, -1]
+        simplex[better, -1] = moves[best, rows][better]
+        values[better, -1] = found[best, rows][better]
+        if not better.all():
+            small = ~better
+            shrunk = simplex[small, :1] + 0.5 * (simplex[small, 1:] - simplex[small, :1])
+            simplex[small, 1:] = shrunk
+            values[small, 1:] = f(shrunk.reshape(-1, n)).reshape(-1, n)
+    at = values.argmin(axis=1)
+    return simplex[rows, at]
+
+
+def _float_power(base: Any, exponent: Any, rational: sympy.Rational | None) -> Any:
+    if rational is not None and rational.q == 1:
+        return np.power(base, float(rational.p))
+    return np.power(base, exponent)
+
+
+FLOATS = Arithmetic(
+    lambda p, q: p / q,
+    _float_power,
+    {**{kernel.name: with_arrays(kernel) for kernel in KERNELS.values()}, "Cell": np.sign},
+    lambda: np.pi,
+)
+"""Arrays of floats; what is undefined is nan."""
 
 
 @dataclass(frozen=True, slots=True)

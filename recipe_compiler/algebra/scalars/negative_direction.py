@@ -1,23 +1,34 @@
-"""An exact direction in which a symmetric matrix of rationals is negative, or that there is none; determinants."""
+"""An exact direction in which a symmetric matrix of rationals is negative, or that there is none; determinants.
 
+Matrices of rational numbers by python-flint: reduced rows, rank, and the vectors they send to zero. Exact.
+
+Of which kinds are exact numbers? Decided, for a matrix of any size, in rational arithmetic.
+"""
+
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
-from flint import fmpq, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
-from recipe_compiler.algebra.scalars.nullspace import fraction, matrix
+from recipe_compiler.formula.shapes import Kind, Shape
 
 REMEMBERED = 16
 """Matrices of which it is remembered: several claims ask about the same ones."""
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Column = tuple[Fraction, ...]
-
 ELIMINATED = 8
 """Rows up to which one elimination gives the direction; of more, the characteristic polynomial says whether to look."""
+
 BITS = 40
 """Binary digits of a direction that floats propose."""
+
+Row = tuple[Fraction, ...]
+Numbers = tuple[tuple[Fraction, ...], ...]
+SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO})
+"""Kinds that are about entries; of a diagonal matrix, about those on its diagonal."""
 
 
 def negative_direction(a: Matrix) -> Column | None:
@@ -103,3 +114,92 @@ def _whole(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> fmpz_mat:
 
 def _unit(n: int, i: int) -> Column:
     return tuple(Fraction(int(k == i)) for k in range(n))
+
+
+def nullspace(rows: tuple[Row, ...], width: int) -> tuple[Row, ...]:
+    """Return a basis of the vectors v of a given width with `row . v = 0` for every row."""
+    return tuple(tuple(fraction(x) for x in v) for v in null_vectors(matrix(rows, width)))
+
+
+def null_vectors(a: fmpq_mat) -> list[list[fmpq]]:
+    """Return a basis of the vectors v with a v = 0: one for each column without a leading one, in their order."""
+    reduced, pivots = echelon(a)
+    n = range(a.ncols())
+    found: list[list[fmpq]] = []
+    for free in (k for k in n if k not in pivots):
+        v = [fmpq(int(k == free)) for k in n]
+        for row, pivot in enumerate(pivots):
+            v[pivot] = -reduced[row, free]
+        found.append(v)
+    return found
+
+
+def rank(rows: tuple[Row, ...], width: int) -> int:
+    """Return how many rows are linearly independent."""
+    return matrix(rows, width).rref()[1]
+
+
+def echelon(a: fmpq_mat) -> tuple[fmpq_mat, list[int]]:
+    """Return the reduced rows, and the columns of their leading ones."""
+    reduced, count = a.rref()
+    return reduced, [next(k for k in range(a.ncols()) if reduced[row, k] != 0) for row in range(count)]
+
+
+def matrix(rows: Sequence[Sequence[Fraction]], width: int) -> fmpq_mat:
+    """Return rows of a given width as python-flint's matrix."""
+    return fmpq_mat(len(rows), width, [fmpq(x.numerator, x.denominator) for row in rows for x in row])
+
+
+def fraction(x: fmpq) -> Fraction:
+    """Return a number of python-flint as one of Python's."""
+    return Fraction(int(x.p), int(x.q))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
+    """Return the kinds that numbers of a shape are of, each as narrow as it can be said."""
+    if len(shape.sizes) < 2 or len(numbers) != len(numbers[0]):
+        return _first(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)) or (Kind.REAL,)
+    if not violates_exactly(numbers, Kind.DIAGONAL):
+        diagonal = diagonal_of(numbers)
+        definite = _first(numbers, (Kind.PD, Kind.PSD))
+        return (Kind.DIAGONAL, *_first(diagonal, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)), *definite)
+    if not violates_exactly(numbers, Kind.SKEW):
+        return (Kind.SKEW,)
+    if not violates_exactly(numbers, Kind.SYMMETRIC):
+        return _first(numbers, (Kind.PD, Kind.PSD, Kind.SYMMETRIC))
+    return _first(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE)) or (Kind.REAL,)
+
+
+def violates_exactly(numbers: tuple[tuple[Fraction, ...], ...], kind: Kind) -> bool:
+    """Whether numbers are not of a kind."""
+    flat = [x for row in numbers for x in row]
+    match kind:
+        case Kind.REAL:
+            return False
+        case Kind.POSITIVE:
+            return not all(x > 0 for x in flat)
+        case Kind.NONNEGATIVE:
+            return not all(x >= 0 for x in flat)
+        case Kind.NONZERO:
+            return not all(flat)
+        case Kind.DIAGONAL:
+            return any(x for i, row in enumerate(numbers) for j, x in enumerate(row) if i != j)
+        case Kind.SKEW:
+            return any(x != -numbers[j][i] for i, row in enumerate(numbers) for j, x in enumerate(row))
+        case Kind.SYMMETRIC:
+            return any(x != numbers[j][i] for i, row in enumerate(numbers) for j, x in enumerate(row))
+        case Kind.PSD:
+            return violates_exactly(numbers, Kind.SYMMETRIC) or negative_direction(numbers) is not None
+        case Kind.PD:
+            return violates_exactly(numbers, Kind.PSD) or determinant(numbers) == 0
+
+
+def diagonal_of(numbers: Numbers) -> Numbers:
+    """Return the diagonal of a square matrix as a column."""
+    return tuple((row[k],) for k, row in enumerate(numbers))
+
+
+def _first(numbers: Numbers, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Return the first of some kinds that numbers are of, as a tuple of one; empty if they are of none."""
+    return next(((kind,) for kind in kinds if not violates_exactly(numbers, kind)), ())

@@ -13,8 +13,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import ArgumentIndexError
 
-from recipe_compiler.algebra.scalars.transcendentals import argument
-from recipe_compiler.algebra.scalars.walk import contains, subexpressions
+from recipe_compiler.algebra.scalars.transcendentals import argument, contains, subexpressions
 
 
 class Cell(sympy.Function):

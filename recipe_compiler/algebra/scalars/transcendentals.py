@@ -5,6 +5,8 @@ functions and their derivatives, exp, log, roots, signs, sine and cosine. Relati
 are defined: `exp(a + b) = exp(a) exp(b)`, `(|f|**(1/q))**q = |f|`, `sin**2 = 1 - cos**2`, `|u| = sign(u) u`,
 `sign(u)**2 = 1` (off {u = 0}). Generators that depend on each other in ways not listed here can only make a zero go
 unseen.
+
+The subexpressions of a scalar, each once: those of an inverse share its determinant, and sums repeat their parts.
 """
 
 import math
@@ -16,7 +18,6 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import KERNELS
-from recipe_compiler.algebra.scalars.walk import contains, subexpressions
 
 FORBIDDEN = (
     sympy.nan,
@@ -28,9 +29,26 @@ FORBIDDEN = (
 """Values that no real, defined expression contains."""
 
 FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
-
-
 _REWRITTEN = {kernel.of: kernel.elementary for kernel in KERNELS.values() if kernel.elementary is not None}
+
+
+def subexpressions(e: Expr) -> Iterator[sympy.Basic]:
+    """Yield every subexpression of an expression once, its arguments before itself."""
+    seen: set[sympy.Basic] = set()
+    stack: list[tuple[sympy.Basic, bool]] = [(e, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in reversed(node.args))
+
+
+def contains(e: Expr, *kinds: type[sympy.Basic]) -> bool:
+    """Whether a subexpression is of one of some classes."""
+    return any(isinstance(node, kinds) for node in subexpressions(e))
 
 
 class NoNormalFormError(Exception):

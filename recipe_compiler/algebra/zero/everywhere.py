@@ -15,8 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs, off_kinks
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument
-from recipe_compiler.algebra.scalars.walk import contains, subexpressions
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument, contains, subexpressions
 from recipe_compiler.algebra.zero.zero import is_zero
 
 MOST_KINKS = 6

@@ -1,8 +1,17 @@
-"""What must vanish for a claim to hold, as polynomial equations in unknown scalars of the document."""
+"""What must vanish for a claim to hold, as polynomial equations in unknown scalars of the document.
 
-from collections.abc import Iterable
-from dataclasses import replace
+Tensors as polynomials: over a common denominator, the coefficients of what is no constant.
+
+Factors with indices stay what they are, a key each term has. The others are generators; a sum that is divided by or
+raised to a fraction is one too, and its whole powers are multiplied out.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import floor, lcm
+
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from recipe_compiler.derive.recipe import (
     Derivation,
@@ -14,18 +23,163 @@ from recipe_compiler.derive.recipe import (
     divergence,
     row_slots,
 )
-from recipe_compiler.explain.repair.coefficients import TooLargeError, coefficients, is_plain
 from recipe_compiler.explain.repair.ratios import Constants, Poly
 from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.tensor.atoms import ONE, indices
+from recipe_compiler.tensor.atoms import ONE, Factor, indices
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Base, Coordinate, Tensor, Term
+from recipe_compiler.tensor.order import spell, spell_factors
+from recipe_compiler.tensor.terms import Atom, Base, Component, Coordinate, SizeNumber, Tensor, Term
 from recipe_compiler.verify.core.stratonovich import ito_drift
+
+MAX_GENERATORS = 64
+MAX_DEGREE = 24
+"""Powers of sums beyond this are not multiplied out: nothing is read off."""
 
 MAX_TERMS = 3000
 """Defects of more terms are not looked at."""
+
+
+class TooLargeError(Exception):
+    """A tensor that is not read as polynomials."""
+
+
+@dataclass(slots=True)
+class _Ring:
+    """The generators of one tensor: its atoms without indices, each to the smallest fraction of a power it has."""
+
+    constants: Constants
+    names: dict[str, int] = field(default_factory=dict[str, int])
+    roots: dict[str, int] = field(default_factory=dict[str, int])
+    """The common denominator of an atom's exponents."""
+    sums: dict[str, Base] = field(default_factory=dict[str, Base])
+    """The sums whose whole powers are multiplied out."""
+    context: fmpq_mpoly_ctx | None = None
+    known: dict[tuple[str, int], fmpq_mpoly] = field(default_factory=dict[tuple[str, int], fmpq_mpoly])
+    """Powers of sums."""
+
+    def add(self, tensor: Tensor) -> None:
+        """Note the generators of a tensor, those of its sums first."""
+        for term in tensor.terms:
+            for atom, exponent in term.factors:
+                if indices(((atom, ONE),)):
+                    continue
+                key = _key(atom, self.constants)
+                if isinstance(atom, Base) and is_plain(atom.arg):
+                    if key not in self.sums:
+                        self.add(atom.arg)
+                    self.sums[key] = atom
+                self.names.setdefault(key, len(self.names))
+                self.roots[key] = lcm(self.roots.get(key, 1), exponent.denominator)
+
+    def close(self) -> fmpq_mpoly_ctx:
+        """Return the ring of polynomials in the generators."""
+        if len(self.names) > MAX_GENERATORS:
+            raise TooLargeError
+        self.context = fmpq_mpoly_ctx.get([f"g{n}" for n in range(max(len(self.names), 1))], Ordering.degrevlex)
+        return self.context
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """Whether no index occurs in a tensor, nor in the sums in it."""
+    return all(
+        not indices(((atom, ONE),)) and (not isinstance(atom, Base) or is_plain(atom.arg))
+        for term in tensor.terms
+        for atom, _ in term.factors
+    )
+
+
+def coefficients(tensor: Tensor, constants: Constants) -> list[Poly]:
+    """Return polynomials in the constants that all vanish only if the tensor does, as far as its atoms are independent.
+
+    Raises:
+        TooLargeError: more generators or higher powers than are read.
+    """
+    groups: dict[str, list[Term]] = {}
+    for term in tensor.terms:
+        rest = [factor for factor in term.factors if indices((factor,))]
+        groups.setdefault(spell_factors(rest), []).append(term)
+    found: list[Poly] = []
+    for name in sorted(groups):
+        part = Tensor((), tuple(groups[name]))
+        ring = _Ring(constants)
+        ring.add(part)
+        ring.close()
+        found += _by_constants(_numerator(groups[name], ring), ring)
+    return found
+
+
+def _numerator(terms: Sequence[Term], ring: _Ring) -> fmpq_mpoly:
+    """Return the sum of terms times what clears every denominator."""
+    powers = [dict(_powers(term.factors, ring)) for term in terms]
+    lowest = {key: min(0, *(floor(own.get(key, Fraction(0))) for own in powers)) for key in ring.names}
+    context = ring.context
+    if context is None:
+        raise TooLargeError
+    total = context.constant(0)
+    for term, own in zip(terms, powers, strict=True):
+        product = context.constant(fmpq(term.coefficient.numerator, term.coefficient.denominator))
+        exponents = [0] * max(len(ring.names), 1)
+        for key, at in ring.names.items():
+            whole, part = divmod(own.get(key, Fraction(0)) - lowest[key], 1)
+            if key in ring.sums:
+                if whole > MAX_DEGREE:
+                    raise TooLargeError
+                product = product * _power_of(key, int(whole), ring) if whole else product
+                whole = 0
+            exponents[at] = int((whole + part) * ring.roots[key])
+        total += product * context.from_dict({tuple(exponents): fmpq(1)})
+    return total
+
+
+def _power_of(key: str, exponent: int, ring: _Ring) -> fmpq_mpoly:
+    """Return a whole power of a sum, remembered."""
+    found = ring.known.get((key, exponent))
+    if found is None:
+        found = ring.known[key, exponent] = _polynomial(ring.sums[key].arg, ring) ** exponent
+    return found
+
+
+def _polynomial(tensor: Tensor, ring: _Ring) -> fmpq_mpoly:
+    """Return a sum without indices as a polynomial, its own fractions left to fail."""
+    if any(exponent < 0 for term in tensor.terms for _, exponent in term.factors):
+        raise TooLargeError
+    return _numerator(tensor.terms, ring)
+
+
+def _powers(factors: Sequence[Factor], ring: _Ring) -> Iterator[tuple[str, Fraction]]:
+    for atom, exponent in factors:
+        if not indices(((atom, ONE),)):
+            yield _key(atom, ring.constants), exponent
+
+
+def _by_constants(poly: fmpq_mpoly, ring: _Ring) -> list[Poly]:
+    """Return the coefficients, polynomials in the constants, of the products of the other generators."""
+    own = {at: ring.constants.names.index(key[1:]) for key, at in ring.names.items() if key.startswith("=")}
+    roots = {at: ring.roots[key] for key, at in ring.names.items()}
+    groups: dict[tuple[int, ...], dict[tuple[int, ...], fmpq]] = {}
+    width = max(len(ring.constants.names), 1)
+    for exponents, coefficient in poly.to_dict().items():
+        outside = tuple(0 if at in own else int(e) for at, e in enumerate(exponents))
+        inside = [0] * width
+        for at, e in enumerate(exponents):
+            if at in own:
+                whole, part = divmod(int(e), roots[at])
+                inside[own[at]] = whole
+                if part:
+                    outside = (*outside[:at], part, *outside[at + 1 :])
+        groups.setdefault(outside, {})[tuple(inside)] = coefficient
+    return [ring.constants.context.from_dict(groups[key]) for key in sorted(groups)]
+
+
+def _key(atom: Atom, constants: Constants) -> str:
+    """Return the name of a generator; that of a constant starts with `=`."""
+    match atom:
+        case SizeNumber(name) | Component(name, (), ()) if name in constants.names:
+            return f"={name}"
+        case _:
+            return spell(atom)
 
 
 def derivation_of(dynamics: Dynamics) -> Derivation:

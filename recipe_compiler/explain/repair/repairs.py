@@ -7,7 +7,7 @@ from dataclasses import replace
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.repair.changes import CURL, NOISE, Change, proved, unchanged, with_formulas
-from recipe_compiler.explain.repair.drifts import drift_changes, whole_drift
+from recipe_compiler.explain.repair.drift_terms import drift_changes, whole_drift
 from recipe_compiler.explain.repair.equations import defects
 from recipe_compiler.explain.repair.insertions import curl_insertions, insertions
 from recipe_compiler.explain.repair.rescale import curl_scales, energy_scales, noise_scales

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sympy import Expr
 
-from recipe_compiler.algebra.points.defined_at import is_defined_at
+from recipe_compiler.algebra.points.witness import is_defined_at
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.scalars.exact_kinds import SIGNS, Numbers, diagonal_of, violates_exactly
+from recipe_compiler.algebra.scalars.negative_direction import SIGNS, Numbers, diagonal_of, violates_exactly
 from recipe_compiler.formula.declaration import Entries, Function, Parameter
 from recipe_compiler.formula.expression import Apply, Formula, Identity, Multiply, Number
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Value
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import shown_value, unknown_names, with_values

@@ -13,8 +13,7 @@ from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.confined import confined
-from recipe_compiler.verify.infinity.growth import Terms
+from recipe_compiler.verify.infinity.growth import Terms, confined
 from recipe_compiler.verify.infinity.lyapunov import LOW, is_growth
 from recipe_compiler.verify.stationarity.explosion import by_integrals, decided, explosion
 

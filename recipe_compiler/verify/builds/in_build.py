@@ -15,7 +15,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided

@@ -16,7 +16,7 @@ from recipe_compiler.formula.expression import Formula, Identity, Multiply, Numb
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.tidy import is_zero
-from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, budget_at

@@ -9,9 +9,8 @@ from flint import fmpq, fmpq_mat
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
-from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
-from recipe_compiler.algebra.scalars.nullspace import echelon, fraction, null_vectors
-from recipe_compiler.algebra.zero.least_root import Root, least_positive_root
+from recipe_compiler.algebra.scalars.negative_direction import echelon, form, fraction, negative_direction, null_vectors
+from recipe_compiler.algebra.zero.zeros_on_line import LeastRoot, least_positive_root
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number
 from recipe_compiler.verdict import Proved, Refuted
@@ -72,7 +71,7 @@ def budget_at(budget: Budget) -> Proved | Refuted | str:
     return Refuted("exact values", (step, *shown, *limit), residual)
 
 
-def _limit(largest: Root | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
+def _limit(largest: LeastRoot | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
     """Return the largest step size for a table and for a sentence; of an irrational one, decimals on either side."""
     if largest is None:
         return (), ""
@@ -150,7 +149,7 @@ def _outside(two_D: fmpq_mat, B_hat: fmpq_mat) -> tuple[Fraction, ...] | None:
     return next((v for v in directions if form(exact, v) > 0), None)
 
 
-def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> Root | None:
+def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> LeastRoot | None:
     """Return the largest eps with 2D - eps B_hat positive semidefinite; None if any eps does, or it is not found.
 
     It is the least positive root of det(2D - eps B_hat) on the range of D, which the columns of its leading ones span:
@@ -159,7 +158,7 @@ def _largest_step(two_D: fmpq_mat, B_hat: fmpq_mat) -> Root | None:
     n = range(two_D.nrows())
     if all(i == j or (two_D[i, j] == 0 and B_hat[i, j] == 0) for i in n for j in n):
         ratios = [fraction(two_D[i, i] / B_hat[i, i]) for i in n if B_hat[i, i] > 0]
-        return Root((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
+        return LeastRoot((-min(ratios).numerator, min(ratios).denominator)) if ratios and min(ratios) >= 0 else None
     if len(n) > DENSE or negative_direction(_fractions(two_D)) is not None:
         return None
     kept = echelon(two_D)[1]

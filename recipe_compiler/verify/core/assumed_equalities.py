@@ -1,6 +1,8 @@
 """Assumed equalities of parameters, put in: under `assume: ["a == b"]` a formula may be read with b in the place of a.
 
 Both engines then see one name. What is declared of the other one stays declared, as a fact about the first.
+
+Signs that a document assumes of scalars, for the index calculus: under `assume: ["a < 1"]`, 1 - a is positive.
 """
 
 from collections.abc import Iterator
@@ -15,10 +17,31 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.tensor.atoms import indices
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verify.core.premises import depends_on_state
 
 RESERVED = "V"
 """The covariance of an estimated gradient is a name that updates know."""
+
+
+def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
+    """Return a calculus that knows the signs of differences of which an assumption states one."""
+    found: list[tuple[Tensor, bool]] = []
+    for compare in declarations.assume:
+        if compare.left.shape.sizes or compare.right.shape.sizes or compare.op == "==":
+            continue
+        try:
+            left, right = (convert(side, declarations) for side in (compare.left, compare.right))
+        except ModelError:
+            continue
+        up = compare.op in {">", ">="}
+        difference = c.subtract(left, right) if up else c.subtract(right, left)
+        if not any(indices(term.factors) for term in difference.terms):  # sums over positions say nothing of one
+            found.append((difference, compare.op in {">", "<"}))
+    return Calculus(replace(c.rules, assumed=tuple(found))) if found else c
 
 
 def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:

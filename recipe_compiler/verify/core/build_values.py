@@ -13,8 +13,8 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
-from recipe_compiler.algebra.scalars.exact_kinds import kinds_shown
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.negative_direction import kinds_shown
 from recipe_compiler.algebra.scalars.symbols import component, positions
 from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
@@ -22,7 +22,7 @@ from recipe_compiler.formula.expression import Filled, Formula, Identity, Number
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind, replaced, replaced_declarations
-from recipe_compiler.spec.dependence import dependence
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
 
 Sizes = dict[str, int]

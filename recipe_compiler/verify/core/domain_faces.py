@@ -7,8 +7,14 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.asymptotics.asymptotics import Density, NotExpandedError, density
-from recipe_compiler.algebra.asymptotics.edges import Edge, NotEntrywiseError, entry
+from recipe_compiler.algebra.asymptotics.asymptotics import (
+    Density,
+    Edge,
+    NotEntrywiseError,
+    NotExpandedError,
+    density,
+    entry,
+)
 from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.algebra.structure.regularity import critical
 from recipe_compiler.formula.build import nodes

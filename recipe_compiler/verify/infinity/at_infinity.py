@@ -8,9 +8,12 @@ cut-off functions psi_n of |z|/n, by parts
 So if |D|/(1 + |z|)**2 and |J|/(1 + |z|) have finite integrals against p, nothing is lost: almost every start stays
 finite, and p is the law at all times (Stannat 1999, Proposition 1.10; Bogachev, Krylov, Roeckner, Shaposhnikov 2015,
 Chapter 5). A current that is not integrable may go through infinity.
+
+What passes from end to end of a line, or through infinity, is no stationary law: refuted there, left open here.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, row_slots
@@ -20,17 +23,58 @@ from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.domain_faces import bounded
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.confined import grows
-from recipe_compiler.verify.infinity.growth import Terms
+from recipe_compiler.verify.infinity.finite import by_lyapunov
+from recipe_compiler.verify.infinity.growth import Terms, grows
+from recipe_compiler.verify.infinity.line import through
 from recipe_compiler.verify.integrability.coercive import finite
+from recipe_compiler.verify.integrability.normalisable import normalisable
 
+HOLDS = "Fokker and Planck's equation holds"
+OPEN = f"{HOLDS}, but not shown: nothing goes through infinity"
 CURRENT = "a term of the current, may go through infinity"
 NOISE = "a term of the noise, may carry solutions through infinity"
-
 _EXPONENTIAL = named(lambda row: row.size is Size.EXPONENTIAL)
 _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 """Unbounded functions that may grow more slowly than any power."""
+
+
+def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
+    """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at."""
+    if of is None or not isinstance(found.decision, Proved):
+        return found
+    left = steep(of.derivation)
+    current = through(of) if left or _has_faces(of) else None
+    if current is not None:
+        law = normalisable(subject)
+        if isinstance(law.decision, Proved):
+            refuted = replace(current.refuted, given=found.decision.given)
+            return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())
+        if isinstance(law.decision, Refuted):
+            return found
+        return _open(
+            found, (f"{HOLDS}, but a current goes along {current.name}, and exp(-H) is not shown to be a law",)
+        )
+    if not left:
+        return found
+    kept = by_lyapunov(of).decision
+    if not isinstance(kept, Proved):
+        return _open(found, (OPEN, *left))
+    given = tuple(sorted({*found.decision.given, *kept.given}))
+    return replace(found, decision=replace(found.decision, given=given))
+
+
+def _has_faces(of: Equation) -> bool:
+    """Whether something moves where there are ends that it need not be steep at to go through."""
+    ends = bounded(of.subject.dynamics.declarations)
+    return bool(ends) and not all(entry.is_zero for entry in of.current)
+
+
+def _open(found: Answer, tried: tuple[str, ...]) -> Answer:
+    return replace(found, decision=Undecided(tried, given=found.decision.given), checked_at=())
 
 
 def lost(of: Equation) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.derive.infinitesimal_generator import generator
+from recipe_compiler.derive.recipe import generator
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.show import text
@@ -25,9 +25,8 @@ from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.bounds import bound
 from recipe_compiler.verify.infinity.growth import Terms
-from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, Candidate, Function, candidates
+from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, Candidate, Function, bound, candidates
 
 # The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.
 

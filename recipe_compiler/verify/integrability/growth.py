@@ -3,6 +3,10 @@
 If H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with sum_b s_b / g_b < 1, then exp(-H) has a finite integral:
 by the weighted inequality of the means the product is at most a small share of the sum, plus a constant. A logarithm
 grows more slowly than any power and needs no room of its own, the inequality being strict.
+
+Logarithms of sums of exponentials: how fast log(sum_k p_k exp(a_k)) grows, for positive p_k that are constants.
+
+It lies between log(p_1) + a_1 and log(sum_k p_k) + max_k a_k, so its absolute value is at most C + max_k |a_k|.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +25,55 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
 from recipe_compiler.tensor.written import written
-from recipe_compiler.verify.integrability.exponents import bounding
 
+ONE = Fraction(1)
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
-
 Degrees = Mapping[str, Fraction]
 """By block, the power of its length that bounds a term."""
+
+
+def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
+    """Return terms, whatever their signs, that grow as fast as a term may fall; itself where it has no such log.
+
+    |K log(sum_k p_k exp(a_k))| is at most |K| (C + sum of the terms of all a_k). For negative K, terms of a_k that
+    are never positive only help: log(sum_k p_k exp(a_k - q_k)) <= log(sum_k p_k exp(a_k)) for q_k >= 0.
+    """
+    logs = [factor for factor in term.factors if _is_log(factor)]
+    rest = tuple(factor for factor in term.factors if factor not in logs)
+    atom = logs[0][0] if len(logs) == 1 else None
+    found = exponents(c, atom.args[0]) if isinstance(atom, Applied) else None
+    if found is None:
+        return (term,)
+    falls = term.coefficient < 0 and all(factor_is_nonnegative(c.rules, factor) for factor in rest)
+    kept = [t for t in found if not falls or not is_nonnegative(c.rules, _one(Term(-t.coefficient, t.factors)))]
+    return (Term(ONE, rest), *(Term(ONE, (*rest, *t.factors)) for t in kept))
+
+
+def exponents(c: Calculus, arg: Tensor) -> tuple[Term, ...] | None:
+    """Return the terms of all exponents of a sum of exponentials with positive constants before them; else None."""
+    found: list[Term] = []
+    for term in arg.terms:
+        own = [factor for factor in term.factors if _is_exponential(factor)]
+        rest = tuple(factor for factor in term.factors if factor not in own)
+        constant = not blocks_in(c, _one(Term(ONE, rest)))
+        if term.coefficient <= 0 or not constant or not all(factor_is_positive(c.rules, factor) for factor in rest):
+            return None
+        found += [inner for atom, _ in own if isinstance(atom, Applied) for inner in atom.args[0].terms]
+    return tuple(found)
+
+
+def _one(term: Term) -> Tensor:
+    return Tensor((), (term,))
+
+
+def _is_log(factor: Factor) -> bool:
+    atom, power = factor
+    return isinstance(atom, Applied) and atom.fn == "log" and power == 1
+
+
+def _is_exponential(factor: Factor) -> bool:
+    atom, power = factor
+    return isinstance(atom, Applied) and atom.fn == "exp" and power == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Q at fixed sizes: polynomials in the coordinates, and polynomials times kernels that occur in the drift."""
+"""Q at fixed sizes: polynomials in the coordinates, and polynomials times kernels that occur in the drift.
+
+What polynomials are multiplied with in an ansatz: the kernels that occur in the equations.
+"""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -7,16 +10,19 @@ from itertools import combinations, combinations_with_replacement
 
 import sympy
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.verify.recover.factors import multipliers
-from recipe_compiler.verify.recover.fields import Entries, Fields, assembled
 from recipe_compiler.verify.recover.polynomials import Polynomial, Reader, TooLargeError, add, multiply, scaled
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
-from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
+from recipe_compiler.verify.recover.skew_problem import Entries, Fields, Problem, Proposal, assembled
 from recipe_compiler.verify.recover.solve import Entry, Indeterminates, Solution, solve
 from recipe_compiler.verify.recover.to_formula import multiple
+
+MOST_FACTORS = 8
+"""So many kernels are used, those of the drift first."""
 
 LARGEST_DEGREE = 5
 MOST = 300
@@ -24,6 +30,32 @@ MOST = 300
 
 Unknown = tuple[int, int, Expr]
 """A pair i < j of coordinates and the scalar that stands in Q_ij, and with the other sign in Q_ji."""
+
+
+def multipliers(at: Fields) -> tuple[list[Expr], list[Expr]]:
+    """Return the kernels of the equations, and the products of two of them."""
+    state = set(at.z)
+    found: dict[Expr, None] = {}
+    for e in (*at.W, *at.g):
+        for node in sympy.preorder_traversal(e):
+            if isinstance(node, Expr) and node.free_symbols & state:
+                found.update(dict.fromkeys(_kernels(node)))
+    single = list(found)[:MOST_FACTORS]
+    return single, [a * b for a, b in combinations_with_replacement(single, 2)]
+
+
+def _kernels(node: Expr) -> Iterator[Expr]:
+    match node:
+        case sympy.sin() | sympy.cos():
+            yield from (sympy.sin(node.args[0]), sympy.cos(node.args[0]))
+        case AppliedUndef():
+            yield node
+        case _ if type(node) in KERNELS and KERNELS[type(node)].corner is Corner.NONE:
+            yield node
+        case sympy.Pow() if not node.exp.is_Integer or node.exp < 0:
+            yield node
+        case _:
+            return
 
 
 def from_ansatz(problem: Problem, at: Fields) -> Proposal | str:

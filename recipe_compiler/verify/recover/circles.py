@@ -14,9 +14,8 @@ from recipe_compiler.algebra.points.witness import Witness, witness
 from recipe_compiler.algebra.scalars.symbols import Sizes
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.verify.recover.fields import Fields
 from recipe_compiler.verify.recover.polynomials import Reader, TooLargeError
-from recipe_compiler.verify.recover.skew_problem import Problem
+from recipe_compiler.verify.recover.skew_problem import Fields, Problem
 
 # The mean of a trigonometric polynomial over a torus, exact.
 

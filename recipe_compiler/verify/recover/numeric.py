@@ -18,8 +18,7 @@ from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, 
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.fields import Fields, fields
-from recipe_compiler.verify.recover.skew_problem import Problem, problem_of
+from recipe_compiler.verify.recover.skew_problem import Fields, Problem, fields, problem_of
 
 LARGEST_EXPONENT = 700.0
 MANY = 200

@@ -23,10 +23,9 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import periodic
 from recipe_compiler.verify.recover.circles import current_around
-from recipe_compiler.verify.recover.fields import Fields, fields
 from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.search import search
-from recipe_compiler.verify.recover.skew_problem import Problem, problem_of
+from recipe_compiler.verify.recover.skew_problem import Fields, Problem, fields, problem_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 GAUGE = (

@@ -1,37 +1,135 @@
-"""All ways of finding a skew Q, in order, each result verified before it is believed."""
+"""All ways of finding a skew Q, in order, each result verified before it is believed.
+
+Two coordinates: Q_12 = exp(H) int_{-oo}^{z2} W_1 exp(-H) ds, where that integral is a polynomial in z2.
+
+The equation d_2 Q - Q d_2 H = W_1 is solved from the highest power of z2 down, with any functions of z1 as
+coefficients; then -d_1 Q + Q d_1 H = W_2 is asked of the result. The same along z1. (Ma, Chen, Fox 2015, supplement C;
+their S.11 has the sign and the brackets wrong.)
+
+The equation a document is about, as D, Q and H: as written, or with the skew Q that its claimed drift has.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+import sympy
+from sympy import Expr, Symbol
+
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject, once, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.recover.ansatz import from_ansatz
-from recipe_compiler.verify.recover.fields import Fields, fields
-from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, problem_of
+from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
+from recipe_compiler.verify.recover.skew_problem import Fields, Problem, Proposal, assembled, fields, problem_of
 from recipe_compiler.verify.recover.tensors import from_library
-from recipe_compiler.verify.recover.two_dimensional import from_integral
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
-# A Q that was found, judged like one that an author wrote: put into the document and decided by both engines.
-
-
+UNKNOWN = "Q is not given, and none is shown to give the claimed drift"
+LARGEST_DEGREE = 12
 NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("Q is skew", q_skew),
     ("the claimed drift is the derived one", claimed_drift),
     ("what is stated of a circle is periodic around it", periodic),
 )
 """The claims that a Q has to pass, in the words of the table; the last where a block is on a circle."""
+
+Way = Callable[[], Proposal | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Represented:
+    """A subject with D and Q, and what the proof of its Q rests on."""
+
+    subject: Subject
+    given: frozenset[str] = frozenset()
+    recovered: bool = False
+    """Whether Q was found, not written: it is then one of many."""
+
+
+def states_equation(dynamics: Dynamics) -> bool:
+    """Whether a document says what equation it is about: noise, and Q or a drift."""
+    noise = dynamics.D is not None or dynamics.claims.diffusion is not None
+    return noise and (dynamics.Q is not None or dynamics.claims.drift is not None)
+
+
+@once
+def represented(subject: Subject) -> Represented | None:
+    """Return the subject with D and Q, recovered once for all claims that ask; None where they are not known."""
+    if subject.derivation is None or not states_equation(subject.dynamics):
+        return None
+    if subject.dynamics.Q is not None:
+        return Represented(subject)
+    try:
+        problem = problem_of(subject)
+    except NotConvertedError:
+        return None
+    found = None if problem is None else search(problem).found
+    if problem is None or found is None:
+        return None
+    return Represented(problem.with_curl(found.Q), frozenset(found.given), recovered=True)
+
+
+def from_integral(problem: Problem, at: Fields) -> Proposal | str:
+    """Return the Q of two coordinates by an integral along one of them, or that none was found."""
+    x, y = at.z
+    (g1, g2), (w1, w2) = at.g, at.W
+    for along, slope, wanted in ((y, g2, w1), (x, g1, -w2)):
+        try:
+            q = integral(along, slope, wanted)
+            if q is None or not is_zero(q * g1 - sympy.diff(q, x) - w2) or not is_zero(sympy.diff(q, y) - q * g2 - w1):
+                continue
+            writer = Writer(problem.dynamics.declarations)
+            return Proposal(assembled(problem, writer, {(0, 1): [writer.written(q)]}), f"integral along {along}")
+        except (NoNormalFormError, NotWrittenError):
+            continue
+    return "the integral along neither coordinate is a polynomial in it"
+
+
+def integral(z: Symbol, slope: Expr, wanted: Expr) -> Expr | None:
+    """Return the polynomial q in z with dq/dz - slope q = wanted, if there is one; coefficients free of z."""
+    h, w = _coefficients(slope, z), _coefficients(wanted, z)
+    if h is None or w is None or len(h) < 2 or len(w) > LARGEST_DEGREE:
+        return None
+    m = len(h) - 1
+    q: list[Expr] = [sympy.Integer(0)] * (len(w) + 1)
+    for k in reversed(range(len(w) - m)):
+        known = w[k + m] - (k + m + 1) * q[k + m + 1] if k + m + 1 < len(q) else w[k + m]
+        known += sympy.Add(*[h[k + m - b] * q[b] for b in range(k + 1, min(k + m, len(q) - 1) + 1)])
+        q[k] = sympy.expand(-known / h[m])
+    return sympy.Add(*[q[k] * z**k for k in range(len(q))])
+
+
+def _coefficients(e: Expr, z: Symbol) -> list[Expr] | None:
+    """Return the coefficients of a polynomial in z, lowest first; None if it is none."""
+    expanded = sympy.expand(e)
+    terms: dict[int, list[Expr]] = {}
+    for term in sympy.Add.make_args(expanded):
+        rest, power = term.as_independent(z, as_Add=False)
+        n = _exponent(power, z)
+        if n is None:
+            return None
+        terms.setdefault(n, []).append(rest)
+    top = max(terms, default=0)
+    return [sympy.Add(*terms.get(n, [])) for n in range(top + 1)]
+
+
+def _exponent(power: Expr, z: Symbol) -> int | None:
+    if power == 1:
+        return 0
+    base, n = power.as_base_exp()
+    return int(n) if base == z and n.is_Integer and n > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +172,6 @@ def verified(problem: Problem, proposal: Proposal) -> Recovery | str:
     common = answers[1][1].checked_at
     by = f"{proposal.by}; then judged as if written by the author: Q skew, the drift the derived one, by both engines"
     return Recovery(proposal.Q, by, tuple(sorted(given)), common, subject.names)
-
-
-Way = Callable[[], Proposal | str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from recipe_compiler.verdict import Answer, Proved
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import claimed_equation
-from recipe_compiler.verify.infinity.open_current import through_infinity
+from recipe_compiler.verify.infinity.at_infinity import through_infinity
 
 
 def claimed_stationary(subject: Subject) -> Answer:

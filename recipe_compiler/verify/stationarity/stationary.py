@@ -20,7 +20,7 @@ from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import equation
-from recipe_compiler.verify.infinity.open_current import through_infinity
+from recipe_compiler.verify.infinity.at_infinity import through_infinity
 
 
 def stationary(subject: Subject) -> Answer:

@@ -43,7 +43,7 @@ from recipe_compiler.verify.core.domain_faces import Face, NotKnownError, bounde
 from recipe_compiler.verify.core.parity import is_even
 from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.represented import UNKNOWN, represented, states_equation
+from recipe_compiler.verify.recover.search import UNKNOWN, represented, states_equation
 from recipe_compiler.verify.uniqueness.boundary_rows import row_size
 
 # Is each coordinate of a bounded block a diffusion by itself? D is then diagonal, and H a sum over coordinates.

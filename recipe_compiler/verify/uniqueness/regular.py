@@ -30,7 +30,7 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.kinks import lipschitz
 from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.represented import UNKNOWN, Represented, represented, states_equation
+from recipe_compiler.verify.recover.search import UNKNOWN, Represented, represented, states_equation
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
     is_alike,
     is_certainly_inside,

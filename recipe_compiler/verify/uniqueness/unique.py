@@ -34,11 +34,10 @@ from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.integrability.normalisable import normalisable
-from recipe_compiler.verify.recover.represented import UNKNOWN, represented
+from recipe_compiler.verify.recover.search import UNKNOWN, represented
 from recipe_compiler.verify.stationarity.explosion import ASSUMED, explosion, rests_on
-from recipe_compiler.verify.uniqueness.bracket_minors import spanning
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import wall
-from recipe_compiler.verify.uniqueness.linear_reach import reached
+from recipe_compiler.verify.uniqueness.linear_reach import reached, spanning
 from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
 
 POINTS = 6

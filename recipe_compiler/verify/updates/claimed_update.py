@@ -29,8 +29,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.infinity.at_infinity import steep
-from recipe_compiler.verify.infinity.open_current import OPEN
+from recipe_compiler.verify.infinity.at_infinity import OPEN, steep
 from recipe_compiler.verify.updates.claimed_step import (
     SECOND,
     ClaimedStep,

@@ -1,1 +1,0 @@
-"""What was found out about documents, kept from one command to the next."""
