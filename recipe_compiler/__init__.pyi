@@ -28,6 +28,7 @@ from recipe_compiler.formula.functions import dot as dot
 from recipe_compiler.formula.functions import erf as erf
 from recipe_compiler.formula.functions import exp as exp
 from recipe_compiler.formula.functions import expm1 as expm1
+from recipe_compiler.formula.functions import exprel as exprel
 from recipe_compiler.formula.functions import gamma as gamma
 from recipe_compiler.formula.functions import grad as grad
 from recipe_compiler.formula.functions import grad_tilde as grad_tilde

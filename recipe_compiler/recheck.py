@@ -287,6 +287,7 @@ SCALAR: dict[str, Callable[[Field, Poly], Poly]] = {
     "sqrt": lambda f, u: f.power(u, constant(fmpq(1, 2))),
     "log1p": lambda f, u: f.of("log", u + 1),
     "expm1": lambda f, u: f.of("exp", u) - 1,
+    "exprel": lambda f, u: (f.of("exp", u) - 1) * f.power(u, constant(fmpq(-1))),
     "softplus": lambda f, u: f.of("log", f.of("exp", u) + 1),
     "sigmoid": lambda f, u: f.of("inv", f.of("exp", -u) + 1),
     "tanh": lambda f, u: 1 - 2 * f.of("inv", f.of("exp", 2 * u) + 1),

@@ -136,6 +136,13 @@ def _expm1(x: Any) -> Any:
     return sympy.exp(x) - 1
 
 
+def _exprel(x: Any) -> Any:
+    """Return (exp(x) - 1)/x of a SymPy scalar."""
+    import sympy
+
+    return (sympy.exp(x) - 1) / x
+
+
 def _softplus(x: Any) -> Any:
     """Return log(1 + exp(x)) of a SymPy scalar."""
     import sympy
@@ -148,6 +155,13 @@ def _sigmoid(x: Any) -> Any:
     import sympy
 
     return 1 / (1 + sympy.exp(-x))
+
+
+def _exprel_of_array(x: "Array") -> "Array":
+    """Return (exp(x) - 1)/x, and 1 at 0."""
+    import numpy as np
+
+    return np.where(x == 0.0, 1.0, np.expm1(x) / np.where(x == 0.0, 1.0, x))
 
 
 def _softplus_of_array(x: "Array") -> "Array":
@@ -210,6 +224,10 @@ _ROWS = (
     Elementwise(
         name="expm1", words="exp(x) - 1", scalar=_expm1, slope="exp(x)", corner=SMOOTH, size=EXPONENTIAL,
         emitted="math.expm1", ufunc="expm1", at_zero="0", total=True, increasing=True,
+    ),
+    Elementwise(
+        name="exprel", words="(exp(x) - 1)/x, and 1 at 0", scalar=_exprel, corner=SMOOTH, size=EXPONENTIAL,
+        emitted="_exprel", array=_exprel_of_array, positive=True,
     ),
     Elementwise(
         name="sqrt", words="the square root", latex=r"\sqrt{#}", sympy="sqrt", slope="1/(2*sqrt(x))",

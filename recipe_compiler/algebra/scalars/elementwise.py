@@ -98,6 +98,10 @@ def _expm1(x: Expr) -> Expr:
     return sympy.exp(x) - 1
 
 
+def _exprel(x: Expr) -> Expr:
+    return (sympy.exp(x) - 1) / x
+
+
 def _softplus(x: Expr) -> Expr:
     return sympy.log(1 + sympy.exp(x))
 
@@ -119,6 +123,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "log": Function(scalar=sympy.log, needs=POSITIVE, emitted="math.log"),
     "log1p": Function(scalar=_log1p, needs=(Need(">", 1),), signs=Signs.OF_ARGUMENT, emitted="math.log1p"),
     "expm1": Function(scalar=_expm1, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.expm1"),
+    "exprel": Function(scalar=_exprel, needs=(Need("!="),), signs=Signs.POSITIVE, emitted="_exprel"),
     "sqrt": Function(scalar=sympy.sqrt, needs=(Need(">", closed=True),), emitted="math.sqrt"),
     "abs": Function(scalar=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, emitted="abs"),
     "sign": Function(scalar=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, signs=Signs.OF_ARGUMENT, emitted="_sign"),

@@ -65,6 +65,12 @@ def _softplus(x):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exprel(x):
+    """Return (exp(x) - 1)/x, and 1 at 0: expm1 keeps the digits of small x."""
+    return 1.0 if x == 0.0 else math.expm1(x) / x
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _sign(x):
     """Return -1, 0 or 1 with the sign of x; NaN counts as 1."""
     return 0.0 if x == 0.0 else math.copysign(1.0, x)
