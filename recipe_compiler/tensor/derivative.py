@@ -33,7 +33,7 @@ from recipe_compiler.tensor.written import written
 
 _MEETING = (
     "write pieces that agree there, as where(x > 1, 2*x - 1, x**2) does, or minimum, maximum, abs, or a smooth "
-    "function such as softplus or sigmoid"
+    "function"
 )
 
 
@@ -50,7 +50,7 @@ def branches(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> tuple[str, tup
 
 def jump(fn: str) -> ModelError:
     """Return the error of a derivative that would hold a point mass."""
-    hint = f"abs, minimum and maximum have kinks and no jumps; tanh(c*x) is a smooth {fn}"
+    hint = "abs, minimum and maximum have kinks and no jumps; or take a smooth function"
     return meaningless(f"found the derivative of {fn} across its jump, where it has a point mass", hint)
 
 
