@@ -2,8 +2,6 @@
 
 Every error carries what was found, what was expected and what to do; the command line maps the class to an
 exit code (`docs/spec_reference.md`).
-
-Errors of a run: data or values that do not fit, and chains that cannot start.
 """
 
 from collections.abc import Iterable

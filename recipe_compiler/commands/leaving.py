@@ -1,9 +1,5 @@
 """However a command ends, it is with one of the exit codes and, where something went wrong, in a few clear lines.
 
-How a command ends, as other programs see it.
-
-stdout and stderr as a command meets them: closed, full, or with a reader who has gone.
-
 What was decided does not depend on who reads it. What is written to a stream that is closed, or whose reader has gone,
 goes nowhere; so does everything on stderr that cannot be written. Only a stdout that is there and refuses (a full disk)
 is an error: its result is lost.

@@ -1,6 +1,4 @@
-"""The recipe: from D, Q, H to the drift.
-
-The generator of a recipe's equation, applied to a function of the state.
+"""The recipe: from D, Q, H to the drift, and to the infinitesimal generator of the equation.
 
 L phi = f . grad phi + tr(D Hess phi). Where exp(-H) is stationary, the mean of L phi over it is 0 for every phi that
 does not grow too fast: what a chain with a finite step size or with noisy gradients samples shows itself there.

@@ -1,6 +1,6 @@
-"""What can be drawn anew without leaving exp(-H): blocks that are Gaussian given all others.
+"""Blocks that are Gaussian under exp(-H): given all others, or whatever the others are.
 
-Blocks that are Gaussian under exp(-H), whatever the others are: they can be drawn exactly.
+They can be drawn exactly, at the start of a chain or within it, without leaving exp(-H).
 """
 
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots

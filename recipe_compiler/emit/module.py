@@ -1,7 +1,4 @@
-"""The emitted module: header, kernel, chain, support, put together as one text.
-
-Names of the user that an emitted module cannot use as they are.
-"""
+"""The emitted module: header, kernel, chain, support, put together as one text, in names that do not collide."""
 
 import builtins
 import keyword

@@ -1,6 +1,6 @@
 """The loop of a chain: draws what a step needs, calls `step`, keeps every thin-th state.
 
-The loop of a chain whose entries do not touch one another: `sweep` takes them a chunk at a time.
+Where the entries of the state do not touch one another, `sweep` takes them a chunk at a time.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The functions of the language: the shapes they take and the typed formula each one gives.
 
-The forms of claimed updates: `N(0, cov)`, `next(b)`, `grad_tilde(U, b)`.
+Claimed updates have forms of their own: `N(0, cov)`, `next(b)`, `grad_tilde(U, b)`.
 """
 
 from recipe_compiler.formula import expression as ex

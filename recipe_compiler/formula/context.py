@@ -1,10 +1,9 @@
 """What the typing of one formula knows and gathers: the names in scope, the unknown sizes, the faults.
 
-Sizes still to be found: what `0`, `I` and `ones` leave open, and its unification with what stands around them.
-
-While a formula is being typed an axis of a shape may be an unknown, written `?1`, `?2`, ... (no name of a document
-starts so). An unknown stands for a size or, unless it is marked present, for the absence of the axis. `K*d` is the
-size of a Kronecker product; its factors may be unknowns too.
+While a formula is being typed, an axis of a shape may be an unknown, written `?1`, `?2`, ... (no name of a document
+starts so): what `0`, `I` and `ones` leave open, to be unified with what stands around them. An unknown stands for a
+size or, unless it is marked present, for the absence of the axis. `K*d` is the size of a Kronecker product; its factors
+may be unknowns too.
 """
 
 from dataclasses import dataclass, field

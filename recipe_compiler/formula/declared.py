@@ -1,6 +1,6 @@
 """What a Python object declares by itself: a name with its shape, kinds and domain, as a document's entry would.
 
-Python's numbers made exact.
+Python's numbers are made exact.
 """
 
 import re

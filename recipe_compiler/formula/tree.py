@@ -1,9 +1,7 @@
-"""The untyped syntax tree of a formula: what both front doors, text and Python, produce.
+"""The untyped syntax tree of a formula, with places in the document: what text and Python both produce.
 
 Sums and products are n-ary, so that a sum of thousands of terms is not thousands of nodes deep. A difference `a - b` is
 a sum with a negated term; a product keeps the operator before each factor but the first.
-
-From a part of a formula to its place in the document, and to the fault that points there.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """What follows from dynamics, as objects that show themselves in a notebook and go on into SymPy.
 
-Entries of a derivation as SymPy's objects: `theta[0, 0]` of a MatrixSymbol, `U(theta[0, 0], theta[1, 0])`.
+Entries become `theta[0, 0]` of a MatrixSymbol and `U(theta[0, 0], theta[1, 0])`.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
-"""What documents of Python have in common: the frozen value they hold, and the verbs of all of them.
+"""What documents of Python have in common: the frozen value they hold, their verbs, and how a notebook shows them.
 
-Stages of the pipeline are imported when they are asked for: a specification in Python is read without them.
-
-Documents as equations for a notebook.
+Stages of the pipeline are imported when they are first needed: a specification in Python is read without them.
 """
 
 import json

@@ -1,6 +1,6 @@
 """From documents to a model that can be sampled: compiled, verified, read back.
 
-Categories of the warnings about draws: to filter, or to turn into errors.
+Doubts about draws are warnings of two categories: to filter, or to turn into errors.
 """
 
 import warnings

@@ -1,9 +1,8 @@
 """Reads an emitted kernel: executes its own syntax tree on symbols, in exact arithmetic.
 
 Decimals are exact ratios, arrays are arrays of expressions, every call is replaced by its exact meaning. Whatever is
-outside the small language that kernels are written in is a CompilerError: what cannot be read is not shipped.
-
-The syntax tree of an emitted text, parsed once for all that read it: many small sizes, one text.
+outside the small language that kernels are written in is a CompilerError: what cannot be read is not shipped. A text is
+parsed once for all the sizes at which it is read.
 """
 
 import ast

@@ -1,8 +1,7 @@
 """The values of a program's names while its emitted text is read: symbols, or one exact rational point.
 
-The inverse that an emitted kernel asks for, in exact arithmetic.
-
-Parts of vectors under other names, as the emitted gradient takes them: `W = theta[0:6].reshape((2, 3))`.
+Inverses are exact; parts of vectors have names of their own, as the emitted gradient takes them:
+`W = theta[0:6].reshape((2, 3))`.
 """
 
 import ast

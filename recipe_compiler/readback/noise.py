@@ -1,11 +1,8 @@
 """The noise of a step that was read: linear in its normals, w = W n, and the covariance W W^T that it has by that.
 
-Where the kernel asked for a factor L of a covariance S, the columns of W are P L with one P, and P S P^T is what
-they add: a step that uses L in any other way than as L n is no step with that covariance, and is refused.
-
-What an emitted kernel's factors of the noise stand for: matrices L of symbols, with L L^T the covariance asked for.
-
-A step may use them as L @ noise alone, which is checked where the step is read. How they are computed is support code.
+Where the kernel computes a factor L of a covariance S, a matrix of symbols with L L^T = S, the columns of W are P L
+with one P, and P S P^T is what they add: a step that uses L in any other way than as L n is no step with that
+covariance, and is refused. How factors are computed is support code.
 """
 
 from collections.abc import Callable, Mapping, Sequence

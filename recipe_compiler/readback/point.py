@@ -1,6 +1,6 @@
-"""One step at one exact rational point: for sizes at which symbols would be too many.
+"""One step at one exact rational point, for sizes at which symbols would be too many, and the comparison after it.
 
-The one comparison of reading back: what was read is what is stated, or the text is not written.
+What was read is what is stated, or the text is not written.
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,7 @@
-"""Reports as the stable, versioned JSON of `recipe check --json`; `report.schema.json` beside this is its schema.
+"""Reports as JSON: that of `recipe check --json`, stable and versioned, and certificates.
 
-Certificates: a report with all that someone else needs to re-check it without this compiler (`recheck.py`).
+`report.schema.json` beside this is the schema of the first. A certificate is a report with all that someone else needs
+to re-check it without this compiler (`recheck.py`).
 """
 
 import json

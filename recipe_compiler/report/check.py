@@ -1,6 +1,6 @@
-"""A document's report: every claim decided or said to be undecided, under a limit, and what was not looked at.
+"""A document's report: every claim decided or undecided, under a limit, and what was not looked at.
 
-What is said beside the verdicts about a dynamics: a Q that was found, repairs, what is sampled instead.
+Beside the verdicts about dynamics: the Q that was recovered, repairs, what is sampled instead.
 """
 
 from collections.abc import Callable, Mapping, Sequence

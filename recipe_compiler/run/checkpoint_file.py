@@ -1,6 +1,6 @@
 """Files of arrays that say what they are and notice every change: kind and version, a digest, a header, npz.
 
-A lock on a file, which the system takes from a process when it ends, however it ends.
+A lock keeps two runs from one file; the system takes it from a process when that ends, however it ends.
 """
 
 import errno

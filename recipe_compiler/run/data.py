@@ -1,7 +1,4 @@
-"""Data files as the arrays a target declares: in memory, or mapped where they may be larger than that.
-
-Data that are arrays in memory, as whoever runs a model from Python has them.
-"""
+"""Data as the arrays a target declares: from files, in memory or mapped, or from arrays of Python."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

@@ -1,8 +1,7 @@
 """What a run has to know of the data before its chains start: the mode, the gradient there, the gradient's noise.
 
-V_hat: the covariance of the minibatch gradient at a point, estimated from the data.
-
-With G_i the estimate from datum i alone, and n data in a batch,
+V_hat is the covariance of the minibatch gradient at a point. With G_i the estimate from datum i alone, and n data in a
+batch,
 
     with replacement         V = Cov(G)/n
     without                  V = Cov(G)/n (N - n)/(N - 1)        the factor of a finite population

@@ -1,9 +1,8 @@
 """What a run must share with one that it continues: by name, so that what differs can be named.
 
-The part of an emitted module that makes draws: what a checkpoint belongs to.
-
-What a module says about itself (header, docstrings, comments) may change, and so may what only looks at draws (the
-generator, the forecast): the bits of a chain do not depend on it.
+Among it is the part of the emitted module that makes draws. What a module says about itself (header, docstrings,
+comments) may change, and so may what only looks at draws (the infinitesimal generator, the forecast): the bits of a
+chain do not depend on it.
 """
 
 import ast

@@ -1,6 +1,6 @@
 """Where chains start: what the build says, else spread out for the target and from their law for the rest.
 
-Where the search for a mode begins: at `init`, else at zero, else at states that chains could start from.
+The search for a mode begins at `init`, else at zero, else at states that chains could start from.
 """
 
 import math

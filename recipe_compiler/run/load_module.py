@@ -1,6 +1,6 @@
 """Emitted modules as Python modules: written to a folder named after their content, imported, and typed.
 
-The user's names behind the names of an emitted module.
+`users_name` is the user's name behind a name of the module.
 """
 
 import hashlib

@@ -1,7 +1,4 @@
-"""The numbers that symbolic sizes stand for in a run.
-
-Values of parameters as arrays, their shapes and kinds checked before a chain starts.
-"""
+"""Values of parameters as arrays, their shapes and kinds checked before a chain starts; numbers of symbolic sizes."""
 
 from collections.abc import Callable, Iterator, Mapping
 

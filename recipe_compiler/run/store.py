@@ -1,8 +1,6 @@
 """Draws as an ArviZ data tree, and as a netCDF file.
 
-Draws of the potential's block as draws of the target's blocks, in their declared shapes and on their own scales.
-
-Names of coordinates: those of the summary and of the file, and of the variables that are sampled.
+The target's blocks are on their own scales, in their declared shapes, with named coordinates.
 """
 
 import errno

@@ -1,6 +1,6 @@
 """Tables with named columns, read from CSV, NumPy and Parquet files; nothing in them is ever executed.
 
-Columns of Parquet files, by pyarrow, which is an optional dependency: `pip install recipe_compiler[parquet]`.
+Parquet is read by pyarrow, an optional dependency: `pip install recipe_compiler[parquet]`.
 """
 
 import csv

@@ -1,7 +1,4 @@
-"""The dynamics of a build: what is bound replaced by its formulas.
-
-Formulas that a build binds to parameters and functions of its dynamics.
-"""
+"""The dynamics of a build: parameters and functions that it binds are replaced by the formulas it gives."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,8 +1,7 @@
 """What stands in one field of a document: how it is read from raw text, and what its JSON Schema is.
 
-Numbers of a document, exact: `0.02`, `1e-3`, `-1/3`. Never octal, sexagesimal or with underscores.
-
-The names a document may use.
+Numbers are exact: `0.02`, `1e-3`, `-1/3`; never octal, sexagesimal or with underscores. Names are those a document may
+use.
 """
 
 import keyword

@@ -1,6 +1,6 @@
 """From a scalar of a document to a typed formula, its faults at the line and column of the file.
 
-What a formula depends on.
+`dependence` lists what a formula depends on.
 """
 
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
-"""The documents' entries and where they stand; the canonical form a digest is made of.
+"""The documents' entries and where they stand; their canonical form and its digest.
 
-Digests of documents: what reports are about, and what an emitted module names as its origin.
+A digest is what reports are about, and what an emitted module names as its origin.
 """
 
 import json

@@ -1,8 +1,6 @@
-"""Dynamics from Python objects: the document that they state, read as its YAML would be.
+"""Dynamics, targets and builds from Python objects: the documents that they state, read as their YAML would be.
 
-Builds from Python objects: dynamics and a target that are there already, or are named as a file would name them.
-
-Targets from Python objects.
+A build's dynamics and target are there already, or are named as a file would name them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

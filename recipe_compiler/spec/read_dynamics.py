@@ -1,6 +1,6 @@
 """Dynamics from YAML: state, H, D, Q and claims, elaborated at their places.
 
-Block matrices as written: nested lists, a quoted nested list, or a `|` block with a row on each line.
+Block matrices are nested lists, a quoted nested list, or a `|` block with a row on each line.
 """
 
 import re

@@ -1,8 +1,6 @@
-"""The three kinds of document: which keys there are and what may stand under them.
+"""The three kinds of document: the keys they are known by, which there are and what may stand under them.
 
 Texts that are formulas stay text here; the readers (`read_dynamics`, `read_target`, `read_build`) elaborate them.
-
-The three kinds of document, seen from their keys.
 """
 
 from typing import Annotated, Literal

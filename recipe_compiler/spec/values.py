@@ -4,7 +4,7 @@ from collections.abc import Mapping as Table
 from fractions import Fraction
 from pathlib import Path
 
-from recipe_compiler.algebra.scalars.negative_direction import violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.faults import Faults

@@ -1,6 +1,6 @@
 """YAML parse events to nodes, with a bound on everything that can grow.
 
-From the bytes of a document to its text: UTF-8 of bounded size, without characters that deceive a reader.
+A document is UTF-8 of bounded size, without characters that deceive a reader.
 """
 
 import re

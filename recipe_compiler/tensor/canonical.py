@@ -1,12 +1,9 @@
 """Canonical form of sums of products: equal expressions, up to names and order, get equal terms.
 
 Sound always: a zero canonical form is zero for every size and every smooth field. Not complete: a form that is not
-zero refutes nothing.
-
-Names for bound indices that do not depend on the names they had.
-
-Indices are told apart by what they are attached to (colour refinement); where that leaves several alike, each of
-them is tried first, unless swapping two of them changes nothing.
+zero refutes nothing. Bound indices get names that do not depend on those they had: they are told apart by what they are
+attached to (colour refinement); where that leaves several alike, each of them is tried first, unless swapping two of
+them changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,12 +1,9 @@
-"""Positive definiteness of matrices in index notation, by structure, for every size.
+"""Matrices and scalars of index notation that are positive definite, or invertible, by structure, for every size.
 
 Each rule is a theorem: sums, positive multiples, L P L.T with P positive semidefinite, inverses of positive definite
-matrices, diagonals of positive entries. What no rule covers is unknown; that says nothing about the matrix.
-
-Matrices and scalars of index notation that are invertible, or positive definite, at every state and size.
-
-Rules by structure, each a theorem: a product of invertible square matrices is one, an inverse is one, so is a diagonal
-without zeros, so is a sum of positive semidefinite matrices of which one is definite. What no rule covers is not known.
+matrices, diagonals of positive entries; a product of invertible square matrices is one, an inverse is one, so is a
+diagonal without zeros, and a sum of positive semidefinite matrices of which one is definite. What no rule covers is
+unknown; that says nothing about the matrix.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Partial derivatives: product rule, chain rule, d inv(A) = -inv(A) dA inv(A), d log det A = tr(inv(A) dA).
 
-Derivatives of the scalar functions with respect to their arguments.
+Scalar functions have the slopes of their rows in `formula.elementwise`.
 """
 
 from recipe_compiler.errors import ModelError

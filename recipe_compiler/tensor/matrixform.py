@@ -1,9 +1,8 @@
 """Tensors in matrix notation, where their sums are matrix products: `-C @ inv(M) @ r - grad(U, theta)`.
 
-Every index of a term then occurs twice, or once if it is free; anything else (elementwise products, higher
-derivatives) is written with indices instead, the whole tensor alike.
-
-Factors with indices as chains of matrices and columns: `a - B - c` is `a.T @ B @ c`.
+Factors with indices are chains of matrices and columns: `a - B - c` is `a.T @ B @ c`. Every index of a term then occurs
+twice, or once if it is free; anything else (elementwise products, higher derivatives) is written with indices instead,
+the whole tensor alike.
 """
 
 from collections import Counter

@@ -1,8 +1,6 @@
-"""Rational powers of whole index expressions.
+"""Rational powers of whole index expressions, and of positive rational numbers, exactly.
 
 `(x**2)**(1/2)` is not `x`: a factor leaves a fractional power only if it is nonnegative on the declared domain.
-
-Exact rational powers of positive rational numbers.
 """
 
 from fractions import Fraction

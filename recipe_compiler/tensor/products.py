@@ -1,6 +1,6 @@
 """One product of atoms on its way to canonical form: everything short of naming its bound indices.
 
-Elimination of Kronecker deltas: which slots are equal, and which one stands for all of them.
+Kronecker deltas are eliminated: one of the slots that they make equal stands for all of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set

@@ -6,7 +6,7 @@ import pytest
 import sympy
 from sympy import Expr, Rational, exp, log, sin, sqrt, symbols
 
-from recipe_compiler.algebra.asymptotics.asymptotics import NotExpandedError, density, size
+from recipe_compiler.algebra.structure.asymptotics import NotExpandedError, density, size
 
 y, a, b = symbols("y a b", positive=True)
 c = symbols("c", real=True)

@@ -11,7 +11,7 @@ from recipe_compiler.algebra.dynamics.brackets import bracket, circulation, mino
 from recipe_compiler.algebra.dynamics.invariants import conserved_energies, linear_invariants
 from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.points.admissible_point import Point
-from recipe_compiler.algebra.scalars.negative_direction import nullspace, rank
+from recipe_compiler.algebra.scalars.rational_matrices import nullspace, rank
 
 X, Y, Z = (sympy.Symbol(name, real=True) for name in "xyz")
 Rows = tuple[tuple[sympy.Expr, ...], ...]

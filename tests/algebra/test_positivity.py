@@ -22,7 +22,7 @@ from recipe_compiler.algebra.positivity.prove import coefficients, deeper, parts
 from recipe_compiler.algebra.positivity.region import Fact, Region
 from recipe_compiler.algebra.positivity.squares import complement, kernel
 from recipe_compiler.algebra.positivity.straight_line_program import BALLS, steps
-from recipe_compiler.algebra.scalars.negative_direction import is_semidefinite
+from recipe_compiler.algebra.scalars.rational_matrices import is_semidefinite
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import definedness, obligations
 from recipe_compiler.algebra.structure.psd import semidefinite, sign_by_rules

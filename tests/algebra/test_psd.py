@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 from recipe_compiler.algebra.structure.definedness import obligations
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from loaders import load_dynamics
 
-from recipe_compiler.algebra.rewrite.transposes import diagonal_hessian
 from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.transposes import diagonal_hessian
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics

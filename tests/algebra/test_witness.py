@@ -10,7 +10,7 @@ from recipe_compiler.algebra.points.admissible_point import Point, point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points, recheck, witness
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
-from recipe_compiler.algebra.scalars.negative_direction import negative_direction
+from recipe_compiler.algebra.scalars.rational_matrices import negative_direction
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Number, Role, Symbol

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from loaders import load_build, load_target
 
-from recipe_compiler.algebra.scalars.negative_direction import violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.context import Scope
 from recipe_compiler.formula.declaration import Parameter

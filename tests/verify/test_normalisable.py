@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from loaders import load_build, load_dynamics, load_target
 
-from recipe_compiler.algebra.polynomial_integrability.flat import flat
+from recipe_compiler.algebra.polynomial_integrability.infinite_volume import flat
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict

@@ -19,7 +19,7 @@ from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.evaluate import rationals
 from recipe_compiler.algebra.scalars.matrices import determinant, total
-from recipe_compiler.algebra.scalars.negative_direction import echelon, matrix, rank
+from recipe_compiler.algebra.scalars.rational_matrices import echelon, matrix, rank
 
 LARGEST = 12
 """Coordinates up to which brackets are formed."""

@@ -16,7 +16,7 @@ from recipe_compiler.algebra.dynamics.brackets import circulation
 from recipe_compiler.algebra.dynamics.system import System, gradient
 from recipe_compiler.algebra.scalars.evaluate import rationals
 from recipe_compiler.algebra.scalars.matrices import total
-from recipe_compiler.algebra.scalars.negative_direction import Row, nullspace
+from recipe_compiler.algebra.scalars.rational_matrices import Row, nullspace
 from recipe_compiler.algebra.zero.zero import is_zero
 
 SAMPLES = 3

@@ -1,6 +1,6 @@
 """Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first.
 
-Has a formula a value at a point? Node by node, as written: scalars forget that exp(log(x)) needs x > 0.
+Whether a formula has a value at a point is read node by node, as written: scalars forget that exp(log(x)) needs x > 0.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,11 +1,8 @@
 """An exact point of the domain and an exact direction in which a symmetric matrix is negative.
 
-Floats propose: heavy-tailed samples, then descent on the smallest eigenvalue from the best. A proposal is rounded to
-simple rationals and counts only if, exactly or by balls, every declaration holds there and v.T A v < 0.
-
-Minimisation without derivatives from many starts at once (Nelder, Mead 1965), on floats: it only ever proposes.
-
-Arithmetic on arrays of floats: enough to search with. Apart from the balls, which prove and need no NumPy.
+Floats propose: heavy-tailed samples, then descent without derivatives on the smallest eigenvalue, from the best of them
+(Nelder, Mead 1965). A proposal is rounded to simple rationals and counts only if, exactly or by balls, every
+declaration holds there and v.T A v < 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +21,7 @@ from recipe_compiler.algebra.positivity.straight_line_program import Arithmetic,
 from recipe_compiler.algebra.scalars.elementwise import KERNELS, with_arrays
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 
 ROUNDS = 160
 Values = Callable[[np.ndarray], np.ndarray]

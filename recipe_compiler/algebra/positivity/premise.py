@@ -1,13 +1,10 @@
 """Signs of typed formulas, entry by entry, by the same proofs as those of matrices: what definedness rests on.
 
 Where a document fixes all sizes its formulas are read entry by entry; else what has entries of a symbolic size is one
-opaque scalar, and the answer holds for every size.
-
-A typed scalar for every size at once: what has entries of its own becomes one opaque scalar of known sign.
-
-`1 + norm2(theta)/d` becomes `1 + q/d` with opaque q >= 0 and d >= 1. Opaque scalars that stand for equal formulas are
-one; anything true of them all is true of the formula at every size. Signs come from the structural rules. Of a vector
-or matrix put together entry by entry (`1 + sin(theta)**2`) one entry is read: an opaque part stands for its own.
+opaque scalar of known sign, and the answer holds for every size: `1 + norm2(theta)/d` becomes `1 + q/d` with opaque
+q >= 0 and d >= 1. Opaque scalars that stand for equal formulas are one; anything true of them all is true of the
+formula at every size. Signs come from the structural rules. Of a vector or matrix put together entry by entry
+(`1 + sin(theta)**2`) one entry is read: an opaque part stands for its own.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,12 +18,12 @@ from sympy import Expr
 from recipe_compiler.algebra.positivity.prove import Shown, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_scalar, region_at
 from recipe_compiler.algebra.positivity.sign_sets import Sign
-from recipe_compiler.algebra.rewrite.transposes import plain
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant, total
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recipe_compiler.algebra.rewrite.transposes import plain
+from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import DomainName, Kind

@@ -2,11 +2,8 @@
 
 The unknowns are the entries of the Gram matrices Q_g. An element of a vector w_g is a vector of polynomials (its
 component along each v_i), so that a face of the cone can be spanned by combinations of monomials. Multipliers g are 1
-and known inequalities.
-
-A floating-point Gram matrix that solves a system approximately, as far inside the cone as can be (Clarabel).
-
-Nothing here proves: its answer is a guess that `rounding.py` makes exact or drops. Imported when first asked.
+and known inequalities. Clarabel finds an approximate solution as far inside the cone as can be; that proves nothing:
+`squares` makes it exact or drops it.
 """
 
 import math

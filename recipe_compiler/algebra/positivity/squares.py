@@ -1,9 +1,8 @@
 """Sums of squares with an exact certificate: `v.T M v = sum_g g * w_g.T Q_g w_g`, every Q_g positive semidefinite.
 
-A numerical solver proposes, exact arithmetic disposes. Where the Gram matrices have no interior, the near-kernel found
-is made rational and divided out (facial reduction), and the smaller system is asked again.
-
-From a floating-point Gram matrix to an exact one: round, project onto the system exactly, check.
+A numerical solver proposes, exact arithmetic disposes: its Gram matrices are rounded, projected onto the linear system
+exactly, and checked. Where they have no interior, the near-kernel is made rational and divided out (facial reduction),
+and the smaller system is tried again.
 """
 
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from flint import fmpq, fmpq_mat, fmpq_mpoly
 
 from recipe_compiler.algebra.positivity.polynomial_problem import Problem, shown
 from recipe_compiler.algebra.positivity.sos_system import MULTIPLIERS, Element, System, interior, system, written_out
-from recipe_compiler.algebra.scalars.negative_direction import echelon, is_semidefinite, null_vectors
+from recipe_compiler.algebra.scalars.rational_matrices import echelon, is_semidefinite, null_vectors
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
 BITS = (3, 8, 14, 20, 27)

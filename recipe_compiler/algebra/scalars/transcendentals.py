@@ -5,8 +5,6 @@ functions and their derivatives, exp, log, roots, signs, sine and cosine. Relati
 are defined: `exp(a + b) = exp(a) exp(b)`, `(|f|**(1/q))**q = |f|`, `sin**2 = 1 - cos**2`, `|u| = sign(u) u`,
 `sign(u)**2 = 1` (off {u = 0}). Generators that depend on each other in ways not listed here can only make a zero go
 unseen.
-
-The subexpressions of a scalar, each once: those of an inverse share its determinant, and sums repeat their parts.
 """
 
 import math

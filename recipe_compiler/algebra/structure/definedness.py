@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.positivity import premise
-from recipe_compiler.algebra.rewrite.transposes import kinds_of, plain
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
+from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Declarations

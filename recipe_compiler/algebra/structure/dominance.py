@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.algebra.rewrite.transposes import chain
+from recipe_compiler.algebra.scalars.transposes import chain
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply, Number, Transpose
 from recipe_compiler.formula.shapes import SCALAR
 

@@ -5,10 +5,9 @@ whole of {left = right}, `where(left > right, yes, no)` is continuous, and local
 its derivatives vanish there, too, it is continuously differentiable if both pieces are. Typed formulas are read with
 one opaque scalar for each part that has entries of its own, so that the answer holds for every size.
 
-Where formulas are continuously differentiable, across a `where` whose pieces meet with their derivatives.
-
-`definedness.obligations` asks that nothing jumps or bends at any order, which is what brackets and expansions need; a
-gradient needs less. A kink in a piece counts where that piece is used: |x| has none where |x| >= 1.
+`definedness.obligations` demands that nothing jumps or bends at any order, which is what brackets and expansions need;
+a gradient needs one continuous derivative, which is decided here. A kink in a piece counts where that piece is used:
+|x| has none where |x| >= 1.
 """
 
 from collections.abc import Iterable, Iterator

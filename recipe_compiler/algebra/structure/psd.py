@@ -14,8 +14,8 @@ from functools import reduce
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.positivity import sign_sets as signs
 from recipe_compiler.algebra.positivity.sign_sets import PLUS, UNKNOWN, ZERO, Sign, sign_of
-from recipe_compiler.algebra.rewrite.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.scalars import elementwise
+from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (

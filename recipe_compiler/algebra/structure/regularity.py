@@ -10,11 +10,11 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.rewrite.transposes import kinds_of
 from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
+from recipe_compiler.algebra.scalars.transposes import kinds_of
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.algebra.zero.zeros_on_line import Order, Root, order, roots
 from recipe_compiler.formula.build import nodes

@@ -1,6 +1,6 @@
 """Zeros of a function of one coordinate, and how it behaves at them: exact, by isolated roots of polynomials.
 
-The least positive root of a polynomial with rational coefficients, exactly: a number, a surd, or a root by name.
+The least positive root of a polynomial with rational coefficients is a number, a surd, or a root by name.
 """
 
 from collections.abc import Iterator, Mapping

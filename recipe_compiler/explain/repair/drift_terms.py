@@ -1,6 +1,6 @@
-"""The pieces a drift is made of: the author's own terms, and those of the recipe, place by place of D and Q.
+"""Terms of a drift: those of the author, and those of the recipe, place by place of D and Q.
 
-Terms of the claimed drift added, dropped, flipped or scaled: the fewest that make the claim hold.
+Repairs of a claimed drift add, drop, flip or scale them: the fewest that make the claim hold.
 """
 
 from collections.abc import Iterator, Sequence

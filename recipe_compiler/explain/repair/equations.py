@@ -1,9 +1,8 @@
 """What must vanish for a claim to hold, as polynomial equations in unknown scalars of the document.
 
-Tensors as polynomials: over a common denominator, the coefficients of what is no constant.
-
-Factors with indices stay what they are, a key each term has. The others are generators; a sum that is divided by or
-raised to a fraction is one too, and its whole powers are multiplied out.
+A tensor is put over a common denominator, and the coefficients of what is no constant are set to 0. Factors with
+indices stay what they are, a key each term has. The others are generators; a sum that is divided by or raised to a
+fraction is one too, and its whole powers are multiplied out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

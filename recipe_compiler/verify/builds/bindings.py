@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.scalars.negative_direction import SIGNS, Numbers, diagonal_of, violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, Numbers, diagonal_of, violates_exactly
 from recipe_compiler.formula.declaration import Entries, Function, Parameter
 from recipe_compiler.formula.expression import Apply, Formula, Identity, Multiply, Number
 from recipe_compiler.formula.shapes import Kind

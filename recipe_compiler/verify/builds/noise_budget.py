@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from recipe_compiler.algebra.rewrite.transposes import chain, plain, reflected
+from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.formula.build import add, matmul, multiply
 from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power

@@ -9,7 +9,7 @@ from flint import fmpq, fmpq_mat
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
-from recipe_compiler.algebra.scalars.negative_direction import echelon, form, fraction, negative_direction, null_vectors
+from recipe_compiler.algebra.scalars.rational_matrices import echelon, form, fraction, negative_direction, null_vectors
 from recipe_compiler.algebra.zero.zeros_on_line import LeastRoot, least_positive_root
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number

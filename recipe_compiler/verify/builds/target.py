@@ -1,10 +1,9 @@
 """Claims about a target: its log posterior is defined, and differentiable, for all data and everywhere inside.
 
-Builds whose potential has a continuous gradient and no more: pieces of a `where` meet in it.
-
-Claims about dynamics take a declared U as smooth. What they say of values, integrals and the weak equation needs a
-Lipschitz gradient alone (`verify.core.kinks`). Brackets of vector fields, Lyapunov functions of U and expansions of
-updates need more, and so does everything about dynamics that state a derivative of U themselves.
+A potential may have a continuous gradient and no more, where pieces of a `where` meet in it. Claims about dynamics take
+a declared U as smooth. What they say of values, integrals and the weak equation needs a Lipschitz gradient alone
+(`verify.core.kinks`). Brackets of vector fields, Lyapunov functions of U and expansions of updates need more, and so
+does everything about dynamics that state a derivative of U themselves.
 """
 
 from collections.abc import Callable, Iterator

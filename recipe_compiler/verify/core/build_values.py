@@ -14,7 +14,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.negative_direction import kinds_shown
+from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
 from recipe_compiler.algebra.scalars.symbols import component, positions
 from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter

@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.asymptotics.asymptotics import (
+from recipe_compiler.algebra.structure.asymptotics import (
     Density,
     Edge,
     NotEntrywiseError,

@@ -5,11 +5,11 @@ from fractions import Fraction
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import is_defined_at, points
-from recipe_compiler.algebra.rewrite.transposes import is_symmetric, kinds_of, plain
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
-from recipe_compiler.algebra.scalars.negative_direction import violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
+from recipe_compiler.algebra.scalars.transposes import is_symmetric, kinds_of, plain
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Filled, Formula, FunctionAt, Identity, Multiply, Number, Symbol

@@ -19,7 +19,7 @@ from recipe_compiler.algebra.positivity.region import Region, about, region_at, 
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.negative_direction import violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import Kind

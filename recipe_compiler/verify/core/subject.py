@@ -13,7 +13,7 @@ from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.core.assumed_equalities import with_equalities
+from recipe_compiler.verify.core.assumed_relations import with_equalities
 from recipe_compiler.verify.core.generalise_size import any_size, decided, largest_size
 from recipe_compiler.verify.core.premises import contradiction
 from recipe_compiler.verify.core.sizes import Sizes, checked_sizes

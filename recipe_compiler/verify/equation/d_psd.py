@@ -1,6 +1,6 @@
 """Is D positive semidefinite? By structure for every size, by exact proofs about scalars; refuted by an exact point.
 
-Exact negative directions of a block matrix at admissible points: simple points first, then searched ones.
+Points are simple ones first, then searched ones; there a vector v of rationals has v.T D v < 0.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from recipe_compiler.algebra.positivity.prove import Shown
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.evaluate import Value, rational_rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
-from recipe_compiler.algebra.scalars.negative_direction import form, negative_direction
+from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.errors import Place

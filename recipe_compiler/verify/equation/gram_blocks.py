@@ -6,8 +6,7 @@ semidefinite if P and the matrix of scalars W are. So is a sum of such matrices.
 P = I and W = [[1, 1], [1, 1]]; `[[C, -C], [-C, C]]` has P = C and W = [[1, -1], [-1, 1]].
 
 The L_r are read off the diagonal places, where they stand as `L P L.T`; every other term must be one of their products.
-
-Blocks of D as matrices of scalars, and what the proofs for these say: at the document's sizes, or for every size.
+W is decided by the proofs for matrices of scalars, at the document's sizes or for every size.
 """
 
 from collections.abc import Iterator
@@ -18,10 +17,10 @@ from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.positivity.premise import Abstraction
 from recipe_compiler.algebra.positivity.prove import Part, Shown, deeper, parts
 from recipe_compiler.algebra.positivity.region import Region, region_at
-from recipe_compiler.algebra.rewrite.transposes import chain, mirrored, plain, reflected
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.scalars.transposes import chain, mirrored, plain, reflected
 from recipe_compiler.algebra.structure.psd import semidefinite, sign_by_rules
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Declarations

@@ -9,7 +9,7 @@ So if |D|/(1 + |z|)**2 and |J|/(1 + |z|) have finite integrals against p, nothin
 finite, and p is the law at all times (Stannat 1999, Proposition 1.10; Bogachev, Krylov, Roeckner, Shaposhnikov 2015,
 Chapter 5). A current that is not integrable may go through infinity.
 
-What passes from end to end of a line, or through infinity, is no stationary law: refuted there, left open here.
+What passes from end to end of a line, or through infinity, is no stationary law: refuted if shown, else left open.
 """
 
 from collections.abc import Iterable

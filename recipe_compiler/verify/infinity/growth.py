@@ -1,9 +1,8 @@
-"""How fast terms grow towards infinity, at a distance from the faces of the domain: what happens at those is not asked.
+"""How fast terms grow towards infinity, at a distance from the faces of the domain: what happens at those is left out.
 
-As in `confining_growth`, |product| <= C prod_b (1 + |z_b|)**s_b; but here a coordinate of a positive block is at least
-some delta > 0, so that its negative powers are bounded, and so is its logarithm on one side.
-
-What an energy, or another function, is at least far out: a power of each block, beside what is abstract of it.
+As in `integrability.factor_growth`, |product| <= C prod_b (1 + |z_b|)**s_b; but here a coordinate of a positive block
+is at least some delta > 0, so that its negative powers are bounded, and so is its logarithm on one side. An energy, or
+another function, is at least a power of each block far out, beside what is abstract of it.
 """
 
 from collections.abc import Iterable, Mapping

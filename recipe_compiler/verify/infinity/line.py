@@ -7,10 +7,9 @@ for J_k exp(-h) = c only; with c != 0 probability comes in from one end and goes
 (s(end) - s) dm = int exp(-h)/c is finite: solutions get there in finite time (Feller 1952). Where J_k = 0 the scale
 density is exp(h)/D_kk, and an end is reached in finite time if that is integrable there as exp(-h) is.
 
-A polynomial drift that outruns its noise on a line: f ~ a x**p with p > 1 against D of degree q <= p.
-
-The scale density exp(-int f/D) then falls faster than every power, and (s(end) - s) dm ~ dx/f is integrable: the end is
-reached in finite time (Feller 1952). Without noise the time there is the integral of dx/f itself.
+A polynomial drift f ~ a x**p with p > 1 outruns noise D of degree q <= p: the scale density exp(-int f/D) then falls
+faster than every power, and (s(end) - s) dm ~ dx/f is integrable: the end is reached in finite time (Feller 1952).
+Without noise the time there is the integral of dx/f itself.
 """
 
 from collections.abc import Iterator

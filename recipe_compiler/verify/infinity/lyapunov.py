@@ -4,12 +4,11 @@ Then exp(-c t) (1 + W(z_t)) is a supermartingale up to the time at which W passe
 before t is at most exp(c t) (1 + W(z_0))/(1 + n) (Khasminskii, Theorem 3.5; Meyn and Tweedie 1993, Theorem 2.1). Tried
 are |z|**2 (or its logarithm), H, and H beside |z|**2, and before all of them what the author states.
 
-Upper bounds of L W by c (1 + W), term by term: what W outweighs, or what is negative in L W itself.
-
-A product of powers is at most a small share of sum_b |z_b|**g_b plus a constant where its share sum_b s_b / g_b is
-below 1, and a multiple of it where that is 1 (weighted inequality of the means). y . X is at most C |y|**2 + k |X|**2,
-for every k > 0: it is outweighed where L W holds a negative multiple of |X|**2. What abstract functions make of it, and
-is not seen to be bounded, is named as a premise.
+L W is bounded by c (1 + W) term by term: by what W outweighs, or by what is negative in L W itself. A product of powers
+is at most a small share of sum_b |z_b|**g_b plus a constant where its share sum_b s_b / g_b is below 1, and a multiple
+of it where that is 1 (weighted inequality of the means). y . X is at most C |y|**2 + k |X|**2, for every k > 0: it is
+outweighed where L W holds a negative multiple of |X|**2. What abstract functions make of it, and is not seen to be
+bounded, is named as a premise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
-from recipe_compiler.verify.core.assumed_equalities import with_assumed_signs
+from recipe_compiler.verify.core.assumed_relations import with_assumed_signs
 from recipe_compiler.verify.integrability.ends import ONE, Condition, Finite, at_ends
 from recipe_compiler.verify.integrability.growth import grown
 from recipe_compiler.verify.integrability.logarithmic_tails import tail

@@ -4,9 +4,8 @@ If H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with sum_b s_b / g_b < 1,
 by the weighted inequality of the means the product is at most a small share of the sum, plus a constant. A logarithm
 grows more slowly than any power and needs no room of its own, the inequality being strict.
 
-Logarithms of sums of exponentials: how fast log(sum_k p_k exp(a_k)) grows, for positive p_k that are constants.
-
-It lies between log(p_1) + a_1 and log(sum_k p_k) + max_k a_k, so its absolute value is at most C + max_k |a_k|.
+For positive constants p_k, log(sum_k p_k exp(a_k)) lies between log(p_1) + a_1 and log(sum_k p_k) + max_k a_k, so its
+absolute value is at most C + max_k |a_k|.
 """
 
 from collections.abc import Mapping, Sequence

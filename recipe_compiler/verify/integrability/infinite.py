@@ -10,7 +10,7 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
-from recipe_compiler.algebra.polynomial_integrability.flat import flat
+from recipe_compiler.algebra.polynomial_integrability.infinite_volume import flat
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError

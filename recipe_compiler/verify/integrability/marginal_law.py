@@ -2,8 +2,6 @@
 
 Blocks that are Gaussian given the others are integrated exactly, one after the other, by both engines; of those that
 are left the integral must not depend on the blocks kept.
-
-Gaussian integrals in scalars, at fixed sizes: the second engine's integral of exp(-H) over coordinates.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Q at fixed sizes: polynomials in the coordinates, and polynomials times kernels that occur in the drift.
-
-What polynomials are multiplied with in an ansatz: the kernels that occur in the equations.
-"""
+"""Q at fixed sizes: polynomials in the coordinates, and polynomials times transcendental factors of the equations."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,12 +1,11 @@
 """All ways of finding a skew Q, in order, each result verified before it is believed.
 
-Two coordinates: Q_12 = exp(H) int_{-oo}^{z2} W_1 exp(-H) ds, where that integral is a polynomial in z2.
+In two coordinates, Q_12 = exp(H) int_{-oo}^{z2} W_1 exp(-H) ds, where that integral is a polynomial in z2: the equation
+d_2 Q - Q d_2 H = W_1 is solved from the highest power of z2 down, with any functions of z1 as coefficients; then the
+result has to satisfy -d_1 Q + Q d_1 H = W_2. The same along z1. (Ma, Chen, Fox 2015, supplement C; their S.11 has the
+sign and the brackets wrong.)
 
-The equation d_2 Q - Q d_2 H = W_1 is solved from the highest power of z2 down, with any functions of z1 as
-coefficients; then -d_1 Q + Q d_1 H = W_2 is asked of the result. The same along z1. (Ma, Chen, Fox 2015, supplement C;
-their S.11 has the sign and the brackets wrong.)
-
-The equation a document is about, as D, Q and H: as written, or with the skew Q that its claimed drift has.
+`represented` is the equation a document is about, as D, Q and H: as written, or with the Q that its claimed drift has.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
-"""What is asked: a skew Q with f = -(D+Q) grad H + div(D+Q), for the drift f and the noise D that an author claims.
+"""The problem: a skew Q with f = -(D+Q) grad H + div(D+Q), for the drift f and the noise D that an author claims.
 
-The equations for Q at fixed sizes, in the second engine's scalars.
+At fixed sizes its equations are read in the second engine's scalars.
 """
 
 from dataclasses import dataclass, replace

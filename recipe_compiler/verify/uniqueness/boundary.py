@@ -15,13 +15,13 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.asymptotics.asymptotics import Size
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.structure.asymptotics import Size
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import (

@@ -5,7 +5,7 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.asymptotics.asymptotics import Edge, NotEntrywiseError, NotExpandedError, Size, entry, size
+from recipe_compiler.algebra.structure.asymptotics import Edge, NotEntrywiseError, NotExpandedError, Size, entry, size
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply, Role, Transpose

@@ -16,9 +16,9 @@ import sympy
 from recipe_compiler.algebra.dynamics.brackets import LARGEST, LARGEST_WORK, minor_without_zeros, rank_at, work
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
-from recipe_compiler.algebra.rewrite.transposes import is_symmetric
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.transposes import is_symmetric
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.derive.brackets import Step, reach
 from recipe_compiler.derive.recipe import Derivation
@@ -37,7 +37,7 @@ from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.search import UNKNOWN, represented
 from recipe_compiler.verify.stationarity.explosion import ASSUMED, explosion, rests_on
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import wall
-from recipe_compiler.verify.uniqueness.linear_reach import reached, spanning
+from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
 from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
 
 POINTS = 6

@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
-from recipe_compiler.algebra.rewrite.transposes import plain, transposed
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import rational_rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.negative_direction import violates_exactly
+from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
+from recipe_compiler.algebra.scalars.transposes import plain, transposed
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, MatMul, Multiply, Number

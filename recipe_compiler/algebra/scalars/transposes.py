@@ -1,11 +1,11 @@
 """Typed formulas with every transpose carried down to the names: what makes `L P L.T` visible as such.
 
-The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, as the diagonal matrix `diag(f''(x))` that it is.
+The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diagonal matrix `diag(f''(x))` that it is.
 """
 
 from fractions import Fraction
 
-from recipe_compiler.algebra.scalars.negative_direction import SIGNS, kinds_shown
+from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, kinds_shown
 from recipe_compiler.formula.build import add, apply, multiply, power
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (

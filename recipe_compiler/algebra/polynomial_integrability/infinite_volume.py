@@ -3,15 +3,12 @@
 A quadratic H needs a positive definite Hessian: along v with v.P v <= 0 the energy does not grow. Of any other
 polynomial a region of infinite volume is looked for on which it is bounded above: the points sign_i u_i s**w_i with
 1 <= u_i <= 2 and s >= 1, whose volume is infinite if the weights w sum to at least zero and are not all zero. On it a
-monomial of weighted degree at most zero is bounded, and any other one must be negative. Or a cone in which it falls.
+monomial of weighted degree at most zero is bounded, and any other one must be negative. H = (x y - 1)**2 is at most 9
+where x = u s and y = v/s (weights 1 and -1).
 
-Cones in which a polynomial falls without bound.
-
-Let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero. If P is negative at a point v,
-it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v and large s: there exp(-H) grows, on
-a region of infinite volume.
-
-Polynomials with rational coefficients, as exponents and coefficients.
+Or a cone in which H falls: let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero.
+If P is negative at a point v, it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v and
+large s: there exp(-H) grows, on a region of infinite volume.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +19,7 @@ from itertools import product
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.scalars.negative_direction import negative_direction
+from recipe_compiler.algebra.scalars.rational_matrices import negative_direction
 
 LARGEST_WEIGHT = 2
 LARGEST_DIMENSION = 4

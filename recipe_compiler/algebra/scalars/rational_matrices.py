@@ -1,8 +1,6 @@
-"""An exact direction in which a symmetric matrix of rationals is negative, or that there is none; determinants.
+"""Matrices of rational numbers, exactly: rank, null space, determinant, a direction in which one is negative, kinds.
 
-Matrices of rational numbers by python-flint: reduced rows, rank, and the vectors they send to zero. Exact.
-
-Of which kinds are exact numbers? Decided, for a matrix of any size, in rational arithmetic.
+python-flint does the elimination. A symmetric A is positive semidefinite or has a rational v with v.T A v < 0.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
-"""Linear equations dz = A z dt + sqrt(2D) dW: noise reaches all of z if [D, A D, A**2 D, ...] has full rank.
+"""Noise that reaches every direction: in linear equations, and by minors of brackets.
 
-The columns of D are then constant fields, and so are their brackets with the linear part: Hoermander's condition is
-Kalman's, and one exact rank is that of every state.
+Of dz = A z dt + sqrt(2D) dW noise reaches all of z if [D, A D, A**2 D, ...] has full rank: the columns of D are
+constant fields, and so are their brackets with the linear part; Hoermander's condition is Kalman's, and one exact rank
+is that of every state. For A = [[0, 1], [-1, -1]] and D = diag(0, 1), A D has the column (1, -1), and the rank is 2.
 
-Minors of brackets without a common zero: at each state one of them shows that brackets span all directions.
-
+Else minors of brackets without a common zero do: at each state one of them shows that brackets span all directions.
 Polynomials with rational coefficients have no common zero, real or complex, where 1 is a combination of them.
 """
 
@@ -19,7 +19,7 @@ from recipe_compiler.algebra.dynamics.brackets import circulation, fields
 from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import determinant
-from recipe_compiler.algebra.scalars.negative_direction import rank
+from recipe_compiler.algebra.scalars.rational_matrices import rank
 
 LARGEST_OF_MINORS = 4
 """Coordinates up to which minors are formed."""

@@ -1,8 +1,7 @@
-"""Leading behaviour at an edge: sums of `c y**g log(y)**m h(y)` as y -> 0+, h smooth at 0. Exact, under declared signs.
+"""Leading behaviour at an edge of the domain: sums of `c y**g log(y)**m h(y)` as y -> 0+, h smooth at 0.
 
-Limits are read off the exponents; nothing is left to a limit algorithm.
-
-One entry of an elementwise formula near an edge of the domain, as a function of the distance y to it.
+Exact, under declared signs: limits are read off the exponents, and nothing is left to a limit algorithm. One entry of
+an elementwise formula is read as a function of the distance y to the edge.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
-"""Assumed equalities of parameters, put in: under `assume: ["a == b"]` a formula may be read with b in the place of a.
+"""What a document assumes of its parameters, put into formulas: equalities, and signs of scalars.
 
-Both engines then see one name. What is declared of the other one stays declared, as a fact about the first.
-
-Signs that a document assumes of scalars, for the index calculus: under `assume: ["a < 1"]`, 1 - a is positive.
+Under `assume: ["a == b"]` a formula may be read with b in the place of a: both engines then see one name, and what is
+declared of the other one stays declared, as a fact about the first. Under `assume: ["a < 1"]`, 1 - a is positive.
 """
 
 from collections.abc import Iterator

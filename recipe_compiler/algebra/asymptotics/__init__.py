@@ -1,1 +1,0 @@
-"""Behaviour at the edges of the domain."""

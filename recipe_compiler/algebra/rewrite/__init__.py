@@ -1,1 +1,0 @@
-"""Typed formulas rewritten: transposes carried down, Hessians of sums."""
