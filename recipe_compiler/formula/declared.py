@@ -84,6 +84,8 @@ def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:
 
 def checked_name(name: str) -> str:
     """Return a name that formulas may use. Raises SpecError."""
+    if type(name) is not str:
+        raise refusal(f"found {name!r} as a name, expected a text")
     if not _NAME.fullmatch(name):
         shown = name.encode("unicode_escape").decode("ascii")[:80]
         raise refusal(f"found the name '{shown}', expected [A-Za-z][A-Za-z0-9_]{{0,62}} in ASCII")

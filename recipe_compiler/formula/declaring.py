@@ -14,6 +14,7 @@ pi = Expression(tree.Constant("pi"))
 eps = Expression(tree.Name("eps"))
 
 Kinds = str | Sequence[str]
+ROLES = ("", "potential")
 
 
 def scalar(
@@ -162,8 +163,14 @@ def function(
     blocks = [expression(block) for block in (of if isinstance(of, tuple | list) else (of,))]
     names = tuple(block.tree.name for block in blocks if isinstance(block.tree, tree.Name))
     if len(names) < len(blocks):
-        raise refusal(f"found an expression among the blocks of {name}, expected names", entry="functions")
+        other = next(block for block in blocks if not isinstance(block.tree, tree.Name))
+        hint = f'write function("{name}", of=theta) with theta = vector("theta", "d")'
+        raise refusal(f"found {other!r} among the blocks of {name}, expected names of blocks", hint, entry="functions")
     sizes = shape if isinstance(shape, tuple) else (shape,)
+    if len(sizes) > 2:
+        raise refusal(f"found {len(sizes)} sizes of {name}, expected none, one or two", entry="functions")
+    if role not in ROLES:
+        raise refusal(f"found the role {role!r} of {name}, expected {ROLES[1]!r} or none", entry="functions")
     declared = Declared(name, Shape(*(checked_size(size) for size in sizes)), _kinds(is_), of=names, role=role)
     used = merged((declared,), *(block.names for block in blocks))
     return Expression(tree.Name(checked_name(name)), used)
@@ -179,7 +186,7 @@ def _named(declared: Declared) -> Expression:
 
 
 def _kinds(is_: Kinds) -> tuple[Kind, ...]:
-    words = (is_,) if isinstance(is_, str) else tuple(is_)
+    words = tuple(is_) if isinstance(is_, list | tuple) else (str(is_),)
     known = {kind.value: kind for kind in Kind}
     for word in words:
         if word not in known:
@@ -188,4 +195,7 @@ def _kinds(is_: Kinds) -> tuple[Kind, ...]:
 
 
 def _domain(domain: str) -> tree.Tree:
+    if type(domain) is not str:
+        hint = 'write "positive", "interval(0, 1)" or "circle"'
+        raise refusal(f"found the domain {domain!r}, expected a text", hint, entry="domain")
     return REAL if domain == "real" else parse(domain, "domain", PYTHON)

@@ -196,6 +196,8 @@ def _subscript(part: tree.Subscript, context: Context) -> Formula | None:
         return None
     shape = context.shape(arg)
     positions = _along_axes(part.positions, shape)
+    if shape == SCALAR and not any(positions) and len(positions) < 3 and _is_matrix_product(part.arg):
+        return arg  # 1 x 1 for NumPy and SymPy
     if len(shape.sizes) != len(positions):
         wanted = ("none: a scalar has no entries", "one position", "two positions")[len(shape.sizes)]
         context.fault(part, f"found {len(part.positions)} positions in a {context.shown(arg)}, expected {wanted}")
@@ -206,6 +208,10 @@ def _subscript(part: tree.Subscript, context: Context) -> Formula | None:
             return None
         context.unknowns.require(size)
     return ex.Entry(arg, positions)
+
+
+def _is_matrix_product(part: tree.Tree) -> bool:
+    return isinstance(part, tree.Product) and "@" in part.operators
 
 
 def _along_axes(positions: tuple[int, ...], shape: Shape) -> tuple[int, ...]:

@@ -19,6 +19,8 @@ WRITE_INSTEAD = {
     "DiracDelta": "a density has no point mass",
     "Sum": "write sum(v), u.T @ v or trace(A); in Python a Sum over a whole axis is read",
     "Integral": "formulas are in closed form",
+    "Product": "write exp(sum(log(v))) where v is positive; in sums over entries, sum(v)",
+    "transpose": "write A.T",
     "floor": "it jumps at every integer",
     "ceiling": "it jumps at every integer",
     "Mod": "it jumps; sin and cos are periodic",

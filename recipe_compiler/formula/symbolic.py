@@ -4,10 +4,14 @@ Names carry their own declaration (`formula/declaring.py`); operators build tree
 writes is what the text of the same formula would give.
 """
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from recipe_compiler.errors import DocumentError, Place
 from recipe_compiler.formula import tree
@@ -15,11 +19,15 @@ from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.declared import PYTHON, Declared, exact, literal, merged, refusal
 from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.sympy_names import sympy_names
 from recipe_compiler.formula.sympy_tree import sympy_tree
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.written import written
+
+MOST_NUMBERS = 1000
+"""Numbers of an array that stands in a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +50,20 @@ class Expression:
         except DocumentError:
             return None
 
-    __array_ufunc__: ClassVar[None] = None  # else NumPy would take an Expression apart
     __iter__: ClassVar[None] = None  # __getitem__ alone would make it an endless sequence
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> "Expression":
+        """Return what an operator of NumPy's makes of arrays and formulas; NumPy would take them apart."""
+        apply = _OPERATORS.get(ufunc.__name__)
+        if apply is not None and method == "__call__" and not options:
+            return apply(*(expression(one) for one in inputs))
+        name = ufunc.__name__
+        hint = f"write recipe_compiler.{name}(...)" if name in FUNCTIONS else "recipe_compiler has functions of its own"
+        raise refusal(f"found numpy.{name} of a formula, which is no number", hint)
+
+    def __xor__(self, other: object) -> "Expression":
+        """Refuse: in Python ^ is no power."""
+        raise refusal("found ^ between formulas, which is no power in Python", "write **")
 
     def __add__(self, other: object) -> "Expression":
         return _sum(self, expression(other))
@@ -134,10 +154,24 @@ def expression(obj: object) -> Expression:
         return Expression(literal(number))
     if isinstance(obj, sympy.Basic | sympy.MatrixBase):
         return Expression(sympy_tree(obj), sympy_names(obj))
+    if isinstance(obj, np.ndarray):
+        return Expression(_of_array(obj))
     if isinstance(obj, complex):
         raise refusal(f"found the complex number {obj}, expected a real one", "formulas are of real numbers")
     kind = type(obj)
     raise refusal(f"found an object of class {kind.__module__}.{kind.__qualname__}, expected a formula")
+
+
+def _of_array(array: NDArray[Any]) -> tree.Tree:
+    """Return an array of numbers as the column, or the matrix, that it is."""
+    if array.ndim == 0:
+        return expression(array.item()).tree
+    if array.ndim > 2 or not 0 < array.size <= MOST_NUMBERS:
+        expected = f"1 to {MOST_NUMBERS} numbers in a vector or matrix"
+        hint = "declare a parameter, and give it the array as a value in the build"
+        raise refusal(f"found an array of shape {array.shape}, expected {expected}", hint)
+    rows = [[entry] for entry in array.tolist()] if array.ndim == 1 else array.tolist()
+    return tree.Explicit(tuple(tuple(expression(entry).tree for entry in row) for row in rows))
 
 
 def tree_of(obj: object, entry: str = "formula", where: Place = PYTHON) -> tree.Tree:
@@ -189,3 +223,11 @@ def _product(left: Expression, operator: str, right: Expression) -> Expression:
 def _comparison(left: Expression, op: str, other: object) -> Expression:
     right = expression(other)
     return Expression(tree.Comparison(op, left.tree, right.tree), merged(left.names, right.names))
+
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "matmul": operator.matmul, "power": operator.pow, "negative": operator.neg, "absolute": operator.abs,
+    "greater": operator.gt, "greater_equal": operator.ge, "less": operator.lt, "less_equal": operator.le,
+}  # fmt: skip
+"""Operators of arrays, by NumPy's names: of an array and a formula they are asked of the array first."""

@@ -22,6 +22,20 @@ MAX_NAME = 63
 MAX_DIGITS = 400
 MAX_DECIMAL_EXPONENT = 400
 MAX_POSITION_DIGITS = 9
+ATTRIBUTES = {
+    "I": "write the inverse inv(M) and matrix products @: p.T @ inv(M) @ p",
+    "inv": "write inv(M)",
+    "dot": "write u.T @ v, or dot(u, v)",
+    "sum": "write sum(v)",
+    "det": "write det(A)",
+    "trace": "write trace(A)",
+    "diff": "write grad(H, theta)",
+    "transpose": "write A.T",
+}
+"""What objects of NumPy and SymPy have, and what formulas write for it."""
+NO_LETTERS = (
+    "positions are numbers; over all of them write sum(v), u.T @ v, trace(A): sum(theta**2) for Sum(theta[i]**2, ...)"
+)
 
 _COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
 _FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
@@ -185,7 +199,8 @@ class _Reader:
                 continue
             name = self.take() if self.token.mark is Mark.NAME else self.token
             if name.text != "T":
-                raise self.error(name, f"found '.{name.text}', expected '.T'", "no other attribute is in the grammar")
+                hint = ATTRIBUTES.get(name.text, "no other attribute is in the grammar")
+                raise self.error(name, f"found '.{name.text}', expected '.T'", hint)
             formula = tree.Transposed(formula, self.at(start))
         return formula
 
@@ -194,7 +209,8 @@ class _Reader:
         while True:
             token = self.take() if self.token.mark is Mark.NUMBER else self.token
             if not token.text.isdigit():
-                raise self.error(token, f"found {_shown(token)}, expected a position 0, 1, 2, ...", "write theta[0]")
+                hint = "write theta[0]" if token.mark is not Mark.NAME else NO_LETTERS
+                raise self.error(token, f"found {_shown(token)}, expected a position 0, 1, 2, ...", hint)
             if len(token.text) > MAX_POSITION_DIGITS:
                 raise self.error(token, f"a position of more than {MAX_POSITION_DIGITS} digits")
             found.append(int(token.text))

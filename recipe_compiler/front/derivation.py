@@ -59,9 +59,9 @@ class Symbols:
                 if not isinstance(item, Function):
                     return self._entry(name, self._shape(name), _positions(at))
                 of = [x for block in item.of for x in self._coordinates(block)]
-                suffix = "".join(f"_{k}" for k in self._ordered(item, _positions(at)))
-                value = sympy.Function(f"{name}{suffix}", real=True)(*of)
-                return sympy.Derivative(value, *(self._leaf(x) for x in by)) if by else value
+                sign, place = _by_kind(item, _positions(at))
+                value = sympy.Function(f"{name}{''.join(f'_{k}' for k in place)}", real=True)(*of)
+                return sign * (sympy.Derivative(value, *(self._leaf(x) for x in by)) if by else value)
             case _:
                 return None
 
@@ -72,13 +72,9 @@ class Symbols:
             known = {_ASSUMPTIONS[kind]: True for kind in kinds if kind in _ASSUMPTIONS}
             return sympy.Symbol(name, real=True, **known)
         rows, cols = (*self._extents(shape), 1)[:2]
-        row, col = (*self._ordered(item, at), 0)[:2]
-        return sympy.MatrixSymbol(name, rows, cols)[row, col]
-
-    def _ordered(self, item: object, at: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the position by which an entry of a symmetric matrix goes: that above the diagonal."""
-        kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
-        return tuple(sorted(at)) if _SYMMETRIC & {*kinds} else at
+        sign, place = _by_kind(item, at)
+        row, col = (*place, 0)[:2]
+        return sign * sympy.MatrixSymbol(name, rows, cols)[row, col]
 
     def _coordinates(self, block: str) -> list[Expr]:
         shape = self._shape(block)
@@ -90,6 +86,19 @@ class Symbols:
 
     def _extents(self, shape: Shape) -> tuple[int, ...]:
         return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape.sizes)
+
+
+def _by_kind(item: object, at: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Return the entry that stands for one of a matrix, and 1, -1 or 0 times which it is.
+
+    Of a symmetric matrix it is that above the diagonal, of a skew one the same with its sign; what is declared zero is.
+    """
+    kinds = {*item.kinds} if isinstance(item, (Parameter, Function)) and len(at) == 2 else set[Kind]()
+    beside, skew = at[:1] != at[1:], Kind.SKEW in kinds
+    if (beside and Kind.DIAGONAL in kinds) or (skew and (not beside or kinds & _SYMMETRIC)):
+        return 0, at
+    ordered = skew or kinds & _SYMMETRIC
+    return (-1 if skew and at[0] > at[-1] else 1), tuple(sorted(at)) if ordered else at
 
 
 def _positions(at: tuple[Any, ...]) -> tuple[int, ...]:
@@ -136,7 +145,8 @@ class Vector:
         -------
         sympy.Matrix
             One row for each coordinate, in the order of the state. A block is a `MatrixSymbol` of its name, a scalar a
-            `Symbol`; entries of symmetric matrices are those above the diagonal.
+            `Symbol`; entries of symmetric and skew matrices are those above the diagonal, with their signs, and what a
+            kind declares zero is 0.
 
         Raises
         ------

@@ -70,7 +70,7 @@ class Dynamics(Document):
         D: object = None,
         Q: object = None,
         parameters: Sequence[object] = (),
-        potential: str = "",
+        potential: object = "",
         assume: Sequence[object] = (),
         claims: Mapping[str, object] | None = None,
         title: str = "",

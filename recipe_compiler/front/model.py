@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.cache import check_once, open_cache
 from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import RunError
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
@@ -126,6 +127,8 @@ class Model:
             "draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "step_size": step_size, "thin": thin,
             "batch_size": batch_size, "lanes": lanes,
         }  # fmt: skip
+        if cores is not None and (type(cores) is not int or cores < 1):
+            raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
         ready = plan(self._run(data, given, allow_code=allow_code))
         kept = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{self.name}.checkpoint", ready.run.facts)
         settings = ready.run.settings

@@ -9,8 +9,9 @@ The memory of the machine.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,6 +84,10 @@ class Plan:
     """None for a run with the full gradient."""
 
 
+WHOLE = ("draws", "warmup", "thin", "chains", "seed", "batch_size")
+"""Settings that are whole numbers."""
+
+
 def settings_of(
     build: Build, given: Mapping[str, object], spelled: Callable[[str], str] = lambda name: name
 ) -> RunSettings:
@@ -94,8 +99,13 @@ def settings_of(
         spelled: how whoever asks spells a name, for the faults.
 
     Raises:
+        RunError: a setting that is not of its kind.
         SpecError: a setting that no run of this build can have.
     """
+    stated = {name: value for name, value in given.items() if value is not None}
+    faults = [fault for name, value in stated.items() for fault in _of_wrong_kind(spelled(name), name, value)]
+    if faults:
+        raise RunError("\n".join(faults))
     if given.get("batch_size") is not None and build.variant == "full":
         found = f"found {spelled('batch_size')}, expected none"
         problem = f"{found}: the variant of this build is full, every step uses all data"
@@ -103,7 +113,24 @@ def settings_of(
     if given.get("lanes") and (why := no_lanes(build.target, build.bit_generator)):
         problem = f"found it for {build.name}: {why}"
         raise SpecError([Fault(build.source.place("target"), spelled("lanes"), problem)])
-    return replace(build.run, **{name: value for name, value in given.items() if value is not None})
+    return replace(build.run, **{name: _plain(value) for name, value in stated.items()})
+
+
+def _of_wrong_kind(says: str, name: str, value: object) -> Iterator[str]:
+    """Yield the fault of a setting that is not of its kind; bounds are those of `check_settings`."""
+    found = f"{says}: found {str(value)[:40]} ({type(value).__name__})"
+    truth = isinstance(value, bool | np.bool_)
+    if name == "lanes" and not truth:
+        yield f"{found}, expected True or False"
+    elif name == "step_size" and (truth or not isinstance(value, Real)):
+        yield f"{found}, expected a positive number"
+    elif name in WHOLE and (truth or not isinstance(value, Integral)):
+        yield f"{found}, expected a whole number"
+
+
+def _plain(value: object) -> object:
+    """Return a number of NumPy's as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def demand_no_code(build: Build, permission: str, *, allowed: bool) -> None:

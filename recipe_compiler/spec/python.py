@@ -103,6 +103,7 @@ def state_target(
 ) -> model.Target:
     """Return the target that `recipe_compiler.Target` states; arguments and errors are those given there."""
     s = Statement()
+    assume, state = s.assumptions(assume), s.blocks(state)
     blocks, fields = s.state(state), s.declared(*data)
     used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume)
     own = {item.name for item in (*blocks, *fields)} | {
@@ -141,7 +142,7 @@ def state_dynamics(
     D: object = None,
     Q: object = None,
     parameters: Sequence[object] = (),
-    potential: str = "",
+    potential: object = "",
     assume: Sequence[object] = (),
     claims: Mapping[str, object] | None = None,
     title: str = "",
@@ -150,6 +151,8 @@ def state_dynamics(
 ) -> model.Dynamics:
     """Return the dynamics that `recipe_compiler.Dynamics` states; arguments and errors are those given there."""
     s = Statement()
+    state, potential = s.blocks(state), s.potential(potential)
+    assume, claims = s.assumptions(assume), s.keys("claims", claims, 'claims={"drift": {theta: ...}}')
     blocks = s.state(state)
     given, draws = dict(claims or {}), _draws(s, claims or {})
     used = s.declared(*parameters, *state, H, D, Q, *assume, *given.values())

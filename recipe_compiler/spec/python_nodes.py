@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import sympy
 
 from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
@@ -19,6 +20,7 @@ from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
 from recipe_compiler.formula.written import written
 from recipe_compiler.spec import yaml_nodes
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.python_hints import in_python
 from recipe_compiler.spec.yaml_nodes import Node, Scalar
 
 PACKAGE = Path(__file__).parents[1]
@@ -78,7 +80,17 @@ class Statement:
         if type(obj).__name__ in ("BlockMatrix", "BlockDiagMatrix"):
             obj = self.faults.catch(lambda: block_rows(obj))
         rows = rows_of(obj)
-        return None if obj is None else self.node(entry, obj if rows is None else rows)
+        whole = obj if rows is None else rows
+        if isinstance(whole, list | tuple):
+            whole = [self._row(entry, row) for row in cast("Sequence[object]", whole)]
+        return None if obj is None else self.node(entry, whole)
+
+    def _row(self, entry: str, row: object) -> object:
+        """Return a row of a block matrix, an array in it being the formula at its place."""
+        if not isinstance(row, list | tuple):
+            return row
+        places = cast("Sequence[object]", row)
+        return [self._scalar(entry, obj) if isinstance(obj, np.ndarray) else obj for obj in places]
 
     def name(self, obj: object) -> str:
         """Return a name, or that which an object declares; a fault is added where it is none."""
@@ -93,6 +105,40 @@ class Statement:
         """Return the names that objects carry, those inside lists and mappings too, each once, in order of use."""
         groups = [group for leaf in _leaves(objects) if (group := _names(leaf)) is not None]
         return self.faults.catch(lambda: merged(*groups)) or ()
+
+    def blocks(self, state: object) -> Sequence[object]:
+        """Return what stands in a list of blocks; one block alone is a list of it."""
+        if isinstance(state, list | tuple | Mapping | set | frozenset | str):
+            return cast("Sequence[object]", state)
+        return (state,)
+
+    def keys(self, entry: str, obj: object, hint: str) -> Mapping[str, object]:
+        """Return keys with values; a fault is added for anything else."""
+        if obj is None or isinstance(obj, Mapping):
+            return cast("Mapping[str, object]", obj or {})
+        self.fault(entry, f"found a {type(obj).__name__}, expected keys with values", hint)
+        return {}
+
+    def assumptions(self, assume: object) -> Sequence[object]:
+        """Return the comparisons of a list, or the one that stands alone; a fault is added for Python's own `==`."""
+        listed = cast("Sequence[object]", assume if isinstance(assume, list | tuple) else (assume,))
+        for k, one in enumerate(listed):
+            if isinstance(one, bool):
+                hint = '== compares two objects in Python: write the assumption as a text, "a == b"'
+                self.fault(f"assume[{k}]", f"found {one}, expected a comparison of formulas", hint)
+        return [one for one in listed if not isinstance(one, bool)]
+
+    def potential(self, obj: object) -> str:
+        """Return the name of the function that a target binds, which is given by itself or by its name."""
+        if obj is None or isinstance(obj, str):
+            return obj or ""
+        functions = [item for item in _names(obj) or () if item.of is not None]
+        if len(functions) == 1:
+            return functions[0].name
+        shown = str(obj)[:40] if _names(obj) is not None else type(obj).__name__
+        hint = 'write U = function("U", of=theta), use U in H, and potential="U"; formulas of U stand in a Target'
+        self.fault("potential", f"found {shown}, expected a declared function or its name", hint)
+        return ""
 
     def state(self, objects: Sequence[object]) -> tuple[Declared, ...]:
         """Return what declares the blocks of a state; a fault is added for what does not."""
@@ -151,7 +197,8 @@ class Statement:
     def raise_faults(self) -> None:
         """Raise everything found, what has no place of its own at the line of the statement."""
         found = self.faults.found
-        self.faults.found = [replace(fault, where=self.where) if fault.where == PYTHON else fault for fault in found]
+        placed = [replace(fault, where=self.where) if fault.where == PYTHON else fault for fault in found]
+        self.faults.found = [in_python(fault) for fault in placed]
         self.faults.finish()
 
     def _text(self, text: str) -> Scalar:

@@ -32,7 +32,7 @@ from recipe_compiler.tensor.terms import (
 from recipe_compiler.tensor.written import written
 
 _MEETING = (
-    "write pieces that agree there, as where(x > 1, 2*x - 1, x**2) does, or minimum, maximum, abs, or a smooth function"
+    "write pieces that agree there, as where(x > 1, 2*x - 1, x**2) does, or minimum, maximum, abs, or a smooth formula"
 )
 
 

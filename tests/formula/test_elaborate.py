@@ -294,3 +294,20 @@ def test_scalar_places_make_transposes_and_matrix_products_plain():
     assert elaborate(parse("inv(x)", "H", WHERE), scope, SCALAR, "H", WHERE) == ex.Power(
         x, ex.Number(Fraction(-1)), SCALAR
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("(r.T @ inv(M) @ r)[0, 0]/2", "r.T @ inv(M) @ r/2"),
+        ("(r.T @ theta)[0]", "r.T @ theta"),
+        ("(M @ r)[1, 0]", "(M @ r)[1]"),
+    ],
+)
+def test_a_product_of_one_entry_may_be_written_with_its_place(typed, text: str, plain: str):
+    assert typed(text) == typed(plain)
+
+
+@pytest.mark.parametrize("text", ["(r.T @ r)[0, 1]", "(r.T @ r)[1]", "norm2(r)[0]", "xi[0]", "(r.T @ r)[0, 0, 0, 0]"])
+def test_other_positions_of_a_scalar_are_faults(typed, text: str):
+    assert "a scalar has no entries" in faults(typed, text)[0].problem

@@ -214,3 +214,19 @@ def test_incomplete_formulas_are_refused(text: str):
 def test_a_name_of_sixty_three_characters_is_the_longest():
     parse("a" * 63, "H", WHERE)
     assert "64" in fault("a" * 64).problem
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("(p.T*M.I*p)[0,0]", "inv(M) and matrix products @"),
+        ("p.dot(p)", "u.T @ v"),
+        ("Sum(p[i]**2, (i, 0, d - 1))", "positions are numbers; over all of them write sum(v)"),
+        ("sum(p[i]**2 for i in range(d))", "positions are numbers"),
+        ("p[x]", "positions are numbers"),
+    ],
+)
+def test_what_numpy_and_sympy_write_is_answered_with_what_formulas_write(text: str, hint: str):
+    with pytest.raises(SpecError) as caught:
+        parse(text, "H", Place("spec.yaml", 1, 1))
+    assert hint in caught.value.faults[0].hint

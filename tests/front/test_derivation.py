@@ -1,5 +1,7 @@
 """What is derived, as SymPy's objects: entry by entry what the second engine computes by itself."""
 
+from collections.abc import Callable
+
 import pytest
 import sympy
 from stated_builds import builds
@@ -95,3 +97,32 @@ def test_equations_are_shown_as_latex() -> None:
     assert "pmatrix" in derived.D._repr_latex_()
     assert derived.drift._repr_latex_().count("$") == 2
     assert len(repr(derived)) < 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "holds"),
+    [
+        ("skew", lambda G: G == -G.T),
+        ("symmetric", lambda G: G == G.T),
+        ("positive semidefinite", lambda G: G == G.T),
+        ("positive definite", lambda G: G == G.T),
+        ("diagonal", lambda G: G.is_diagonal() and not G.is_zero_matrix),
+        (["diagonal", "positive"], lambda G: G.is_diagonal() and not G.is_zero_matrix),
+        (["diagonal", "skew"], lambda G: G.is_zero_matrix),
+        ("real", lambda G: G != G.T and G != -G.T),
+    ],
+)
+@pytest.mark.parametrize("of_state", [False, True])
+def test_kinds_are_kept_in_symbols(
+    kind: str | list[str], holds: Callable[[sympy.Matrix], bool], of_state: bool
+) -> None:
+    theta = rc.vector("theta", "d")
+    shape = {"shape": ("d", "d"), "is_": kind}
+    G = rc.function("G", of=theta, **shape) if of_state else rc.matrix("G", "d", "d", is_=kind)
+    stated = rc.Dynamics(name="g", state=[theta], H=rc.norm2(theta) / 2, D=[[0]], Q=[[G]])
+    entries = stated.derive().Q.to_sympy(d=3)
+    assert holds(entries)
+    drift = stated.derive().drift.to_sympy(d=3).doit()
+    z = sympy.Matrix([sympy.MatrixSymbol("theta", 3, 1)[k, 0] for k in range(3)])
+    Gamma = sympy.Matrix([sum(entries[i, j].diff(z[j]) for j in range(3)) for i in range(3)])
+    assert sympy.expand((drift + entries * z - Gamma).doit()) == sympy.zeros(3, 1)
