@@ -25,7 +25,7 @@ def write_starting_spec(name: str) -> ExitCode:
         raise SpecError([Fault(Place(str(path)), "NAME", problem, hint)]) from None
     try:
         write_whole(path, text.replace("NAME", name).encode())
-    except BaseException:
+    except BaseException:  # an interrupt too: the name that was taken is free again
         path.unlink()
         raise
     say(f"{path}: written; next: recipe check {path}")

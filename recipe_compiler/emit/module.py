@@ -30,7 +30,7 @@ from recipe_compiler.program.lower_infinitesimal_generator import lower_infinite
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program, symbolic_sizes
 
-# fmt: off
+# fmt: off  # words of a table, many to a line
 OWN = frozenset((
     "math", "np", "njit", "gradient", "step", "prepare", "run", "checked_run", "sizes", "seed_streams",
     "eps", "thin", "batch", "batch_size", "row", "kept", "entry", "finite", "clipped", "total", "weight",

@@ -54,7 +54,7 @@ def _answer(request: Json) -> Json:
     try:
         with _timer(request["seconds"]):
             names = run_file(request["file"], request["text"])
-    except BaseException as error:
+    except BaseException as error:  # a user's file may raise anything, SystemExit too; it is reported as its failure
         return {"file": _failure(error)}
     step = names.get(request["step"])
     if not callable(step):
@@ -68,7 +68,7 @@ def _answer(request: Json) -> Json:
             tape.codes.clear()
             found, calls = called_often(call, names, frozenset(request["globals"]))
             cases.append(found | {"calls": calls, "left": _lines_left()})
-        except BaseException as error:
+        except BaseException as error:  # so may its step
             cases.append({"failed": _failure(error)})
             if tape.failed is not None and tape.failed[1].startswith(OVER):
                 return {"cases": cases + cases[-1:] * (len(request["cases"]) - len(cases))}

@@ -144,7 +144,7 @@ class Kept:
         if own is None and not slots:
             try:
                 made = obj.__reduce_ex__(2)
-            except Exception:
+            except Exception:  # of a class of the user's, that may raise anything
                 yield UNSEEN
                 return
             yield self.text(made)
@@ -207,7 +207,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 def is_filled(cell: types.CellType) -> bool:
     """Whether a variable of a closure has a value."""
     try:
-        cell.cell_contents  # noqa: B018
+        cell.cell_contents  # noqa: B018 - it raises where the variable has no value yet
     except ValueError:
         return False
     return True

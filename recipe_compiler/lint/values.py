@@ -105,6 +105,7 @@ class Arithmetic:
         return self.of_ufunc(ufunc, method, inputs, kwargs)
 
 
+# operators of `float` return floats, those of `Arithmetic` nodes: the first base wins, which is what is wanted
 class Exact(Arithmetic, float):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
     """An exact number: a float for whoever compares it, counts with it or prints it."""
 
@@ -137,6 +138,7 @@ class Symbolic(Arithmetic):
     def _is_below(self, other: object) -> bool:
         return not self._is_above(other)
 
+    # `object` promises an answer about every other object; there is none about a number that is not known
     __gt__ = __ge__ = __ne__ = _is_above  # pyright: ignore[reportAssignmentType]
     __lt__ = __le__ = __eq__ = _is_below  # pyright: ignore[reportAssignmentType]
 

@@ -89,7 +89,7 @@ def _call_once(gradient: CodeGradient) -> None:
         returned = gradient.function(out, theta, *gradient.given, *batch)
     except NumbaError as error:
         raise RunError(f"{gradient.call} cannot be compiled by numba: {_first_lines(error)}") from error
-    except Exception as error:
+    except Exception as error:  # the user's own code may raise anything
         raise RunError(f"{gradient.call} raises {type(error).__name__} at theta = {theta[0]:g}: {error}") from error
     left = np.flatnonzero(out == UNWRITTEN)
     if left.size:

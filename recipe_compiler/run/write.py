@@ -41,7 +41,7 @@ def written_whole(path: Path) -> Generator[Path]:
         beside.chmod(0o666 & ~_umask())  # temporary files are made for their owner alone
         beside.replace(place)
         _settle(place.parent)
-    except BaseException as error:
+    except BaseException as error:  # an interrupt too: no half-written file stays
         if beside is not None:
             beside.unlink(missing_ok=True)
         if isinstance(error, OSError):  # what a user knows is the file that was asked for

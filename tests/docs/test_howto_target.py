@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def posterior(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations of intercept and slope by quadrature, noise by its density, not the page's."""
+    """Return means and standard deviations of intercept and slope by quadrature, of the density as cosh."""
     axis = np.linspace(-8.0, 8.0, 641)
     a, b = np.meshgrid(axis, axis, indexing="ij")
     log_p = -(a**2 + b**2) / 20

@@ -111,11 +111,11 @@ def _coefficient(coefficient: Expr, names: dict[Symbol, Any], solver: Any) -> An
     """Return a polynomial of the parameters in Z3's terms, with what is known of their signs; None of anything else."""
     import z3
 
-    parameters = sorted(coefficient.free_symbols, key=str)
-    if not all(isinstance(p, Symbol) for p in parameters):
+    parameters = sorted((p for p in coefficient.free_symbols if isinstance(p, Symbol)), key=str)
+    if len(parameters) < len(coefficient.free_symbols):
         return None
     for p in parameters:
-        if isinstance(p, Symbol) and p not in names:
+        if p not in names:
             names[p] = z3.Real(f"p{len(names)}")
             if p.is_positive:
                 solver.add(names[p] > 0)
@@ -132,6 +132,6 @@ def _coefficient(coefficient: Expr, names: dict[Symbol, Any], solver: Any) -> An
         part: Any = z3.Q(int(number.p), int(number.q))
         for p, e in zip(parameters, exponents, strict=True):
             for _ in range(int(e)):
-                part = part * names[p]  # type: ignore[index]  # z3 has no types of its own
+                part = part * names[p]
         value = value + part
     return value

@@ -211,7 +211,7 @@ def _answer(work: Work[T], first: int, sender: Any, seconds: float, left: float)
         _set_timer(min(seconds, left - time.process_time()))
         try:
             sender.send(_Answer(job(), time.process_time()))
-        except BaseException as error:
+        except BaseException as error:  # the timer's, or any other: a claim that does not end is undecided
             sender.send(_Answer(Unfinished(_named(error)), time.process_time()))
 
 
