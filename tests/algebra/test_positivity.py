@@ -1,4 +1,4 @@
-"""Proofs about scalars: what is true on the domain is shown, what is not never is; facts about kernels are true."""
+"""Proofs about scalars: what is true on the domain is shown, what is not never is; facts of functions hold."""
 
 import math
 import random
@@ -20,7 +20,7 @@ from recipe_compiler.algebra.positivity.polynomial_problem import Problem, probl
 from recipe_compiler.algebra.positivity.premise import Abstraction
 from recipe_compiler.algebra.positivity.prove import coefficients, deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
-from recipe_compiler.algebra.positivity.squares import complement, kernel
+from recipe_compiler.algebra.positivity.squares import complement, null_space
 from recipe_compiler.algebra.positivity.straight_line_program import BALLS, steps
 from recipe_compiler.algebra.scalars.rational_matrices import is_semidefinite
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
@@ -112,7 +112,7 @@ def test_what_does_not_hold_is_never_shown(e: Expr, op: str, region: Region) -> 
     assert scalar(e, op, region) is None
 
 
-KERNELS = [
+TRANSCENDENTALS = [
     exp(x), exp(x * y / 2), exp(x) * exp(x / 3), sqrt(1 + x**2), (2 + y**2) ** sympy.Rational(2, 3), log(2 + x**2),
     log(p) * log(q), sin(x) * cos(x), Abs(x - y), sign(x) * atan(y), erf(x * y), gamma(p), p**x, pi * x, sympy.E * x,
     tanh(x), 1 / (1 + exp(x)), exp(1 / p), sqrt(p / (1 + x**2)), Abs(sin(x)) * exp(-Abs(y)),
@@ -124,7 +124,7 @@ def at_random(problem: Problem, source: random.Random) -> dict[Symbol, float]:
     return {s: abs(source.gauss(0, 2)) + 0.01 if s.is_positive else source.gauss(0, 2) for s in names}
 
 
-@pytest.mark.parametrize("e", KERNELS, ids=str)
+@pytest.mark.parametrize("e", TRANSCENDENTALS, ids=str)
 def test_facts_about_kernels_are_true(e: Expr) -> None:
     """Every premise that proofs are given is checked at random points: a false one could prove anything."""
     found = problem(((e,),), POSITIVE)
@@ -248,7 +248,7 @@ def _width() -> object:
 
 
 def test_the_kernel_of_a_gram_matrix_is_made_rational() -> None:
-    null = kernel(np.array([[1.0, -0.5], [-0.5, 0.25]]) + 1e-12, 1e-6)
+    null = null_space(np.array([[1.0, -0.5], [-0.5, 0.25]]) + 1e-12, 1e-6)
     assert null is not None
     (v,) = null
     assert v[0] / v[1] == fmpq(1, 2)

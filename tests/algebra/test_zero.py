@@ -1,4 +1,4 @@
-"""The normal form: true identities in its kernels vanish, false ones never do."""
+"""The normal form: true identities in its transcendentals vanish, false ones never do."""
 
 import pytest
 import sympy

@@ -32,7 +32,7 @@ def _loaded() -> ModuleType:
 
 redteam = _loaded()
 NOT_SEEN = {"sqrt(3 + 2 sqrt 2) - 1 - sqrt 2", "atan x + atan 1/x - pi/2"}
-"""True identities between kernels of which the normal form knows no relation."""
+"""True identities between transcendentals of which the normal form knows no relation."""
 
 x, y = symbols("x y", real=True)
 p, q = symbols("p q", positive=True)

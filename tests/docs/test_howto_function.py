@@ -33,33 +33,33 @@ def test_only_the_files_of_the_page_are_touched(house: Any) -> None:
 
 
 def test_a_missing_row_is_named_and_nothing_is_proved(house: Any) -> None:
-    first, meaning, kernel, _ = house.added
+    first, meaning, scalar, _ = house.added
     house.put(first)
     said = house.run("recipe check dynamics.yaml")
     assert "slow_growth: undecided" in said
     assert "arsinh of 1 arguments is not known to the second engine" in said
     assert "arsinh(theta) has a value: the second engine's table lacks arsinh" in said
     house.put(meaning)
-    house.put(kernel)
+    house.put(scalar)
     house.run("recipe check --certificate proof.json dynamics.yaml")
     assert "UnreadError: arsinh(theta)" in house.run("recheck proof.json")
 
 
 def test_a_wrong_derivative_in_one_table_proves_nothing(house: Any) -> None:
-    first, meaning, kernel, _ = house.added
+    first, meaning, scalar, _ = house.added
     house.put(first, first["code"].replace("1/sqrt(1 + x**2)", "1/(1 + x**2)"))
     house.put(meaning)
-    house.put(kernel)
+    house.put(scalar)
     said = house.run("recipe check dynamics.yaml")
     assert "slow_growth: refuted" in said
     assert "the engines disagree on the residual" in said
 
 
 def test_a_wrong_name_of_what_is_emitted_is_read_back(house: Any) -> None:
-    first, meaning, kernel, _ = house.added
+    first, meaning, scalar, _ = house.added
     house.put(first, first["code"].replace("math.asinh", "math.sinh"))
     house.put(meaning)
-    house.put(kernel)
+    house.put(scalar)
     said = house.run("recipe compile -o out build.yaml")
     assert "the emitted text was read back and differs from its Program" in said
     assert not (house.at / "out" / "slow_growth_plane.py").exists()

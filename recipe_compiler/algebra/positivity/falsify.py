@@ -18,7 +18,7 @@ from sympy import Expr
 from recipe_compiler.algebra.positivity.boxes import bounds_of
 from recipe_compiler.algebra.positivity.region import Region, satisfies
 from recipe_compiler.algebra.positivity.straight_line_program import Arithmetic, Steps, steps
-from recipe_compiler.algebra.scalars.elementwise import KERNELS, with_arrays
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, with_arrays
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
@@ -82,7 +82,7 @@ def _float_power(base: Any, exponent: Any, rational: sympy.Rational | None) -> A
 FLOATS = Arithmetic(
     lambda p, q: p / q,
     _float_power,
-    {**{kernel.name: with_arrays(kernel) for kernel in KERNELS.values()}, "Cell": np.sign},
+    {**{row.name: with_arrays(row) for row in SCALAR_FUNCTIONS.values()}, "Cell": np.sign},
     lambda: np.pi,
 )
 """Arrays of floats; what is undefined is nan."""

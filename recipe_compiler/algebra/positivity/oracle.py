@@ -1,7 +1,7 @@
 """Polynomial inequalities by Z3: a trusted program without a checkable proof, asked under a deterministic limit.
 
-Kernels are real variables with true facts about them, so that "no solution" of the negation proves. A solution may not
-be one of the original (a free kernel), and refutes nothing. Z3 is imported when it is first asked.
+Transcendentals are real variables with true facts about them, so that "no solution" of the negation proves. A solution
+may not be one of the original (a free transcendental), and refutes nothing. Z3 is imported when it is first asked.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Scalars as quotients of polynomials in kernels (exp, roots, sine, absolute values), with true facts about these.
+"""Scalars as quotients of polynomials in transcendentals (exp, roots, sine, |u|), with true facts about these.
 
-Facts hold wherever the scalar is defined: r = b**(1/n) has r >= 0 and r**n = b; E = exp(t) has E > 0, E >= 1 + t and
-E (1 - t) <= 1; sin**2 + cos**2 = 1; |u|**2 = u**2, |u| >= 0; s = sign u has s**3 = s, s**2 u = u, s u >= 0. An
-unknown function is free. A free kernel stands for more than it may be: what is shown of it is true, what is not says
+Facts hold wherever the scalar is defined: r = b**(1/n) has r >= 0 and r**n = b; E = exp(t) has E > 0, E >= 1 + t and E
+(1 - t) <= 1; sin**2 + cos**2 = 1; |u|**2 = u**2, |u| >= 0; s = sign u has s**3 = s, s**2 u = u, s u >= 0. An unknown
+function is free. A free transcendental stands for more than it may be: what is shown of it is true, what is not says
 nothing.
 """
 
@@ -18,7 +18,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.signs import Signs, by_terms
 from recipe_compiler.algebra.scalars import quotients
-from recipe_compiler.algebra.scalars.elementwise import KERNELS
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
 from recipe_compiler.algebra.scalars.quotient_reader import Head, QuotientReader, head
 from recipe_compiler.algebra.scalars.quotients import Quotient
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument, exponent, exponent_parts
@@ -75,9 +75,9 @@ class Reading:
         return g
 
     def _function(self, e: Expr) -> Quotient:
-        kernel = KERNELS.get(type(e))
-        if kernel is not None and kernel.bound is not None:
-            return self._bounded(e, kernel.bound)
+        row = SCALAR_FUNCTIONS.get(type(e))
+        if row is not None and row.bound is not None:
+            return self._bounded(e, row.bound)
         if isinstance(e, sympy.gamma):
             return self._generator(("gamma", self.reader.name(argument(e))), e, ">")[0]  # of a positive argument
         return self._opaque(e)
@@ -93,7 +93,7 @@ class Reading:
         return self.reader.product([self._power(base, *part) for part in exponent_parts(whole)])
 
     def _generator(self, key: object, name: Expr, op: str = "") -> tuple[Quotient, bool]:
-        """Return the generator of a kernel with a sign, and whether it is new."""
+        """Return the generator of a transcendental with a sign, and whether it is new."""
         g, new = quotients.generator(key, self.ring)
         if new:
             self.names.append(name)

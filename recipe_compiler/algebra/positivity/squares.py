@@ -1,8 +1,8 @@
 """Sums of squares with an exact certificate: `v.T M v = sum_g g * w_g.T Q_g w_g`, every Q_g positive semidefinite.
 
 A numerical solver proposes, exact arithmetic disposes: its Gram matrices are rounded, projected onto the linear system
-exactly, and checked. Where they have no interior, the near-kernel is made rational and divided out (facial reduction),
-and the smaller system is tried again.
+exactly, and checked. Where they have no interior, what they send close to 0 is made rational and divided out (facial
+reduction), and the smaller system is tried again.
 """
 
 from collections.abc import Iterator
@@ -49,10 +49,10 @@ def exact(found: System, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     return None
 
 
-def kernel(near: np.ndarray, tolerance: float, largest: int = 24) -> list[list[fmpq]] | None:
-    """Return simple rational vectors that span the near-kernel of a matrix; None if it is none, or has no simple ones.
+def null_space(near: np.ndarray, tolerance: float, largest: int = 24) -> list[list[fmpq]] | None:
+    """Return simple rational vectors that span what a matrix sends close to 0; None without any, or simple ones.
 
-    The reduced echelon form of the near-kernel has simple entries where the exact one has.
+    The reduced echelon form of them has simple entries where the exact one has.
     """
     if not len(near):
         return None
@@ -208,10 +208,10 @@ def _with(problem: Problem, multipliers: tuple[fmpq_mpoly, ...]) -> Squares | No
 
 
 def _smaller(problem: Problem, found: System, near: list[np.ndarray], tolerance: float) -> System | None:
-    """Return the system on the face that the near-kernels leave; None if they are none."""
+    """Return the system on the face that these null spaces leave; None if there are none."""
     bases: list[tuple[Element, ...]] = []
     for basis, gram in zip(found.bases, near, strict=True):
-        null = kernel(gram, tolerance)
+        null = null_space(gram, tolerance)
         bases.append(basis if null is None else tuple(_combined(basis, row) for row in complement(null)))
     if tuple(bases) == found.bases:
         return None

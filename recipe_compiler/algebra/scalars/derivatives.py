@@ -11,7 +11,7 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
@@ -20,7 +20,7 @@ REMEMBERED = 2**16
 
 ZERO = sympy.Integer(0)
 
-_OF_ONE_ARGUMENT = tuple(kernel.of for kernel in KERNELS.values() if kernel.corner is Corner.NONE)
+_OF_ONE_ARGUMENT = tuple(row.of for row in SCALAR_FUNCTIONS.values() if row.corner is Corner.NONE)
 """Smooth functions whose derivative SymPy states by `fdiff`."""
 
 

@@ -1,8 +1,8 @@
 """What the second engine knows of the elementwise functions: their meaning as SymPy scalars, domains, signs and balls.
 
-Stated apart from the first engine's table, `formula/elementwise.py`, from which nothing is taken: that the two agree
-is what the identities show. `FUNCTIONS` are those of the language; `KERNELS` are SymPy's functions that they come to,
-softplus being a logarithm and an exponential. `docs/howto_function.md` adds one.
+Stated apart from the first engine's table, `formula/elementwise.py`, from which nothing is taken: that the two agree is
+what the identities show. `FUNCTIONS` are those of the language; `SCALAR_FUNCTIONS` are SymPy's functions that they come
+to, softplus being a logarithm and an exponential. `docs/howto_function.md` adds one.
 """
 
 import math
@@ -67,7 +67,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kernel:
+class ScalarFunction:
     """A function of SymPy of one argument. `sympy.diff` knows its derivative."""
 
     of: type[Any]
@@ -179,41 +179,43 @@ def _tan(x: Expr) -> Expr:
 
 
 _0, _1 = Fraction(0), Fraction(1)
-_KERNELS = (
-    Kernel(of=sympy.exp, needs=EVERYWHERE, ball=arb.exp, floats="exp", exact={_0: _1}),
-    Kernel(of=sympy.log, needs=POSITIVE, ball=_log_ball, floats="log", exact={_1: _0}),
-    Kernel(of=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, floats="absolute"),
-    Kernel(of=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, floats="sign", bound=_1),
-    Kernel(of=sympy.sin, needs=EVERYWHERE, ball=arb.sin, floats="sin", exact={_0: _0}),
-    Kernel(of=sympy.cos, needs=EVERYWHERE, ball=arb.cos, floats="cos", exact={_0: _1}),
-    Kernel(of=sympy.tan, needs=(Need("!=", cosine=True),), ball=arb.tan, floats="tan", exact={_0: _0}, elementary=_tan),
-    Kernel(of=sympy.sinh, needs=EVERYWHERE, ball=arb.sinh, floats="sinh", exact={_0: _0}, elementary=_sinh),
-    Kernel(of=sympy.cosh, needs=EVERYWHERE, ball=arb.cosh, floats="cosh", exact={_0: _1}, elementary=_cosh),
-    Kernel(of=sympy.tanh, needs=EVERYWHERE, ball=arb.tanh, floats="tanh", exact={_0: _0}, elementary=_tanh),
-    Kernel(  # pi/2 < 11/7
+_SCALAR_FUNCTIONS = (
+    ScalarFunction(of=sympy.exp, needs=EVERYWHERE, ball=arb.exp, floats="exp", exact={_0: _1}),
+    ScalarFunction(of=sympy.log, needs=POSITIVE, ball=_log_ball, floats="log", exact={_1: _0}),
+    ScalarFunction(of=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, floats="absolute"),
+    ScalarFunction(of=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, floats="sign", bound=_1),
+    ScalarFunction(of=sympy.sin, needs=EVERYWHERE, ball=arb.sin, floats="sin", exact={_0: _0}),
+    ScalarFunction(of=sympy.cos, needs=EVERYWHERE, ball=arb.cos, floats="cos", exact={_0: _1}),
+    ScalarFunction(
+        of=sympy.tan, needs=(Need("!=", cosine=True),), ball=arb.tan, floats="tan", exact={_0: _0}, elementary=_tan
+    ),
+    ScalarFunction(of=sympy.sinh, needs=EVERYWHERE, ball=arb.sinh, floats="sinh", exact={_0: _0}, elementary=_sinh),
+    ScalarFunction(of=sympy.cosh, needs=EVERYWHERE, ball=arb.cosh, floats="cosh", exact={_0: _1}, elementary=_cosh),
+    ScalarFunction(of=sympy.tanh, needs=EVERYWHERE, ball=arb.tanh, floats="tanh", exact={_0: _0}, elementary=_tanh),
+    ScalarFunction(  # pi/2 < 11/7
         of=sympy.atan, needs=EVERYWHERE, ball=arb.atan, floats="arctan", exact={_0: _0}, bound=Fraction(11, 7)
     ),
-    Kernel(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, floats="arcsinh", exact={_0: _0}),
-    Kernel(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
-    Kernel(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
-    Kernel(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),
+    ScalarFunction(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, floats="arcsinh", exact={_0: _0}),
+    ScalarFunction(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
+    ScalarFunction(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
+    ScalarFunction(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),
 )  # of SymPy
 
-KERNELS: Mapping[type[Any], Kernel] = {kernel.of: kernel for kernel in _KERNELS}
-BALLS = {kernel.name: kernel.ball for kernel in _KERNELS if kernel.ball is not None}
-SMOOTH = tuple(kernel.of for kernel in _KERNELS if not kernel.needs and kernel.corner is Corner.NONE)
+SCALAR_FUNCTIONS: Mapping[type[Any], ScalarFunction] = {row.of: row for row in _SCALAR_FUNCTIONS}
+BALLS = {row.name: row.ball for row in _SCALAR_FUNCTIONS if row.ball is not None}
+SMOOTH = tuple(row.of for row in _SCALAR_FUNCTIONS if not row.needs and row.corner is Corner.NONE)
 """Functions with all derivatives at every real number."""
 
 
-def with_arrays(kernel: Kernel) -> Callable[[Any], Any]:
+def with_arrays(row: ScalarFunction) -> Callable[[Any], Any]:
     """Return a function of arrays of floats, nan where it has no value."""
     import numpy as np
 
-    if not isinstance(kernel.floats, str):
-        return kernel.floats
-    if not kernel.floats.startswith("math."):
-        return getattr(np, kernel.floats)
-    f = getattr(math, kernel.floats.removeprefix("math."))
+    if not isinstance(row.floats, str):
+        return row.floats
+    if not row.floats.startswith("math."):
+        return getattr(np, row.floats)
+    f = getattr(math, row.floats.removeprefix("math."))
 
     def value(x: float) -> float:
         try:

@@ -11,7 +11,7 @@ from flint import arb, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.scalars.elementwise import KERNELS, Kernel
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, ScalarFunction
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs
 from recipe_compiler.algebra.scalars.transcendentals import argument
@@ -107,10 +107,10 @@ def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) 
         case _ if e is sympy.E:
             return arb(1).exp()
         case _:
-            kernel = KERNELS.get(type(e))
-            if kernel is None or kernel.ball is None:
+            row = SCALAR_FUNCTIONS.get(type(e))
+            if row is None or row.ball is None:
                 raise NoValueError(f"{type(e).__name__} has no exact value")
-            return _function(kernel, kernel.ball, _value(argument(e), leaf, known))
+            return _function(row, row.ball, _value(argument(e), leaf, known))
 
 
 def ball(value: Value) -> arb:
@@ -201,9 +201,9 @@ def _polygamma(order: Value, x: Value) -> Value:
     return _checked(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
 
 
-def _function(kernel: Kernel, f: Callable[[arb], arb], x: Value) -> Value:
-    if isinstance(x, Fraction) and x in kernel.exact:
-        return kernel.exact[x]
-    if not all(need.cosine or is_certainly(x + need.offset, 1 if need.op == ">" else 0) for need in kernel.needs):
-        raise NoValueError(f"{kernel.name} of a number that is not positive")
+def _function(row: ScalarFunction, f: Callable[[arb], arb], x: Value) -> Value:
+    if isinstance(x, Fraction) and x in row.exact:
+        return row.exact[x]
+    if not all(need.cosine or is_certainly(x + need.offset, 1 if need.op == ">" else 0) for need in row.needs):
+        raise NoValueError(f"{row.name} of a number that is not positive")
     return _checked(f(ball(x)))

@@ -91,7 +91,7 @@ class QuotientReader:
 
         Raises:
             NoNormalFormError: not real, not defined, too large, or of a kind that there is no rule for.
-            RingFullError: more kernels than there is room for.
+            RingFullError: more transcendentals than there is room for.
         """
         found = self.known.get(e)
         if found is None:
@@ -125,7 +125,7 @@ class QuotientReader:
 
 
 def with_room(read: Callable[[int], T], first: int, largest: int) -> T:
-    """Return what is read in the first ring, each four times as large as the last, that has room for its kernels.
+    """Return what is read in the first ring with room for its transcendentals, each four times as large as the last.
 
     Raises:
         NoNormalFormError: the largest has not.
@@ -136,4 +136,4 @@ def with_room(read: Callable[[int], T], first: int, largest: int) -> T:
             return read(room)
         except RingFullError:
             room *= 4
-    raise NoNormalFormError(f"more than {largest} kernels")
+    raise NoNormalFormError(f"more than {largest} transcendentals")

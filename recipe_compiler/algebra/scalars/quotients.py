@@ -1,4 +1,4 @@
-"""Quotients of polynomials over the rationals with factored denominators, in a ring that is filled as kernels come.
+"""Quotients of polynomials over the rationals with factored denominators, in a ring that grows with them.
 
 Denominators stay lists of factors with exponents: a common denominator is formed once per sum, never by the product of
 all denominators, which is what makes residuals with dense metrics tractable.
@@ -18,7 +18,7 @@ LARGEST_PRODUCT = 4_000_000
 
 
 class RingFullError(Exception):
-    """More kernels than the ring has room for: start again with a larger one."""
+    """More transcendentals than the ring has room for: start again with a larger one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Ring:
 
 
 def ring(room: int) -> Ring:
-    """Return an empty ring with room for so many kernels."""
+    """Return an empty ring with room for so many transcendentals."""
     return Ring(fmpq_mpoly_ctx.get([f"g{i}" for i in range(room)], Ordering.degrevlex), room)
 
 
@@ -66,7 +66,7 @@ def key(a: Quotient) -> tuple[object, ...]:
 
 
 def generator(key: object, of: Ring) -> tuple[Quotient, bool]:
-    """Return the generator of a kernel, and whether it is new."""
+    """Return the generator of a transcendental, and whether it is new."""
     new = key not in of.numbers
     if new:
         if len(of.numbers) == of.room:

@@ -1,4 +1,4 @@
-"""What a scalar expression is rational in: its kernels, and the true relations among them.
+"""What a scalar expression is rational in, its transcendentals, and the true relations among them.
 
 Everything that is not a sum, product or integer power becomes a generator of a polynomial ring: symbols, undefined
 functions and their derivatives, exp, log, roots, signs, sine and cosine. Relations used are true wherever both sides
@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.scalars.elementwise import KERNELS
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
 
 FORBIDDEN = (
     sympy.nan,
@@ -27,7 +27,7 @@ FORBIDDEN = (
 """Values that no real, defined expression contains."""
 
 FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
-_REWRITTEN = {kernel.of: kernel.elementary for kernel in KERNELS.values() if kernel.elementary is not None}
+_REWRITTEN = {row.of: row.elementary for row in SCALAR_FUNCTIONS.values() if row.elementary is not None}
 
 
 def subexpressions(e: Expr) -> Iterator[sympy.Basic]:

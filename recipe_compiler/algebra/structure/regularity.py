@@ -10,7 +10,7 @@ from typing import cast
 import sympy
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
@@ -125,7 +125,7 @@ class Smoothness(Enum):
 
 
 _MAY_JUMP = (
-    *(kernel.of for kernel in KERNELS.values() if kernel.needs or kernel.corner is Corner.JUMP),
+    *(row.of for row in SCALAR_FUNCTIONS.values() if row.needs or row.corner is Corner.JUMP),
     Cell,
     sympy.polygamma,
 )
@@ -152,10 +152,10 @@ def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
         if x not in node.free_symbols:
             continue
         match node:
-            case _ if type(node) in KERNELS:
-                kernel, inner = KERNELS[type(node)], argument(cast(Expr, node))
-                yield from (need.of(inner) for need in kernel.needs)
-                yield from [] if kernel.corner is Corner.NONE else [inner]
+            case _ if type(node) in SCALAR_FUNCTIONS:
+                row, inner = SCALAR_FUNCTIONS[type(node)], argument(cast(Expr, node))
+                yield from (need.of(inner) for need in row.needs)
+                yield from [] if row.corner is Corner.NONE else [inner]
             case Cell():
                 yield argument(node)
             case sympy.polygamma():

@@ -7,7 +7,7 @@ from recipe_compiler.algebra.scalars.quotients import Quotient, Ring
 
 MOST_ANGLES = 4
 LARGEST_MULTIPLE = 16
-"""Sums of more angles, and larger multiples, are kernels of their own."""
+"""Sums of more angles, and larger multiples, are transcendentals of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Is a scalar expression identically zero? Exact: the normal form over its kernels, never a simplifier."""
+"""Is a scalar expression identically zero? Exact: the normal form over its transcendentals, never a simplifier."""
 
 import math
 from fractions import Fraction
@@ -32,8 +32,8 @@ def is_zero(e: Expr) -> bool:
 
     True proves that the expression vanishes wherever it is real and defined, for all values of its symbols and all its
     undefined functions, with two exceptions: on the zeros of the arguments of `sign`, of moduli and comparisons (the
-    kinks), nothing is said; and where the argument of a root or logarithm is zero. False proves nothing: kernels may
-    depend on each other in ways the normal form does not know.
+    kinks), nothing is said; and where the argument of a root or logarithm is zero. False proves nothing:
+    transcendentals may depend on each other in ways the normal form does not know.
 
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.
@@ -123,7 +123,7 @@ class _Reading:
         return angles.total(multiples, self.ring)
 
     def _function(self, e: Expr) -> Quotient:
-        """Return a function that is a kernel of its own, by the values of its arguments; gamma at a reduced one."""
+        """Return a function that is its own transcendental, by the values of its arguments; gamma at a reduced one."""
         if isinstance(e, sympy.gamma):
             shift, rest = argument(e).as_coeff_Add(rational=True)
             n = int(sympy.floor(shift))

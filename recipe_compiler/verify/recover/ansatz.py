@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.scalars.elementwise import KERNELS, Corner
+from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.verify.recover.polynomials import Polynomial, Reader, TooLargeError, add, multiply, scaled
@@ -19,7 +19,7 @@ from recipe_compiler.verify.recover.solve import Entry, Indeterminates, Solution
 from recipe_compiler.verify.recover.to_formula import multiple
 
 MOST_FACTORS = 8
-"""So many kernels are used, those of the drift first."""
+"""So many transcendentals are used, those of the drift first."""
 
 LARGEST_DEGREE = 5
 MOST = 300
@@ -30,7 +30,7 @@ Unknown = tuple[int, int, Expr]
 
 
 def multipliers(at: Fields) -> tuple[list[Expr], list[Expr]]:
-    """Return the kernels of the equations, and the products of two of them."""
+    """Return the transcendentals of the equations, and the products of two of them."""
     state = set(at.z)
     found: dict[Expr, None] = {}
     for e in (*at.W, *at.g):
@@ -47,7 +47,7 @@ def _kernels(node: Expr) -> Iterator[Expr]:
             yield from (sympy.sin(node.args[0]), sympy.cos(node.args[0]))
         case AppliedUndef():
             yield node
-        case _ if type(node) in KERNELS and KERNELS[type(node)].corner is Corner.NONE:
+        case _ if type(node) in SCALAR_FUNCTIONS and SCALAR_FUNCTIONS[type(node)].corner is Corner.NONE:
             yield node
         case sympy.Pow() if not node.exp.is_Integer or node.exp < 0:
             yield node
@@ -81,11 +81,11 @@ def _stages(at: Fields) -> Iterator[tuple[list[Unknown], str]]:
         for own in range(1, degree + 1) if single else ():
             yield (
                 plain + _unknowns(at, own, single),
-                f"polynomials of degree {degree}, those of degree {own} by kernels",
+                f"polynomials of degree {degree}, those of degree {own} by transcendentals",
             )
     for own in range(2) if double else ():
         makers = [sympy.Integer(1), *single, *double]
-        yield _unknowns(at, own, makers), f"polynomials of degree {own} by products of kernels"
+        yield _unknowns(at, own, makers), f"polynomials of degree {own} by products of transcendentals"
 
 
 def _unknowns(at: Fields, degree: int, makers: Sequence[Expr]) -> list[Unknown]:

@@ -8,7 +8,7 @@ import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, KERNELS
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, SCALAR_FUNCTIONS
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, positions
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Function
@@ -26,7 +26,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.verify.recover.to_formula import raised, scaled, times, total
 
-_NAMES: Mapping[object, str] = {row.scalar: name for name, row in FUNCTIONS.items() if row.scalar in KERNELS}
+_NAMES: Mapping[object, str] = {row.scalar: name for name, row in FUNCTIONS.items() if row.scalar in SCALAR_FUNCTIONS}
 """Functions of SymPy that are one of the language."""
 
 

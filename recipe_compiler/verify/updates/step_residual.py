@@ -55,7 +55,7 @@ def limit_drift(moments: StepMoments) -> tuple[Expr, ...]:
     Raises:
         NotAStepError: a part below eps^1 is not shown to vanish.
         expansion.NoExpansionError: as for `by_powers`.
-        kernels.NoNormalFormError: as for `algebra.zero.is_zero`.
+        NoNormalFormError: as for `algebra.zero.is_zero`.
     """
     parts = by_powers(moments, ONE)
     for power, part in parts.items():
