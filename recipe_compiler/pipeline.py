@@ -30,7 +30,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
-from recipe_compiler.readback.limited import Reading, read_all
+from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.readback.readback import readings, shipped_readings
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, load_data

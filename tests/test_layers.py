@@ -236,7 +236,7 @@ def test_the_entry_points_of_code_are_in_use() -> None:
         ("formula/show.py", "from recipe_compiler.tensor.terms import Tensor"),
         ("tensor/terms.py", "def f():\n    from recipe_compiler.algebra.zero.zero import zero"),
         ("verify/core/sizes.py", "from recipe_compiler.verify.equation import d_psd"),
-        ("verify/infinity/line.py", "from recipe_compiler.verify.claims import DYNAMICS"),
+        ("verify/infinity/diffusions_on_line.py", "from recipe_compiler.verify.claims import DYNAMICS"),
         ("algebra/zero/zero.py", "from recipe_compiler.algebra.positivity.prove import proved"),
         ("derive/recipe.py", "import recipe_compiler.pipeline"),
         ("spec/load.py", "from recipe_compiler import Dynamics"),

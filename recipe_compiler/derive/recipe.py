@@ -13,7 +13,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.opened import opened
+from recipe_compiler.tensor.expand_factors import opened
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 Vector = tuple[Tensor, ...]

@@ -2,8 +2,8 @@
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.formula.tidy import zero
 
 Matrix = tuple[tuple[Formula, ...], ...]
 """A matrix over z, block by block: place (a, b) has the shape size(a) x size(b)."""

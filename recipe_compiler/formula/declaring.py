@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 
 from recipe_compiler.formula import tree
-from recipe_compiler.formula.declared import PYTHON, REAL, Declared, checked_name, checked_size, merged, refusal
+from recipe_compiler.formula.python_declaration import (
+    PYTHON,
+    REAL,
+    Declared,
+    checked_name,
+    checked_size,
+    merged,
+    refusal,
+)
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.formula.symbolic import Expression, expression, tree_of
 from recipe_compiler.formula.syntax import parse

@@ -7,14 +7,6 @@ from recipe_compiler.errors import ModelError, Place, SpecError
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.bounds import check_bounds
-from recipe_compiler.formula.calls import (
-    ARITY,
-    apply_calculus,
-    apply_function,
-    gradient_estimate,
-    normal_draw,
-    updated_block,
-)
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_open, is_scalar
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
@@ -31,6 +23,14 @@ from recipe_compiler.formula.products import Factor, join_factors, raise_power, 
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.spelled_cases import JOINTS
 from recipe_compiler.formula.spellings import spelled_out
+from recipe_compiler.formula.type_calls import (
+    ARITY,
+    apply_calculus,
+    apply_function,
+    gradient_estimate,
+    normal_draw,
+    updated_block,
+)
 
 __all__ = ["Scope", "elaborate", "elaborate_condition"]
 

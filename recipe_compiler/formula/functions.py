@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recipe_compiler.formula import tree
-from recipe_compiler.formula.declared import merged
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
+from recipe_compiler.formula.python_declaration import merged
 from recipe_compiler.formula.symbolic import Expression, expression
 
 

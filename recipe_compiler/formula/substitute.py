@@ -8,8 +8,8 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.context import product_size
 from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.formula.tidy import tidy
 
 MAX_WEIGHT = 200_000
 """Nodes of a formula after substitution, shared ones counted as often as they occur."""

@@ -17,14 +17,14 @@ from recipe_compiler.errors import DocumentError, Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.declaration import Block, Declarations, Function
-from recipe_compiler.formula.declared import PYTHON, Declared, exact, literal, merged, refusal
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.latex import latex
+from recipe_compiler.formula.python_declaration import PYTHON, Declared, exact, literal, merged, refusal
 from recipe_compiler.formula.sympy_names import sympy_names
 from recipe_compiler.formula.sympy_tree import sympy_tree
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.written import written
+from recipe_compiler.formula.tree_text import written
 
 MOST_NUMBERS = 1000
 """Numbers of an array that stands in a formula."""

@@ -5,7 +5,7 @@ from typing import Any
 import sympy
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.formula.declared import Declared, checked_name, merged, refusal
+from recipe_compiler.formula.python_declaration import Declared, checked_name, merged, refusal
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 
 Object = Any

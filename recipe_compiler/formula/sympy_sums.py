@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
-from recipe_compiler.formula.declared import refusal
+from recipe_compiler.formula.python_declaration import refusal
 from recipe_compiler.formula.spelled_numbers import call
 from recipe_compiler.formula.sympy_names import Object
 from recipe_compiler.formula.tree import Tree

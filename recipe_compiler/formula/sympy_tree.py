@@ -16,8 +16,8 @@ from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import MAX_DEPTH
-from recipe_compiler.formula.declared import checked_name, literal, refusal
 from recipe_compiler.formula.names import LANGUAGE, WRITE_INSTEAD
+from recipe_compiler.formula.python_declaration import checked_name, literal, refusal
 from recipe_compiler.formula.spellings import SPELLED
 from recipe_compiler.formula.sympy_names import Object, block_name, entry_positions, is_one_by_one
 from recipe_compiler.formula.sympy_sums import contracted

@@ -18,10 +18,10 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.answer import Trace
 from recipe_compiler.lint.bind_arguments import STATE, Ask
-from recipe_compiler.lint.defined import is_symmetric, needed
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.moments import Moments, moments_of
 from recipe_compiler.lint.series import Meaning
+from recipe_compiler.lint.step_definedness import is_symmetric, needed
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject

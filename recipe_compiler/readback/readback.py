@@ -26,11 +26,11 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
+from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
 from recipe_compiler.readback.interpreter import Reader, parsed
-from recipe_compiler.readback.limited import Reading
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
 from recipe_compiler.readback.run_loop import check_iteration

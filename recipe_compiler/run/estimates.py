@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.formula.tidy import zero
+from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.initial import starts_of

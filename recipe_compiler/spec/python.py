@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from recipe_compiler.errors import Fault, ModelError
-from recipe_compiler.formula.declared import Declared
+from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import around

@@ -14,10 +14,10 @@ import numpy as np
 import sympy
 
 from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
-from recipe_compiler.formula.declared import PYTHON, REAL, Declared, exact, merged
+from recipe_compiler.formula.python_declaration import PYTHON, REAL, Declared, exact, merged
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
-from recipe_compiler.formula.written import written
+from recipe_compiler.formula.tree_text import written
 from recipe_compiler.spec import yaml_nodes
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.python_hints import in_python

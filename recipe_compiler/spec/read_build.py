@@ -8,8 +8,8 @@ from pathlib import Path
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
+from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.bind import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
     Rows,

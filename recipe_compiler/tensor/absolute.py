@@ -7,8 +7,8 @@ and p the parity of a + c. At x = 0 it is zero or not defined, unless a = b = 0:
 from collections.abc import Iterable
 from fractions import Fraction
 
-from recipe_compiler.tensor.arithmetic import Arithmetic
 from recipe_compiler.tensor.atoms import Factor, indices
+from recipe_compiler.tensor.calculus_protocol import Arithmetic
 from recipe_compiler.tensor.powers import content
 from recipe_compiler.tensor.terms import Applied, Atom, Tensor, Term
 

@@ -12,8 +12,8 @@ from itertools import product
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.arithmetic import as_number, constant
 from recipe_compiler.tensor.atoms import ONE, indices
+from recipe_compiler.tensor.calculus_protocol import as_number, constant
 from recipe_compiler.tensor.canonical import collect
 from recipe_compiler.tensor.derivative import term_derivative
 from recipe_compiler.tensor.functions import applied

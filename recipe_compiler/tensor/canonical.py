@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.tensor.arithmetic import Arithmetic
 from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
+from recipe_compiler.tensor.calculus_protocol import Arithmetic
 from recipe_compiler.tensor.order import sorted_factors, sorted_indices, spell_factors, spell_slot
 from recipe_compiler.tensor.products import Product, oriented, rebuilt, simplified
 from recipe_compiler.tensor.rules import Rules

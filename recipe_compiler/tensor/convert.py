@@ -31,8 +31,8 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.tensor.arithmetic import as_number, meaningless
 from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.calculus_protocol import as_number, meaningless
 from recipe_compiler.tensor.inverses import grid_indices
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.signs import is_nonnegative

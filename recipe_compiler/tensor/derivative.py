@@ -6,10 +6,11 @@ Scalar functions have the slopes of their rows in `formula.elementwise`.
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
-from recipe_compiler.tensor.meeting import step_between
+from recipe_compiler.tensor.branch_continuity import step_between
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.show import write
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import (
@@ -29,7 +30,6 @@ from recipe_compiler.tensor.terms import (
     Tensor,
     Term,
 )
-from recipe_compiler.tensor.written import written
 
 _MEETING = (
     "write pieces that agree there, as where(x > 1, 2*x - 1, x**2) does, or minimum, maximum, abs, or a smooth formula"

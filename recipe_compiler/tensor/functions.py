@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from recipe_compiler.formula.elementwise import FUNCTIONS, LOGARITHMS, Parity
 from recipe_compiler.tensor.absolute import unscaled, without_signs
-from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.powers import split
+from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Atom, Delta, Determinant, Index, Tensor, Term
-from recipe_compiler.tensor.written import written
 
 _SQUARES = {name: row.square for name, row in FUNCTIONS.items() if row.square}
 

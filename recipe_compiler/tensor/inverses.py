@@ -6,8 +6,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.arithmetic import Arithmetic, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, slots
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, constant, meaningless
 from recipe_compiler.tensor.order import spell_tensor
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.signs import is_positive

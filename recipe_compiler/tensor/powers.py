@@ -6,8 +6,8 @@
 from fractions import Fraction
 from math import gcd, lcm
 
-from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
 from recipe_compiler.tensor.order import sorted_factors, sorted_indices
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.signs import factor_is_nonnegative

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.arithmetic import Arithmetic, meaningless
 from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, meaningless
 from recipe_compiler.tensor.functions import combined
 from recipe_compiler.tensor.inverses import contracted, grid_sign
 from recipe_compiler.tensor.order import sorted_indices, sorted_slots, spell, spell_slot

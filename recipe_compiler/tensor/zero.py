@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import product
 from math import floor, prod
 
-from recipe_compiler.tensor.arithmetic import Arithmetic, as_number
 from recipe_compiler.tensor.atoms import ONE, indices, moved
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Base, Index, Slot, Tensor, Term
 

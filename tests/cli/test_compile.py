@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.readback import limited as read_limited
+from recipe_compiler.readback import child_process as read_limited
 
 BUILD = "specs/builds/sgld_gaussian.yaml"
 

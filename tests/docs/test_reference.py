@@ -15,9 +15,9 @@ from typer.main import get_command
 
 from recipe_compiler.cli import app
 from recipe_compiler.commands.leaving import ExitCode
-from recipe_compiler.formula.calls import ARITY
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
+from recipe_compiler.formula.type_calls import ARITY
 from recipe_compiler.pipeline import check, load
 from recipe_compiler.report.as_json import certificate, report_schema
 from recipe_compiler.spec import schema

@@ -11,7 +11,7 @@ from loaders import load_dynamics
 from ruamel.yaml import YAML
 
 from recipe_compiler.explain.repair.changes import entry_shape
-from recipe_compiler.explain.repair.sums import read, tensor_of
+from recipe_compiler.explain.repair.sum_of_terms import read, tensor_of
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 

@@ -9,7 +9,7 @@ from repair_specs import amended, changed, document, loaded, renamed, renamed_en
 
 from recipe_compiler.explain.repair.changes import DRIFT, ENERGY, Change, entry_shape, proved, unchanged
 from recipe_compiler.explain.repair.repairs import repairs
-from recipe_compiler.explain.repair.sums import read
+from recipe_compiler.explain.repair.sum_of_terms import read
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics

@@ -24,9 +24,9 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner, Elementwise, Parity, Size
 from recipe_compiler.run.evaluate import _ONE as ARRAYS  # pyright: ignore[reportPrivateUsage]
 from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.scalars import function, scalarise
 from recipe_compiler.tensor.terms import Coordinate
-from recipe_compiler.tensor.written import written
 
 PACKAGE = Path(__file__).parents[2] / "recipe_compiler"
 X = sympy.Symbol("x", real=True)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from recipe_compiler.errors import CompilerError, ReadBackError
-from recipe_compiler.readback.limited import Reading, read_all
+from recipe_compiler.readback.child_process import Reading, read_all
 
 
 def nothing() -> None:

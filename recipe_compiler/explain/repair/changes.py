@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.explain.repair.sums import read, spelled
+from recipe_compiler.explain.repair.sum_of_terms import read, spelled
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula

@@ -13,7 +13,7 @@ from recipe_compiler.explain.repair.parametrise import sketch
 from recipe_compiler.explain.repair.ratios import Constants, Ratio, plus
 from recipe_compiler.explain.repair.rescale import written
 from recipe_compiler.explain.repair.solve import Solution
-from recipe_compiler.explain.repair.sums import (
+from recipe_compiler.explain.repair.sum_of_terms import (
     additive,
     gathered,
     number,
@@ -28,9 +28,9 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.order import spell_factors
 from recipe_compiler.tensor.terms import Tensor

@@ -14,14 +14,14 @@ from recipe_compiler.explain.repair.drift_terms import alike, claimed_block
 from recipe_compiler.explain.repair.parametrise import sketch
 from recipe_compiler.explain.repair.ratios import Constants, Ratio, constants
 from recipe_compiler.explain.repair.rescale import is_one
-from recipe_compiler.explain.repair.sums import additive, scaled, simplest, split, tensor_of, total
+from recipe_compiler.explain.repair.sum_of_terms import additive, scaled, simplest, split, tensor_of, total
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.terms import Tensor
 

@@ -11,7 +11,7 @@ from recipe_compiler.explain.repair.changes import with_formulas
 from recipe_compiler.explain.repair.equations import defects, equations
 from recipe_compiler.explain.repair.ratios import Constants, Poly, Ratio, constants, with_unknowns
 from recipe_compiler.explain.repair.solve import Solution, solve
-from recipe_compiler.explain.repair.sums import number
+from recipe_compiler.explain.repair.sum_of_terms import number
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus

@@ -12,9 +12,9 @@ from recipe_compiler.explain.repair.equations import defects
 from recipe_compiler.explain.repair.insertions import curl_insertions, insertions
 from recipe_compiler.explain.repair.rescale import curl_scales, energy_scales, noise_scales
 from recipe_compiler.explain.repair.side_effects import Before, standing
-from recipe_compiler.explain.repair.sums import spelled
+from recipe_compiler.explain.repair.sum_of_terms import spelled
 from recipe_compiler.explain.repair.symmetry import mirrored
-from recipe_compiler.formula.tidy import is_zero
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.verdict import Explanation, Finding, Topic, Verdict

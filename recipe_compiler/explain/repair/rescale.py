@@ -6,13 +6,13 @@ from fractions import Fraction
 from recipe_compiler.explain.repair.changes import CURL, ENERGY, NOISE, Change
 from recipe_compiler.explain.repair.parametrise import Sketch, sketch
 from recipe_compiler.explain.repair.ratios import Constants, Poly, Ratio, at_numbers, plus
-from recipe_compiler.explain.repair.sums import additive, joined, number, scaled, total
+from recipe_compiler.explain.repair.sum_of_terms import additive, joined, number, scaled, total
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import Formula, FunctionAt
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text, unsigned
-from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.model import Dynamics
 
 SAMPLES = ((2, 3, 5, 7, 11, 13, 17, 19), (19, 17, 13, 11, 7, 5, 3, 2))

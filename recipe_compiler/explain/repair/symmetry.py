@@ -7,13 +7,13 @@ from itertools import product
 
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
 from recipe_compiler.explain.repair.changes import CURL, NOISE, Change
-from recipe_compiler.explain.repair.sums import simplest, tensor_of
+from recipe_compiler.explain.repair.sum_of_terms import simplest, tensor_of
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.block_matrices import Matrix, place_shape
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor

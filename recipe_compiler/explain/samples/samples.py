@@ -11,9 +11,9 @@ from recipe_compiler.explain.repair.parametrise import sketch
 from recipe_compiler.explain.repair.ratios import Ratio
 from recipe_compiler.explain.repair.rescale import is_one, positive, written
 from recipe_compiler.explain.repair.solve import Solution
-from recipe_compiler.explain.repair.sums import gathered, number, scaled, tensor_of, total
-from recipe_compiler.explain.samples.family import Family, family
-from recipe_compiler.explain.samples.line import on_a_line
+from recipe_compiler.explain.repair.sum_of_terms import gathered, number, scaled, tensor_of, total
+from recipe_compiler.explain.samples.candidate_densities import Family, family
+from recipe_compiler.explain.samples.one_coordinate import on_a_line
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text

@@ -13,9 +13,9 @@ from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
 from recipe_compiler.algebra.structure.psd import semidefinite
 from recipe_compiler.formula.build import add, matmul, multiply
 from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.tidy import is_zero
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict

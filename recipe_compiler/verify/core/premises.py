@@ -7,7 +7,7 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.definedness import Obligations, definedness, obligations
-from recipe_compiler.algebra.structure.pieces import differentiable
+from recipe_compiler.algebra.structure.where_pieces import differentiable
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol

@@ -27,9 +27,9 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.domain_faces import bounded
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
-from recipe_compiler.verify.infinity.finite import by_lyapunov
+from recipe_compiler.verify.infinity.diffusions_on_line import through
 from recipe_compiler.verify.infinity.growth import Terms, grows
-from recipe_compiler.verify.infinity.line import through
+from recipe_compiler.verify.infinity.stays_finite import by_lyapunov
 from recipe_compiler.verify.integrability.coercive import finite
 from recipe_compiler.verify.integrability.normalisable import normalisable
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import named
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.tensor.arithmetic import as_number
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.calculus_protocol import as_number
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive

@@ -20,10 +20,10 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import Factor, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.definite import Definiteness, definiteness
+from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tensor, Term
-from recipe_compiler.tensor.written import written
 
 ONE = Fraction(1)
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})

@@ -19,9 +19,9 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
+from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import unsigned
-from recipe_compiler.formula.tidy import zero
 from recipe_compiler.verify.recover.solve import Coefficient, Entry, Indeterminate
 
 SYMMETRIC = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})

@@ -11,9 +11,9 @@ from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import Equation, equation
 from recipe_compiler.verify.infinity.at_infinity import lost
-from recipe_compiler.verify.infinity.finite import Shown, by_lyapunov, checked
-from recipe_compiler.verify.infinity.line import outruns, reaches_infinity, through
+from recipe_compiler.verify.infinity.diffusions_on_line import outruns, reaches_infinity, through
 from recipe_compiler.verify.infinity.lyapunov import is_growth
+from recipe_compiler.verify.infinity.stays_finite import Shown, by_lyapunov, checked
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.stationarity.stationary import stationary
 

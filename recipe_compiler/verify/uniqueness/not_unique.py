@@ -20,9 +20,9 @@ from recipe_compiler.derive.brackets import circulation
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import Formula, Symbol
+from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.formula.tidy import zero
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Coordinate

@@ -6,8 +6,8 @@ Shown by elimination: an atom that occurs in `left - right` once, by itself, is 
 
 from fractions import Fraction
 
-from recipe_compiler.tensor.arithmetic import Arithmetic, constant
 from recipe_compiler.tensor.atoms import indices
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, constant
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import (
     Applied,

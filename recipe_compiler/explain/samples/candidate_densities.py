@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from recipe_compiler.errors import ModelError
 from recipe_compiler.explain.repair.drift_terms import alike
 from recipe_compiler.explain.repair.ratios import constants
-from recipe_compiler.explain.repair.sums import additive, simplest, split, tensor_of
+from recipe_compiler.explain.repair.sum_of_terms import additive, simplest, split, tensor_of
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.formula.expression import Formula, Role

@@ -6,7 +6,7 @@ from functools import cache
 from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.tensor.arithmetic import Arithmetic, as_number, constant
+from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant
 from recipe_compiler.tensor.terms import Pi, Tensor, Term
 
 PI = Tensor((), (Term(Fraction(1), ((Pi(), Fraction(1)),)),))

@@ -11,7 +11,7 @@ from sympy.integrals.rationaltools import ratint
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import argument
-from recipe_compiler.explain.samples.family import line
+from recipe_compiler.explain.samples.candidate_densities import line
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from recipe_compiler.errors import DocumentError, Place
 from recipe_compiler.explain.repair.ratios import Constants, Poly, Ratio, plus, power, ratio, times
-from recipe_compiler.formula import build, tidy
+from recipe_compiler.formula import build, rebuild
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elaborate import Scope, elaborate
@@ -42,7 +42,7 @@ def top_level(formula: Formula) -> tuple[Formula, ...]:
     """Return the terms of a sum as they are written."""
     if isinstance(formula, ex.Add):
         return tuple(part for term in formula.terms for part in top_level(term))
-    return () if tidy.is_zero(formula) else (formula,)
+    return () if rebuild.is_zero(formula) else (formula,)
 
 
 def _additive(formula: Formula, constants: bool) -> list[Formula]:
@@ -56,7 +56,7 @@ def _additive(formula: Formula, constants: bool) -> list[Formula]:
             pairs = _pairs(formula, constants)
             return [formula] if pairs == [(left, right)] else [build.matmul(x, y, shape) for x, y in pairs]
         case _:
-            return [] if tidy.is_zero(formula) else [formula]
+            return [] if rebuild.is_zero(formula) else [formula]
 
 
 def _pairs(whole: ex.Multiply | ex.MatMul, constants: bool) -> list[tuple[Formula, Formula]]:
@@ -133,7 +133,7 @@ def scaled(formula: Formula, factor: Ratio, ring: Constants) -> Formula:
 def joined(factor: Ratio, core: Formula | None, shape: Shape, ring: Constants) -> Formula:
     """Return `factor * core` as it would be written: the numerator before, the denominator behind."""
     if factor.top.is_zero():
-        return tidy.zero(shape)
+        return rebuild.zero(shape)
     scale, top = _content(factor.top)
     below, bottom = _content(factor.bottom)
     number = scale / below
@@ -169,8 +169,8 @@ def _led(leading: list[Formula], core: Formula) -> Formula:
 def total(terms: Sequence[Formula], shape: Shape) -> Formula:
     """Return a sum, 0 for none."""
     flat = [part for term in terms for part in (term.terms if isinstance(term, ex.Add) else (term,))]
-    kept = [term for term in flat if not tidy.is_zero(term)]
-    return build.add(kept, shape) if kept else tidy.zero(shape)
+    kept = [term for term in flat if not rebuild.is_zero(term)]
+    return build.add(kept, shape) if kept else rebuild.zero(shape)
 
 
 def gathered(formula: Formula, declarations: Declarations) -> Formula:
