@@ -39,7 +39,11 @@ class Step:
 
 
 def circulation(derivation: Derivation) -> Vector:
-    """Return b = -Q grad H + div Q: the drift but for what follows the columns of D."""
+    """Return b = -Q grad H + div Q, a vector over z: f = b - D grad H + div D.
+
+    Modulo the columns of D it is the Stratonovich drift, with which Hoermander's condition takes brackets
+    (Hoermander 1967, Theorem 1.1).
+    """
     declarations = derivation.dynamics.declarations
     c = calculus(declarations)
     pushed = apply_matrix(c, declarations.blocks, derivation.Q, derivation.grad_H)

@@ -54,7 +54,11 @@ class Integrated:
 
 
 def integrate(c: Calculus, energy: Tensor, over: Iterable[Block]) -> Integrated:
-    """Return what is left of an energy once every Gaussian block among `over` is integrated out."""
+    """Return what is left of an energy H once every Gaussian block among `over` is integrated out, one after the other.
+
+    int exp(-H) dr = (2 pi)**(n/2) exp(-H') with H = r.P r/2 - b.r + c, H' = c + logdet(P)/2 - b.inv(P) b/2; constants
+    are left out. For H = U(theta) + r.T inv(M) r/2 and r of size d that is U(theta) + logdet(inv(M))/2.
+    """
     left = list(over)
     steps: list[Gaussian] = []
     while True:
@@ -67,9 +71,10 @@ def integrate(c: Calculus, energy: Tensor, over: Iterable[Block]) -> Integrated:
 
 
 def gaussian(c: Calculus, energy: Tensor, block: Block) -> Gaussian | None:
-    """Return the integral over a block, None where it is not shown to be Gaussian with a positive definite P.
+    """Return the integral over a block r, None where it is not shown to be Gaussian with a positive definite P.
 
-    A block with a boundary is never Gaussian, nor is one on a circle.
+    P = d^2 H/dr dr' is d x d for a block of size d, and b = P r - dH/dr; neither may hold r. A block with a boundary is
+    never Gaussian, nor is one on a circle.
     """
     if block.domain.name is not DomainName.REAL or len(block.shape.sizes) > 1:
         return None

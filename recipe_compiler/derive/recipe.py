@@ -63,10 +63,16 @@ def col_index(size: int | str) -> Index:
 def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
     """Return grad H, Gamma and the drift of `dynamics`, for every size at once.
 
+    f = -(D + Q) grad H + Gamma with Gamma_i = sum_j d(D + Q)_ij/dz_j (Ma, Chen, Fox 2015, Eqs. 2 and 3). A vector over
+    z has a tensor for each block b, with the free indices `row_slots(b)`: one, or none of a scalar; a matrix has one
+    for each pair of blocks a, b, with `row_slots(a)` and `col_slots(b)`. For H = theta**2/2, D = [[theta]] and
+    Q = [[0]] the drift is 1 - theta**2.
+
     With `stated`, sums that are factors of D, Q and H are not multiplied out (`Rules.stated`): what is computed then
     loses no more digits than the formulas themselves.
 
-    Errors: ModelError where D or Q is not given, or where a formula has no entrywise meaning.
+    Raises:
+        ModelError: D or Q is not given, or a formula has no entrywise meaning.
     """
     declarations = dynamics.declarations
     c = calculus(declarations, stated=stated)
@@ -96,12 +102,16 @@ def col_slots(block: Block) -> tuple[Index, ...]:
 
 
 def gradient(c: Calculus, blocks: tuple[Block, ...], scalar: Tensor) -> Vector:
-    """Return the gradient of a scalar over z."""
+    """Return the gradient of a scalar over z: for each block b, dH/db with the free indices `row_slots(b)`."""
     return tuple(c.diff(scalar, Coordinate(block.name, row_slots(block))) for block in blocks)
 
 
 def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector:
-    """Return the vector `sum_j dA_ij/dz_j` of a matrix A over z, zero where it is shown to vanish."""
+    """Return the vector `sum_j dA_ij/dz_j` of a matrix A over z, zero where it is shown to vanish.
+
+    A has a row and a column of tensors for each block; the result has one tensor for each (Ma, Chen, Fox 2015, Eq. 3:
+    Gamma is that of D + Q).
+    """
     rows: list[Tensor] = []
     for block, row in zip(blocks, matrix, strict=True):
         parts = [

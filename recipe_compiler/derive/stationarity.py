@@ -31,7 +31,11 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
 
 
 def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
-    """Return J = f - div D + D grad H, of the probability current J p; a recipe has J = div Q - Q grad H."""
+    """Return J = f - div D + D grad H, of the probability current J p with p = exp(-H): a vector over z.
+
+    The Fokker-Planck equation is d p/dt = -div(J p). A recipe has J = div Q - Q grad H, for which div(J p) = 0 since Q
+    is skew (Ma, Chen, Fox 2015, Theorem 1).
+    """
     blocks = derivation.dynamics.declarations.blocks
     c = calculus(derivation.dynamics.declarations)
     pushed = apply_matrix(c, blocks, D, derivation.grad_H)

@@ -112,7 +112,10 @@ Chain = tuple[Step[Link], ...]
 
 
 def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
-    """Return what structure says of a matrix with two free indices of one size, or of a scalar without any."""
+    """Return what structure says of a d x d matrix with two free indices, or of a scalar without any: for every size.
+
+    A definite matrix plus a semidefinite one is definite, `M + C` with M definite and C semidefinite as declared.
+    """
     if not matrix.free:
         if is_positive(c.rules, matrix):
             return Definiteness.DEFINITE

@@ -37,7 +37,7 @@ LARGEST_FIELD = 4000
 
 
 def circulation(s: System) -> Vector:
-    """Return b = -Q grad H + div Q."""
+    """Return b = -Q grad H + div Q, a vector over n coordinates: the drift but for -D grad H + div D."""
     grad_H = gradient(s.H, s.z)
     own = correction(s.Q, s.z)
     return tuple(total([-q * g for q, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(s.Q, own, strict=True))
@@ -93,7 +93,10 @@ def _level_by_level(s: System) -> Iterator[Vector]:
 
 
 def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
-    """Return [X, Y]_i = X_j d_j Y_i - Y_j d_j X_i."""
+    """Return [X, Y]_i = sum_j X_j d_j Y_i - Y_j d_j X_i of two vector fields over the coordinates z.
+
+    For X = (0, 1) and Y = (z_2, 0) it is (1, 0): noise in the second coordinate reaches the first by way of Y.
+    """
     return tuple(
         sympy.expand(total([x * slope(v, at) - y * slope(u, at) for x, y, at in zip(X, Y, z, strict=True)]))
         for u, v in zip(X, Y, strict=True)

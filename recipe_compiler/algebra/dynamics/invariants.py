@@ -49,8 +49,9 @@ def conserved_energies(s: System) -> Iterator[EnergyPart]:
 
 
 def linear_invariants(s: System, seed: int = 0) -> tuple[Row, ...]:
-    """Return vectors v of numbers with D v = 0 and v . b = 0 at every state: v . z never changes.
+    """Return vectors v of n rational numbers with D v = 0 and v . b = 0 at every state, b = -Q grad H + div Q.
 
+    Then d(v . z) = v . f dt + v . sqrt(2D) dW = 0: v . z never changes, and exp(-H) is not the only stationary law.
     Candidates solve the equations at random values of the state and of all derivatives of abstract functions; each
     that is returned was shown by the normal form.
 

@@ -62,18 +62,21 @@ def block_vector(blocks: tuple[Formula, ...], at: Setting) -> Vector:
 
 
 def gradient(f: Expr, z: tuple[Symbol, ...]) -> Vector:
-    """Return df/dz."""
+    """Return dH/dz, one scalar for each of the n coordinates."""
     smooth = off_kinks(f)
     return tuple(slope(smooth, x) for x in z)
 
 
 def correction(A: Rows, z: tuple[Symbol, ...]) -> Vector:
-    """Return Gamma_i = sum_j dA_ij/dz_j of A = D + Q (ma2015recipe, Eq. 3)."""
+    """Return Gamma_i = sum_j dA_ij/dz_j of A = D + Q, n x n over n coordinates (Ma, Chen, Fox 2015, Eq. 3)."""
     return tuple(total([slope(off_kinks(a), x) for a, x in zip(row, z, strict=True)]) for row in A)
 
 
 def drift(s: System) -> Vector:
-    """Return f = -(D + Q) grad H + Gamma (ma2015recipe, Eq. 3)."""
+    """Return f = -(D + Q) grad H + Gamma, a vector over n coordinates (Ma, Chen, Fox 2015, Eq. 3).
+
+    The second engine's own: nothing of it comes from the index calculus.
+    """
     A = add((s.D, s.Q))
     grad_H = gradient(s.H, s.z)
     Gamma = correction(A, s.z)

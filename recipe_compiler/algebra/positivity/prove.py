@@ -44,7 +44,10 @@ def connected(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 
 def coefficients(problem: Problem) -> tuple[fmpq_mpoly, ...]:
-    """Return e_1, ..., e_n of the matrix of a problem (Faddeev and LeVerrier: M_k = A M_(k-1) + c I, c = -tr/k).
+    """Return e_1, ..., e_n of the n x n matrix of a problem: det(t I - M) = t**n - e_1 t**(n-1) + e_2 t**(n-2) - ...
+
+    A symmetric M is positive semidefinite if and only if all e_k >= 0. By Faddeev and LeVerrier: B_0 = I,
+    M_k = M B_(k-1), e_k = (-1)**(k+1) tr(M_k)/k, B_k = M_k - tr(M_k)/k I.
 
     Raises:
         NoNormalFormError: too many terms.

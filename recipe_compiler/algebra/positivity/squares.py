@@ -161,7 +161,12 @@ class Squares:
 
 
 def squares(problem: Problem) -> Squares | None:
-    """Return a sum of squares for the matrix of a problem, None if none was found: first without multipliers."""
+    """Return v.T M v = sum_g g * w_g.T Q_g w_g for the n x n matrix M of a problem, None if none was found.
+
+    Each Q_g is a positive semidefinite matrix of rationals, each g is 1 or known to be >= 0 on the domain; multipliers
+    other than 1 are tried last. Floats propose (Clarabel); the rounded matrices are projected onto the equations
+    exactly (Peyrl, Parrilo 2008), so that the identity holds as it stands.
+    """
     for multipliers in _multipliers(problem):
         try:
             found = _with(problem, multipliers)

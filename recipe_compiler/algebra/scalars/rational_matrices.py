@@ -30,7 +30,10 @@ SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO})
 
 
 def negative_direction(a: Matrix) -> Column | None:
-    """Return v with v.T a v < 0 for a symmetric matrix, None if it is positive semidefinite. Exact, complete."""
+    """Return v with v.T a v < 0 for a symmetric n x n matrix of rationals, None if it is positive semidefinite.
+
+    Exact and complete: of [[1, 2], [2, 1]], with eigenvalues 3 and -1, one such v is (1, -1), where v.T a v = -2.
+    """
     if len(a) <= ELIMINATED:
         return _eliminated(a)
     if is_semidefinite(a):

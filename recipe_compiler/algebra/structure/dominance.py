@@ -41,7 +41,11 @@ class _Term:
 
 
 def outweighed(terms: tuple[Formula, ...], judge: Judge) -> Outweighed | None:
-    """Return that a sum of plain matrices is positive semidefinite by what its identities or diagonal outweigh."""
+    """Return that a sum of plain d x d matrices is positive semidefinite by what its identities or diagonal outweigh.
+
+    t I - s P >= 0 if t - s trace(P) >= 0, and c diag(a) - s a a.T >= 0 if c - s sum(a) >= 0, with s, a >= 0 and P
+    positive semidefinite. So `(1 + norm2(x)) I - x x.T` is one: its t - s trace(P) is 1.
+    """
     parts = [_term(term) for term in _flat(terms)]
     kept: list[_Term] = []
     given: frozenset[str] = frozenset()

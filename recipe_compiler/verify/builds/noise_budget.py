@@ -28,7 +28,11 @@ LARGEST_POWER = 8
 
 
 def noise_budget(build: Build, bound: Dynamics) -> Answer:
-    """Decide that 2D - eps B_hat is positive semidefinite at the build's step size, whatever the state."""
+    """Decide that 2D - eps B_hat, n x n over the state, is positive semidefinite at the step size, at every state.
+
+    B_hat = (D + Q) blockdiag(V, 0) (D + Q)^T (Ma, Chen, Fox 2015, Sec. 2.3). For SGHMC with friction C, all of
+    size d, that is 2 C - eps V >= 0 in the block of the momentum.
+    """
     where = build.source.place("gradient_noise" if build.variant == "minibatch" else "variant")
     if build.variant != "minibatch" or is_zero(build.V):
         reason = "the gradient is exact" if build.variant != "minibatch" else "V = 0: no gradient noise is subtracted"

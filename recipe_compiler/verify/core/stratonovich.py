@@ -23,7 +23,10 @@ class NotConvertedError(Exception):
 
 
 def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
-    """Return the claimed drift in Ito's sense, block by block.
+    """Return the claimed drift in Ito's sense, block by block: f_i + (1/2) sum_jk sigma_jk d_j sigma_ik.
+
+    Here sigma sigma.T = 2 D, and a drift that is claimed in Ito's sense is returned as it is. With one coordinate x,
+    D = x**2 and Stratonovich's f = 0 the Ito drift is x.
 
     Raises:
         NotConvertedError: the equation is Stratonovich's and D does not determine the correction.

@@ -27,7 +27,11 @@ def has_auxiliaries(dynamics: Dynamics) -> bool:
 
 
 def marginal(subject: Subject) -> Answer:
-    """Decide that the integral of exp(-H) over the auxiliary blocks is exp(-U) times a constant, for every size."""
+    """Decide that int exp(-H) over the auxiliary blocks is exp(-U(theta)) times a constant, for every size.
+
+    What is sampled of theta is then the target (Ma, Chen, Fox 2015, Eq. 1). With H = U + r.T inv(M(theta)) r/2 it is
+    not: the integral over r leaves a factor sqrt(det M(theta)).
+    """
     potential = _potential(subject.dynamics)
     if potential is None:
         return Answer(Undecided(("no function is declared as the potential",)))

@@ -34,10 +34,11 @@ METHOD = "growth at the ends of the domain; second engine"
 
 @once
 def normalisable(subject: Subject) -> Answer:
-    """Decide that exp(-H) has a finite integral, for every size and all values of the parameters.
+    """Decide that int exp(-H) dz over the declared domain is finite, for every size and all values of the parameters.
 
-    Of an abstract potential U it is assumed that exp(-U) has one; the assumption is listed, and decided in a build.
-    What then stays undecided is not required of the dynamics.
+    Without it there is no law to keep (Ma, Chen, Fox 2015, Theorem 1, takes it for granted). Of an abstract potential U
+    it is assumed that exp(-U) has a finite integral; the assumption is listed, and decided in a build. What then stays
+    undecided is not required of the dynamics.
     """
     declarations = subject.dynamics.declarations
     c = calculus(declarations)

@@ -43,7 +43,12 @@ def lacks_q(dynamics: Dynamics) -> bool:
 
 
 def recovered_q(subject: Subject) -> Answer:
-    """Decide that some skew Q gives the claimed drift, for every size."""
+    """Decide that some skew Q gives the claimed drift: f = -(D + Q) grad H + Gamma, for every size.
+
+    Every equation that keeps exp(-H) has one under conditions on decay (Ma, Chen, Fox 2015, Theorem 2); here it is
+    written out, and proved to be skew and to give f. Where exp(-H) is not stationary, where one coordinate leaves no
+    room for Q, and where a current goes round a torus, there is none; else no Q found is *undecided*.
+    """
     where = subject.place("claims.drift", "claims")
     try:
         problem = problem_of(subject)

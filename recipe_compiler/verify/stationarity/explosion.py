@@ -25,8 +25,10 @@ INTEGRABLE = "from almost every start: D/(1 + |z|)**2 and the current over 1 + |
 def explosion(subject: Subject) -> Answer:
     """Decide that no solution reaches infinity in finite time, for every size and all values of the parameters.
 
-    Undecided it does not stop a compilation; refuted it does. What happens at the faces of the domain is asked by
-    `boundary`: here solutions are followed as long as they keep a distance from those.
+    Proved by L W <= c (1 + W) with W -> oo, L W = f . grad W + tr(D Hess W) (Khasminskii 2012, Theorem 3.5), or from
+    almost every start by what is integrable against exp(-H) (Stannat 1999). Undecided it does not stop a compilation;
+    refuted it does. What happens at the faces of the domain is the question of `boundary`: here solutions are followed
+    as long as they keep a distance from those. dx = x**3 dt explodes; dx = -x**3 dt + sqrt(2) dW does not (W = x**2).
     """
     return decided(subject, _answer)
 

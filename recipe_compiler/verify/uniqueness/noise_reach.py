@@ -85,7 +85,12 @@ def _without_common_zero(minors: list[Expr], variables: list[sympy.Basic]) -> li
 
 
 def reached(s: System) -> int | None:
-    """Return how many directions noise reaches in a linear equation with numbers; None of any other."""
+    """Return the rank of [D, A D, ..., A**(n-1) D], n x n matrices of numbers, of dz = A z dt + sqrt(2D) dW.
+
+    A is the Jacobian of b = -Q grad H + div Q, the drift but for what follows the columns of D.
+
+    It is how many of the n directions noise reaches (Kalman's condition). None of an equation that is not linear.
+    """
     n = len(s.z)
     D = _numbers(s.D)
     if n > LARGEST or D is None:

@@ -53,7 +53,11 @@ def claims_update(dynamics: Dynamics) -> bool:
 
 
 def claimed_update(subject: Subject) -> Answer:
-    """Decide that exp(-H) is stationary for the limit of the claimed update, for every size."""
+    """Decide that exp(-H) is stationary for the limit of the claimed update, for every size.
+
+    The limit is dz = f dt + sqrt(2D) dW with f = lim E[dz]/eps (a vector over z) and D = lim Cov[dz]/(2 eps) (a matrix
+    over z), as eps -> 0. A step that does not shrink with eps has to keep the Gaussian exp(-H) itself.
+    """
     where = subject.place("claims.update", "claims")
     try:
         claimed = claimed_step(subject.dynamics, where)
