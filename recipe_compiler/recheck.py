@@ -9,6 +9,7 @@ Exit code: 0 all is as stated, 1 something is not, 2 a file cannot be read.
 """
 
 import ast
+import dataclasses
 import functools
 import hashlib
 import itertools
@@ -25,16 +26,18 @@ from typing import Any
 
 import flint
 import numpy as np
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_poly
 
 VERSION, MOST_BYTES, MOST_CHARACTERS, MOST_NESTING, MOST_COORDINATES = 1, 20_000_000, 10_000, 60, 40
 MOST_GENERATORS, MOST_EXPONENT, MOST_BITS, MOST_TERMS, MOST_WORK, MOST_ROOT = 160, 1000, 200_000, 20_000, 3_000_000, 12
 PRECISIONS, DIGITS = (300, 3000, 12000), 60
 """Bits of balls: the next where a sign is open. What the last does not tell from 0 must be below 10**-DIGITS."""
-SPARE, RAYS, MOST_PAIRS = fmpq(1, 10), 4, 5
+HARDLY, SPARE, MOST_PAIRS, MOST_SETTLED, MOST_STEPS, MOST_PAIRS_OF_WAYS = fmpq(1, 1000), fmpq(1, 10), 5, 4, 40, 24
 FAR = (fmpq(10) ** 5, fmpq(10) ** 12)
-"""Distances at which growth is read."""
-CALCULUS, FREE = ("grad", "div", "hessian"), ("real", "circle")
+MOST_SETTLED_TERMS, MOST_MADE = 60, 9
+LOG_OF_FAR, FAR_ANGLE = (arb(10) ** 7).log(), 10**4
+"""Distances at which growth is read, and from where on an angle is a phase."""
+CALCULUS, FREE = ("grad", "div", "hessian", "Derivative", "diff"), ("real", "circle")
 PD, PSD = "positive definite", "positive semidefinite"
 DECIMAL = re.compile(r"(?<![\w.])(\d*\.\d+|\d+\.?(?=[eE]))([eE][+-]?\d{1,3})?\b")
 RING = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(MOST_GENERATORS)), flint.Ordering.lex)
@@ -123,8 +126,10 @@ class Field:
         self.made: list[tuple[str, Poly]] = []
         self.known: dict[tuple[int, int], Number] = {}
         self.slopes: dict[tuple[int, int], Poly] = {}
+        self.phases: list[tuple[Poly, int]] = []
         self.exact = self.smooth = True
-        self.step = -1
+        self.shift: dict[int, Poly] = {}
+        self.far, self.step = False, -1
 
     def coordinate(self, value: Poly) -> int:
         """Return the number of a new coordinate, which has a value."""
@@ -133,6 +138,7 @@ class Field:
 
     def of(self, name: str, u: Poly) -> Poly:
         """Return a function of a polynomial, which has to have a value."""
+        u = self.phase(u) if self.far and name in ("sin", "cos") else u
         found = [k for k, (other, v) in enumerate(self.made) if other == name and v == u]
         if not found:
             require(len(self.made) < MOST_GENERATORS and len(u) <= MOST_TERMS, "so many functions", TrustedError)
@@ -143,6 +149,18 @@ class Field:
             values = (self.value(RING.gen(found[0]), bits) for bits in PRECISIONS)
             require(any(isinstance(x, fmpq) or x.is_finite() for x in values), f"{name}({u})", UndefinedError)
         return RING.gen(found[0])
+
+    def phase(self, u: Poly) -> Poly:
+        """Return an angle far out as a coordinate of its own, or as a rational multiple of such."""
+        value = arb(self.value(u))
+        if u.is_constant() or abs(value) < FAR_ANGLE:
+            return u
+        for v, k in self.phases:
+            ratio = u.leading_coefficient() / v.leading_coefficient()
+            if u == ratio * v:
+                return ratio * RING.gen(k)
+        self.phases.append((u, self.coordinate(constant(1))))
+        return RING.gen(self.phases[-1][1])
 
     def value(self, x: Poly, bits: int = PRECISIONS[0]) -> Number:
         """Return the value at the point: exact, or a ball, which is not finite where there is none."""
@@ -155,6 +173,12 @@ class Field:
         with flint.ctx.workprec(bits):
             terms = (arb(c) * math.prod(at[k] ** int(n) for k, n in enumerate(m) if n) for m, c in rest.terms())
             return sum(terms, arb(0))
+
+    def whole(self, x: Poly) -> int:
+        """Return the value at the point, which has to be a whole number."""
+        value = self.value(x)
+        require(isinstance(value, fmpq) and value.q == 1, f"{x} is not whole", UnreadError)
+        return int(str(value))
 
     def _generator(self, k: int, bits: int) -> Number:
         if (k, bits) not in self.known:
@@ -274,7 +298,24 @@ OPERATORS: dict[str, Callable[[Field, Array, Array], Array]] = {
     "Pow": lambda f, A, B: np.frompyfunc(f.power, 2, 1)(A, B),
     "MatMult": lambda f, A, B: product(A, B),
 }
-SIDES: dict[type, set[int]] = {ast.Gt: {1}, ast.GtE: {0, 1}, ast.Lt: {-1}, ast.LtE: {-1, 0}, ast.Eq: {0}}
+
+
+def binomial(f: Field, n: Poly, k: Poly) -> Poly:
+    """Return a binomial: a polynomial in n of a whole number k, else by gamma functions."""
+    if k.is_constant() and f.value(k) in range(MOST_ROOT):
+        return math.prod(((n - i) / (i + 1) for i in range(f.whole(k))), start=constant(1))
+    log = [f.of("polygamma 0", x + 1) for x in (n, k, n - k)]
+    return f.of("exp", log[0] - log[1] - log[2])
+
+
+SIDES: dict[type, set[int]] = {
+    ast.Gt: {1},
+    ast.GtE: {0, 1},
+    ast.Lt: {-1},
+    ast.LtE: {-1, 0},
+    ast.Eq: {0},
+    ast.NotEq: {-1, 1},
+}
 SCALAR: dict[str, Callable[[Field, Poly], Poly]] = {
     **{
         name: lambda f, u, name=name: f.of(name, u)
@@ -313,7 +354,106 @@ PAIRS: dict[str, Callable[[Field, Array, Array], Any]] = {
     "dot": lambda f, u, v: (u * v).sum(),
     "outer": lambda f, u, v: product(u, v.T),
     "kron": lambda f, A, B: array(np.kron(A, B)),
+    "binomial": lambda f, n, k: binomial(f, n.item(), k.item()),
+    "polygamma": lambda f, n, x: SCALAR[{0: "digamma", 1: "trigamma"}[f.whole(n.item())]](f, x.item()),
 }
+SPELLED = """
+E: exp(1)
+EulerGamma: -digamma(1)
+GoldenRatio: (1 + sqrt(5))/2
+S(x): _x
+Integer(x): _x
+Float(x): _x
+Rational(x): _x
+Rational(x, y): _x/_y
+Pow(x, y): _x**_y
+HadamardPower(x, y): _x**_y
+Abs(x): abs(_x)
+Heaviside(x): (1 + sign(_x))/2
+Heaviside(x, y): where(_x == 0, _y, (1 + sign(_x))/2)
+ln(x): log(_x)
+log(x, y): log(_x)/log(_y)
+cbrt(x): _x**(1/3)
+root(x, y): _x**(1/_y)
+sec(x): 1/cos(_x)
+csc(x): 1/sin(_x)
+cot(x): cos(_x)/sin(_x)
+asin(x): 2*atan(_x/(1 + sqrt(1 - _x**2)))
+acos(x): pi/2 - 2*atan(_x/(1 + sqrt(1 - _x**2)))
+acot(x): atan(1/_x)
+sech(x): 1/cosh(_x)
+csch(x): 1/sinh(_x)
+coth(x): 1/tanh(_x)
+acsch(x): asinh(1/_x)
+acosh(x): log(_x + sqrt(_x - 1)*sqrt(_x + 1))
+atanh(x): (log1p(_x) - log1p(-_x))/2
+acoth(x): (log1p(1/_x) - log1p(-1/_x))/2
+asech(x): log(1/_x + sqrt(1/_x - 1)*sqrt(1/_x + 1))
+beta(x, y): exp(loggamma(_x) + loggamma(_y) - loggamma(_x + _y))
+factorial(x): gamma(_x + 1)
+Transpose(x): _x.T
+Inverse(x): inv(_x)
+Trace(x): trace(_x)
+Determinant(x): det(_x)
+DiagMatrix(x): diag(_x)
+DotProduct(x, y): dot(_x, _y)
+"""
+"""What SymPy prints, and what it means here; what has arguments of any number is `spelled` below."""
+MEANINGS = {head: ast.parse(meaning, mode="eval").body for head, meaning in re.findall("(.+): (.+)", SPELLED)}
+JOINED: dict[str, Callable[[ast.expr, ast.expr], ast.expr]] = {
+    "Add": lambda x, y: ast.BinOp(x, ast.Add(), y),
+    "Mul": lambda x, y: ast.BinOp(x, ast.Mult(), y),
+    "HadamardProduct": lambda x, y: ast.BinOp(x, ast.Mult(), y),
+    "Max": lambda x, y: called("maximum", x, y),
+    "Min": lambda x, y: called("minimum", x, y),
+    "KroneckerProduct": lambda x, y: called("kron", x, y),
+}
+RELATIONS: dict[str, type] = {"Eq": ast.Eq, "Gt": ast.Gt, "Ge": ast.GtE, "Lt": ast.Lt, "Le": ast.LtE, "Ne": ast.NotEq}
+
+
+def called(name: str, *args: ast.expr) -> ast.expr:
+    """Return a call in a formula."""
+    return ast.Call(ast.Name(name), [*args], [])
+
+
+def spelled(name: str, args: list[Any]) -> Any:
+    """Return what SymPy's spelling of a call means in the language's own functions; None where it is no spelling."""
+    match name, args:
+        case _, [_, *_] if name in JOINED:
+            return functools.reduce(JOINED[name], args)
+        case "logsumexp", [_, _, *_]:
+            return called("log", spelled("Add", [called("exp", x) for x in args]))
+        case "Derivative" | "diff", [found, _, *_]:
+            for by in args[1:]:
+                match by:
+                    case ast.Tuple([variable, ast.Constant(int() as times)]) if 0 < times < MOST_ROOT:
+                        pass
+                    case ast.Name() | ast.Subscript():
+                        variable, times = by, 1
+                    case _:
+                        return None
+                for _ in range(times):
+                    if isinstance(variable, ast.Subscript):
+                        found = ast.Subscript(called("grad", found, variable.value), variable.slice)
+                    else:
+                        found = called("grad", found, variable)
+            return found
+        case "Matrix" | "ImmutableMatrix", [rows]:
+            return rows
+        case "Matrix" | "ImmutableMatrix", [_, ast.Constant(int() as n), ast.List(x)] if n > 0:
+            return ast.List([ast.List(x[k : k + n]) for k in range(0, len(x), n)])
+        case "diag", [_, _, *_]:
+            return ast.List([ast.List([x if x is y else ast.Constant(0) for y in args]) for x in args])
+        case "Piecewise", [*cases, ast.Tuple([found, ast.Constant(True)])]:
+            for case in reversed(cases):
+                found = called("where", case.elts[1], case.elts[0], found)
+            return found
+        case _ if name in RELATIONS and len(args) == 2:
+            return ast.Compare(args[0], [RELATIONS[name]()], [args[1]])
+        case _:
+            return None
+
+
 SIGNED = {"positive": {1}, "nonnegative": {0, 1}, "nonzero": {-1, 1}}
 KINDS: dict[str, Callable[[Field, Array], bool]] = {
     "real": lambda f, A: True,
@@ -323,6 +463,12 @@ KINDS: dict[str, Callable[[Field, Array], bool]] = {
     PD: lambda f, A: f.vanish(A - A.T) and all(f.sign(c) > 0 for c in characteristic(f.here(A))[1]),
     PSD: lambda f, A: f.vanish(A - A.T) and all(f.sign(c) >= 0 for c in characteristic(f.here(A))[1]),
 }
+
+
+def is_of(f: Field, A: Array, kinds: list[str]) -> bool:
+    """Whether a matrix is of kinds at the point; signs are those of its entries, of a diagonal one on its diagonal."""
+    signs = {f.sign(x) for x in (np.diag(A) if "diagonal" in kinds else A.flat)} if {*kinds} & {*SIGNED} else set[int]()
+    return all(signs <= SIGNED[kind] if kind in SIGNED else KINDS[kind](f, A) for kind in kinds)
 
 
 def inverse(f: Field, A: Array) -> tuple[Array, Poly]:
@@ -395,37 +541,69 @@ class Documents:
         self.parameters = {**new, **own}
         self.declared = {**self.blocks, **own, **functions, **self.parameters}
         self.assume = [str(text) for text in listed(self.dynamics.get("assume"))]
-        given = {name: {**own.get(name, {}), **new.get(name, {})} for name in self.parameters if self.build}
-        given = {name: entry.get("value", entry.get("default")) for name, entry in given.items()}
-        self.values = {
-            name: json.dumps(x).replace('"', "") for name, x in given.items() if x is not None and ".npy" not in str(x)
-        }
+        merged = {**declared(self.target, "parameters"), **own}
+        for name, entry in declared(self.build, "parameters").items():
+            merged[name] = {**merged.get(name, {}), **entry}
+        told = {name: x.get("value", x.get("default")) for name, x in merged.items() if self.build}
+        told = {name: json.dumps(x).replace('"', "") for name, x in told.items() if x and ".npy" not in str(x)}
+        self.told, self.values = told, {name: text for name, text in told.items() if name in self.parameters}
         potentials = [name for name, entry in self.functions.items() if entry.get("role") == "potential"]
         self.potential = potentials[0] if potentials else ""
+        self.supposed: list[str] = []
         self.own: list[str] = self.functions[self.potential]["of"] if potentials else []
 
-    def resting_on(self, given: list[str]) -> "Documents":
-        """Return these documents with the kinds only that a claim says it rests on, each of them declared."""
-        found, read = Documents(self.parts), [re.fullmatch(r"(\w+) is ([a-z ]+)", one) for one in given]
-        stated = {(one[1], kind) for one in read if one for kind in one[2].split(" and ")}
-        for name, kind in ((name, kind) for name, kind in stated if kind in WEAKER or name not in self.declared):
-            known = self.declared.get(name, {"is": []})["is"]
-            holds = any(kind in (one, *WEAKER.get(one, ())) for one in known)
-            require(holds, f"{name} is {kind} is taken as given, which the document does not say")
+    def resting_on(self, claim: Json) -> "Documents":
+        """Return these documents with no more than a claim says it rests on, each of it declared, or for it to grant.
+
+        Functions that nothing is granted of grow as they like.
+        """
+        found, granted = Documents(self.parts), [one for one in claim["given"] if self.is_granted(claim["id"], one)]
+        stated, every = set[tuple[str, str]](), {pair for part in self.every() for pair in self.facts(part)}
+        sizes = {size for entry in self.declared.values() for size in entry["shape"]}
+        for one in (one for one in claim["given"] if one not in granted and not one.endswith(INSIDE)):
+            if re.fullmatch(r"(\w+) >= \d+", one) and one.split()[0] in sizes:
+                continue  # a formula reads a position, and has no value at smaller sizes, where nothing is concluded
+            read = re.fullmatch(r"(\w+) is ([a-z ]+)", one)
+            said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
+            compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) <= {*self.declared}
+            holds = all(x in every or self.tells(*x) for x in said) if read else compares
+            require(holds, f"{one} is taken as given, which the document does not say")
+            stated |= said
+            found.supposed += [] if read else [one]
+        for one in (one for one in granted if re.fullmatch(LAW, one)):  # of a function, never of what is claimed
+            words = {*re.findall(r"\w+", one)}
+            require(words & {*self.functions} and "H" not in words, f"{one} is no assumption about a function")
         for name, entry in found.declared.items():
             entry["is"] = [kind for kind in WEAKER if (name, kind) in stated]
+            about = [one for one in granted if re.search(rf"\b{name}\b", one)]
+            laws, bounds = (list(filter(None, (re.fullmatch(x, y) for y in about))) for x in (LAW, BOUND))
+            entry |= {"law": laws[0][1]} if laws else {}
+            entry |= {"bound": bounds[0][2]} if bounds and bounds[0][1] == name else {}
+            entry["periodic"] = [one.split()[-1] for one in about if " is periodic in " in one]
+            entry["nonsingular"] = f"{name} is nonsingular" in about
+            entry["wild"] = not about and not (self.build and name == self.potential)
         return found
 
-    def granted(self, given: list[str]) -> list[str]:
-        """Return what is given, but declared nowhere: what the reader has to grant."""
+    def tells(self, name: str, kind: str) -> bool:
+        """Whether the value that a build gives is of a kind."""
+        page = Page(Documents({}), {})
+        return name in self.told and is_of(page, page.formula(self.told[name], ()), [kind])
+
+    def is_granted(self, id_: str, one: str) -> bool:
+        """Whether a claim may rest on something that nothing declares."""
+        return any(re.fullmatch(shape, one) for shape in GRANTED.get(id_, ()))
+
+    def every(self) -> list[dict[str, Json]]:
+        """Return all that is declared, in each document."""
         own = ("state", "parameters", "functions")
         lists = [declared(part, key) for part in (self.dynamics, self.target) for key in own]
-        lists += [declared(self.build, "parameters"), declared(self.claims, "noise")]
-        said = {(name, kind) for one in lists for name, x in one.items() for kind in (*x["is"], "smooth")}
-        said |= {(name, weak) for name, kind in said for weak in WEAKER.get(kind, ())}
-        facts = {f"{name} is {kind}" for name, kind in said}
-        facts |= {f"{name} is {kind} and diagonal" for name, kind in said if (name, "diagonal") in said}
-        return [x for x in given if x not in facts and not x.endswith("inside its domain")]
+        return [*lists, declared(self.build, "parameters"), self.noise, self.declared]
+
+    def facts(self, entries: dict[str, Json]) -> Iterator[tuple[str, str]]:
+        """Yield names with each of their kinds, and those that these include."""
+        for name, entry in entries.items():
+            for kind in (*entry["is"], "smooth"):
+                yield from ((name, one) for one in (kind, *WEAKER.get(kind, ())))
 
     def names(self, *stated: Any) -> set[str]:
         """Return the names in formulas, and in what is bound to them; not those that only say what a call is of."""
@@ -498,6 +676,31 @@ WEAKER = {
     "diagonal": ("symmetric",),
 }
 """Kinds that a claim says it rests on, with those that they include."""
+INSIDE, LAW, BOUND = (
+    " inside its domain",
+    r"exp\((.+)\) has a finite integral",
+    r"-?(\w+) >= -c \(1 \+ (.+)\) for some c",
+)
+CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
+GRANTED: dict[str, tuple[str, ...]] = {
+    "normalisable": (LAW,),
+    "boundary": (r"chains are reflected at .+",),
+    "regular": (r"\w+ is nonsingular",),
+    "explosion": CONTAINED,
+    "unique": (LAW, *CONTAINED, r"\w+ is nonsingular", "chains do not explode in finite time"),
+    "periodic": (r"\w+ is periodic in \w+",),
+    "claimed_update": (
+        r"grad_tilde\(.+\) is unbiased, with covariance .+, new in every step",
+        r"the covariance of N\(0, .+\) is positive semidefinite for small eps",
+        r"exp\(-H\) is a Gaussian law of \w+ given the other blocks",
+    ),
+    "gradient_noise": ("V_hat is positive semidefinite",),
+    "noise_budget": (
+        "V_hat is positive semidefinite",
+        r"eps <= eps_max of the V_hat that is estimated: .+",
+    ),
+}
+"""What a claim may rest on besides what is declared: nothing else, least of all on what it says."""
 ASKED = {
     "dynamics": """d_symmetric:D d_psd:D q_skew:D,Q stationary:D,Q claimed_drift:D,Q,drift claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
@@ -507,6 +710,7 @@ ASKED = {
     "build": "bindings: gradient_noise: assumptions:assumes noise_budget: independence:",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""
+KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}
 ADVISORY = {("dynamics", id_) for id_ in ("recovered_q", "step_scale", "explosion", "unique", "independence", "units")}
 STOPS = {"explosion"}  # advisory claims that count where they are refuted
 EXCUSED: dict[str, Callable[[Json, Documents], Any]] = {
@@ -518,10 +722,15 @@ EXCUSED: dict[str, Callable[[Json, Documents], Any]] = {
 class Page(Field):
     """Documents at fixed sizes, with a constant for every name they declare, and a formula for every function."""
 
-    def __init__(self, documents: Documents, point: Point, seed: str = "", *, tame: int = 0) -> None:
-        """Read a point; with a seed, what it does not give is drawn here; tame functions grow slowly, up or down."""
+    def __init__(
+        self, documents: Documents, point: Point, seed: str = "", *, tame: int = 0, plain: bool = False
+    ) -> None:
+        """Read a point; with a seed, what it does not give is drawn here.
+
+        Tame functions grow slowly, up or down. Plain numbers are -1, 0 and 1, plain functions vanish with their slopes.
+        """
         super().__init__()
-        self.d, self.seed, self.tame, self.n, self.start = documents, seed, tame, 1, constant(0)
+        self.d, self.seed, self.tame, self.plain, self.n = documents, seed, tame, plain, 1
         self.memo, self.beside, self.draws = dict[Any, Array](), dict[str, Array](), list[tuple[list[int], Array]]()
         self.sizes = {k: int(x) for k, x in point.items() if k not in documents.declared and x.isdigit() and len(x) < 6}
         calls = {f"{name}({', '.join(e['of'])})": name for name, e in documents.functions.items()}
@@ -531,6 +740,7 @@ class Page(Field):
         ends = [0, *itertools.accumulate(self.shape(entry)[0] for entry in documents.blocks.values())]
         require(ends[-1] <= MOST_COORDINATES, "so many coordinates", TrustedError)
         self.ids = {name: range(ends[k], ends[k + 1]) for k, name in enumerate(documents.blocks)}
+        self.coordinates = ends[-1]
         self.made, self.at = [("", constant(0))] * ends[-1], {name for name in self.ids if seed or name in self.texts}
         given = {name: self.formula(text) for name, text in documents.values.items() if name in self.texts}
         require(all(self.vanish(x - self.constant(name, ())) for name, x in given.items()), "values not of the build")
@@ -565,6 +775,11 @@ class Page(Field):
         if key not in self.memo:
             self.memo[key] = self._read(parse(text), scope)
         return self.memo[key]
+
+    def at_kinks(self, node: ast.expr) -> Array:
+        """Return a formula that may have a kink at the point."""
+        self.smooth = False
+        return self._read(node, None)
 
     def fit(self, stated: Any, rows: int, cols: int) -> Array:
         """Return a formula in the shape of its place; I and ones have the size that gives it."""
@@ -635,8 +850,8 @@ class Page(Field):
                     return array([sum(map(self.slope, row, over), constant(0)) for row in of])
                 slopes = self.gradient(of.item(), over)
                 return array([self.gradient(x, over) for x in slopes] if name == "hessian" else slopes)
-            case ast.Call(ast.Name("where"), [ast.Compare(left, [op], [right]), yes, no]):
-                return read(yes if self.side((read(left) - read(right)).item()) in SIDES[type(op)] else no)
+            case ast.Call(ast.Name("where"), [condition, yes, no]):
+                return read(yes if self._holds(condition, read) else no)
             case ast.Call(ast.Name("N"), [ast.Constant(0), cov]):
                 return self.drawn(read(cov))
             case ast.Call(ast.Name("next"), [ast.Name(block)]) if f"next({block})" in self.beside:
@@ -651,8 +866,41 @@ class Page(Field):
                 return array(MATRIX[name](self, read(arg)))
             case ast.Call(ast.Name(name), [one, two]) if name in PAIRS:
                 return array(PAIRS[name](self, read(one), read(two)))
+            case ast.Call(ast.Name("eye" | "Identity" | "zeros" | "ZeroMatrix" | "ones" | "OneMatrix" as name), sizes):
+                n, m = (self.whole(read(x).item()) for x in (sizes[0], sizes[-1]))
+                require(0 < n <= MOST_COORDINATES and 0 < m <= MOST_COORDINATES, f"a matrix {n} x {m}", UnreadError)
+                kind = name[0].lower()
+                return array([[constant(kind == "o" or (kind in "ei" and i == j)) for j in range(m)] for i in range(n)])
+            case ast.Call(ast.Name(name), args) if f"{name}({', '.join('xy'[: len(args)])})" in MEANINGS:
+                given = dict(zip(("_x", "_y"), map(read, args), strict=False))
+                self.beside, outer = {**self.beside, **given}, self.beside
+                try:
+                    return self._read(MEANINGS[f"{name}({', '.join('xy'[: len(args)])})"], None)
+                finally:
+                    self.beside = outer
+            case ast.Call(ast.Name(name), args) if (meaning := spelled(name, args)) is not None:
+                return read(meaning)
             case _:
-                raise UnreadError(ast.unparse(node)[:80])
+                raise UnreadError(ast.unparse(ast.fix_missing_locations(node))[:80])
+
+    def _holds(self, condition: Any, read: Callable[[Any], Array]) -> bool:
+        """Whether a condition of `where` holds near the point."""
+        match condition:
+            case ast.Compare(left, [op], [right]) if type(op) in SIDES:
+                return self.side((read(left) - read(right)).item()) in SIDES[type(op)]
+            case ast.Call(ast.Name("And"), args):
+                return all(self._holds(x, read) for x in args)
+            case ast.Call(ast.Name("Or"), args):
+                return any(self._holds(x, read) for x in args)
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as op, right):
+                sides = [self._holds(x, read) for x in (left, right)]
+                return all(sides) if isinstance(op, ast.BitAnd) else any(sides)
+            case ast.Call(ast.Name("Not"), [arg]) | ast.UnaryOp(ast.Invert(), arg):
+                return not self._holds(arg, read)
+            case ast.Call(ast.Name(name), args) if name in RELATIONS:
+                return self._holds(spelled(name, args), read)
+            case _:
+                raise UnreadError(f"the condition {ast.unparse(condition)[:60]}")
 
     def _name(self, name: str, scope: tuple[str, ...] | None) -> Array:
         require(scope is None or name in scope, f"{name} in a value that may not depend on it")
@@ -661,23 +909,38 @@ class Page(Field):
         if name in self.d.bind:
             return self.fit(self.d.bind[name], *self.shape(self.d.declared[name]))
         if name in self.at:
-            return array([RING.gen(i) for i in self.ids[name]])
+            return array([RING.gen(i) + self.shift.get(i, 0) for i in self.ids[name]])
         of = self.d.declared.get(name, {}).get("of", [])
         if name in self.texts:
             return self.constant(name, tuple(of))
         if name in self.d.values:
             return self.formula(self.d.values[name], ())
         if self.seed and name in self.d.declared:
-            return self._drawn(name, [x for block in of for x in self._name(block, None).flat])
+            return self._drawn(name, [x for block in of for x in self._arguments(name, block)])
         if name in self.d.noise and self.step >= 0:
             self.beside[name] = self.drawn(diagonal([constant(1)] * self.shape(self.d.noise[name])[0]))
             return self.beside[name]
         if name == "eps" and self.step >= 0:
             return array(RING.gen(self.step) ** 2)
+        if name in MEANINGS and name not in self.d.declared:
+            return self._read(MEANINGS[name], scope)
         require(name in {"I", "ones", "pi", *self.sizes} - {*self.d.declared}, f"{name} has no value", UnreadError)
         if name == "I":
             return diagonal([constant(1)] * self.n)
         return array([constant(1)] * self.n if name == "ones" else self._number(name))
+
+    def _arguments(self, name: str, block: str) -> Iterable[Poly]:
+        """Return what a function that is drawn depends on: a block, or the sine around its circle."""
+        x = self._name(block, None)
+        if block not in self.d.declared[name].get("periodic", ()):
+            return x.flat
+        turns = 2 * self.of("pi", constant(0)) * self.of("inv", self.period(block))
+        return [self.of("sin", y * turns) for y in x.flat]
+
+    def period(self, block: str) -> Poly:
+        """Return the length of a circle."""
+        ends = [self.scalar(end) for end in self.d.blocks[block]["ends"]]
+        return ends[1] - ends[0] if ends else 2 * self.of("pi", constant(0))
 
     def _number(self, name: str) -> Poly:
         return self.of("pi", constant(0)) if name == "pi" else constant(self.sizes[name])
@@ -686,19 +949,22 @@ class Page(Field):
         """Return a value of the kinds and the domain declared, or a function of z: the same for the same seed."""
         entry, rng = self.d.declared[name], random.Random(f"{self.seed} {name}")
         (n, m), kinds, domain = self.shape(entry), {*entry["is"]}, entry["domain"]
-        up = [x**4 if not self.tame else x**2 for x in z if entry.get("role") == "potential"]
-        either = [self.tame * x**2 for x in z if self.tame and not up and not kinds and n * m == 1]
-        grows = sum([*up, *either], constant(0))
-        if z and self.tame:  # bounded, as all slopes are
+        grows = self._growth(name, entry, z) if z and not entry["shape"] and not kinds else constant(0)
+        if z and self.tame and not entry.get("wild"):  # bounded, as all slopes are
             share = self.of("inv", sum((x**2 for x in z), constant(1)))
             z = [x * share for x in z]
 
+        plain = self.plain and not entry.get("nonsingular")
+
         def number() -> Poly:
-            return constant(fmpq(rng.choice((-1, 1)) * rng.randint(1, 9), rng.choice((2, 3, 5))))
+            some = fmpq(rng.choice((-1, 1)) * rng.randint(1, 9), rng.choice((2, 3, 5)))
+            return constant(rng.choice((-1, 0, 1)) if plain else some)
 
         def polynomial() -> Poly:
             terms = z if n * m == 1 else z[:2] if rng.random() * n * m < 2 else []  # of long ones no inverse
-            return sum((math.prod(rng.choices(z, k=rng.randint(1, 2)), start=number()) for _ in terms), number())
+            least = 2 if plain else 1
+            powers = (math.prod(rng.choices(z, k=rng.randint(least, 2)), start=number()) for _ in terms)
+            return sum(powers, constant(0) if plain and z else number())
 
         A = array([[polynomial() for _ in range(m)] for _ in range(n)])
         squares = A * A + array(constant(fmpq(1, 9)))
@@ -713,6 +979,24 @@ class Page(Field):
         signed = squares if kinds & {*SIGNED} or domain not in FREE else A
         return signed - A.T if "skew" in kinds else signed + signed.T if "symmetric" in kinds else signed + array(grows)
 
+    def _growth(self, name: str, entry: Json, z: list[Poly]) -> Poly:
+        """Return how a function grows far out: as much or as little as what is granted of it allows, up or down."""
+        potential, square = entry.get("role") == "potential", sum((x**2 for x in z), constant(0))
+        if not self.tame or entry.get("wild"):
+            return sum((x**4 for x in z), constant(0)) * (self.tame or int(potential))
+        if "law" in entry:  # exp(a U) has a finite integral: |z|**2n, and hardly more
+            outer, exponent = self.beside, list[Poly]()
+            for k in range(3):
+                self.beside = {**outer, name: array(constant(k))}
+                exponent.append(self._read(parse(entry["law"]), (name, *self.d.parameters)).item())
+            self.beside = outer
+            zero, a, twice = exponent
+            require(zero == 0 != a and a.is_constant() and twice == 2 * a, f"{entry['law']} is no law of {name}")
+            return -len(z) * self.of("log", square + 1) / self.value(a)
+        if "bound" in entry and self.tame < 0:
+            return -self.scalar(entry["bound"])
+        return square if potential else self.tame * square
+
     def admissible(self) -> "Page":
         """Require that everything is of its kinds, inside its domain, and meets `assume`."""
         values = {i: self.made[i][1] for name in self.at for i in self.ids[name]}
@@ -722,10 +1006,7 @@ class Page(Field):
                 free = [i for block in self.at if self.d.blocks[block]["domain"] in FREE for i in self.ids[block]]
                 self.move({i: values[i] + k * (k + i) for i in free})
                 A = self._name(name, None)
-                entries = np.diag(A) if "diagonal" in kinds else A.flat
-                found = {self.sign(x) for x in entries} if {*kinds} & {*SIGNED} else set[int]()
-                holds = all(found <= SIGNED[kind] if kind in SIGNED else KINDS[kind](self, A) for kind in kinds)
-                require(holds, f"{name} = {self.texts[name]} is not {', '.join(kinds)}")
+                require(is_of(self, A, kinds), f"{name} = {self.texts[name]} is not {', '.join(kinds)}")
                 require(name != self.d.potential or not A.item().is_constant(), f"{name} is constant")
             self.move(values)
         for name in self.at:
@@ -735,11 +1016,15 @@ class Page(Field):
             inside += [1 - sum(x, constant(0))] * (domain == "simplex")
             require(domain in FREE or all(self.sign(y) > 0 for y in inside), f"{name} is outside {domain}")
         for text in self.d.assume:
-            tree = parse(text)
-            found = {self.sign(x) for x in (self._read(tree.left, None) - self._read(tree.comparators[0], None)).flat}
-            signs, strict = SIDES[type(tree.ops[0])], self.d.moves(text)  # of the state, with room to spare
-            require(found <= (signs - {0} if strict and len(signs) > 1 else signs), f"{text} does not hold")
+            require(self.compares(text), f"{text} does not hold")
         return self
+
+    def compares(self, text: str) -> bool:
+        """Whether a comparison holds; of the state, with room to spare."""
+        tree = parse(text)
+        found = {self.sign(x) for x in (self._read(tree.left, None) - self._read(tree.comparators[0], None)).flat}
+        signs = SIDES[type(tree.ops[0])]
+        return found <= (signs - {0} if self.d.moves(text) and len(signs) > 1 else signs)
 
     def blocks(self, matrix: Any, *, smooth: bool = True) -> Array:
         """Return a block matrix; where only values are asked, kinks do not matter."""
@@ -1000,97 +1285,223 @@ def small_step(page: Page, claim: Json, label: str) -> list[Poly]:
     return [*low, *(D[i, i] for i in range(len(D)) if nothing(page, spread[i : i + 1, i : i + 1]))]
 
 
-Way = Callable[[fmpq], tuple[Poly, Poly]]
-"""Where a coordinate is at a distance from its end, or from 0 on its way to infinity, and that end."""
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """How a coordinate goes to an end: to where it is at a distance R, and the power of R that its volume grows by."""
+
+    end: str
+    at: Callable[[fmpq], Poly]
+    power: int = 1
+
+    def raised(self, n: int, factor: int = 1) -> "Way":
+        """Return the same way at another speed: n = -1 leads to 0 in place of infinity, n = 0 nowhere."""
+        return Way(self.end, lambda R: self.at(R**n * factor), self.power * n)
 
 
-def ends_of(page: Page, block: str) -> dict[str, Way]:
+def ends_of(page: Page, block: str) -> list[Way]:
     """Return the ends of the coordinates of a block."""
     domain, ends = page.d.blocks[block]["domain"], [page.scalar(end) for end in page.d.blocks[block]["ends"]]
     low, width = ends[0] if ends else constant(0), ends[1] - ends[0] if len(ends) > 1 else constant(1)
-    found = dict[str, Way]()
-    if domain == "real":
-        found["-oo"] = lambda R: (constant(-R), constant(0))
-    if domain in ("real", "positive", "nonnegative"):
-        found["oo"] = lambda R: (constant(R), constant(0))
-    if domain not in FREE:
-        found["low"] = lambda R: (low + width / R, low)
-    if domain == "interval":
-        found["high"] = lambda R: (low + width - width / R, low + width)
-    return found
+    every = {
+        "-oo": Way("-oo", lambda R: constant(-R)),
+        "oo": Way("oo", lambda R: constant(R)),
+        "low": Way("low", lambda R: low + width / R, -1),
+        "high": Way("high", lambda R: low + width - width / R, -1),
+    }
+    known = {"real": ("-oo", "oo"), "circle": (), "interval": ("low", "high"), "simplex": ("low",)}
+    return [every[end] for end in known.get(domain, ("oo", "low"))]
 
 
-def far(page: Page, at: Mapping[int, Way], test: Callable[[Any], bool]) -> bool:
-    """Whether something holds at both distances, when coordinates go to their ends; it is told the distances."""
-    before = {i: page.made[i][1] for i in at}
+def far(page: Page, ways: Mapping[int, Way], read: Callable[[], Any]) -> list[Any]:
+    """Return what is read at both distances, when coordinates go to their ends."""
+    before = {i: x for i, (_, x) in enumerate(page.made[: page.coordinates])}
     try:
-        found = list[bool]()
+        found, page.far = list[Any](), True
         for R in FAR:
-            page.move({i: way(R)[0] for i, way in at.items()})
-            found.append(test({i: RING.gen(i) - way(R)[1] for i, way in at.items()}))
-        return all(found)
+            page.move({i: way.at(R) for i, way in ways.items()})
+            found.append(read())
+        return found
     finally:
+        page.far = False
         page.move(before)
 
 
-def diverges(page: Page, at: Mapping[int, Way], spare: fmpq, powers: Mapping[int, int]) -> bool:
-    """Whether exp(-H) has no finite integral where coordinates y_i go as s**a_i: s dH/ds is not above sum_i a_i."""
-    H, room = page.d.dynamics["H"], sum(powers.values()) + spare
+def number(page: Page, x: Poly) -> arb:
+    """Return a value as a ball, which has to be finite."""
+    value = arb(page.value(x))
+    require(value.is_finite(), f"{str(x)[:60]} so far out", UndefinedError)
+    return value
 
-    def test(y: Mapping[int, Poly]) -> bool:
-        whole = page.scalar(H)
-        return page.sign(sum((powers[i] * x * page.slope(whole, i) for i, x in y.items()), constant(0)) - room) <= 0
 
-    return far(page, at, test)
+def settled(page: Page, energy: Callable[[], Poly], held: Iterable[int]) -> arb:
+    """Return E + log det(hessian E)/2 where E is least in the coordinates that depend on those held (Laplace).
+
+    Phases of sine and cosine far out are coordinates of their own. The least E is searched for as Levenberg does.
+    """
+    E, held = energy(), [*held]
+    if len(held) > 1 or page.tame < 0 or page.plain or len(E) > MOST_SETTLED_TERMS or len(page.made) > MOST_MADE:
+        return number(page, E)  # one page of each size, and formulas that are not long
+    free = [k for block, _, k in coordinates(page) if page.d.blocks[block]["domain"] in FREE and k not in held]
+    slopes = {k: page.slope(E, k) for k in (*free, *(k for _, k in page.phases))}
+    ids = [k for k, g in slopes.items() if g != 0 and (k not in free or any(page.slope(g, i) != 0 for i in held))]
+    if not ids or len(ids) > MOST_SETTLED:
+        return number(page, E)
+    second = [[page.slope(slopes[k], i) for i in ids] for k in ids]
+    least, damping = number(page, E), fmpq(0)
+    for _ in range(MOST_STEPS):
+        g, P = [number(page, slopes[k]).mid() for k in ids], [[number(page, x).mid() for x in row] for row in second]
+        before, size = {k: page.made[k][1] for k in ids}, sum((abs(P[i][i]) for i in range(len(ids))), arb(0)) + 1
+        damped = arb_mat([[x + size * damping * (i == j) for j, x in enumerate(row)] for i, row in enumerate(P)])
+        try:
+            step = damped.solve(arb_mat([[-x] for x in g]))
+            to = {k: page.value(before[k]) + rational(step[i, 0]) for i, k in enumerate(ids)}
+            page.move({k: constant(x) for k, x in to.items()})
+            lower = number(page, E)
+        except (ZeroDivisionError, UndefinedError, ValueError):
+            lower = least
+        if lower < least:
+            least, damping = lower, damping / 10
+        else:
+            page.move(before)
+            damping = damping * 10 + fmpq(1, 10**6)
+        if damping > 10**6:
+            break
+    width = arb_mat([[number(page, x).mid() for x in row] for row in second]).det()
+    return number(page, energy()) + (width.log() / 2 if width > 0 else 0)
+
+
+def rational(x: arb) -> fmpq:
+    """Return a rational number of few digits in a ball, or next to it."""
+    if not x.is_finite():
+        raise ZeroDivisionError
+    whole, power = x.mid().man_exp()
+    cut = max(int(whole).bit_length() - 100, 0)
+    return fmpq(int(whole) >> cut) * fmpq(2) ** (int(power) + cut)
+
+
+def diverges(page: Page, ways: Mapping[int, Way], energy: Callable[[], Poly], spare: fmpq = HARDLY) -> bool:
+    """Whether exp(-E) has no finite integral along a ray: E grows no faster than the logarithm of the volume there."""
+    low, high = far(page, ways, lambda: settled(page, energy, ways))
+    return bool(high - low < (sum(way.power for way in ways.values()) + spare) * LOG_OF_FAR)
+
+
+def rays(page: Page) -> list[dict[int, Way]]:
+    """Return ways of one coordinate alone, of two at different speeds, and of several."""
+    rng, ends = (
+        random.Random(page.seed),
+        [(k, way) for block, _, k in coordinates(page) for way in ends_of(page, block)],
+    )
+    twos = [
+        {k: one.raised(n), i: other.raised(m)}
+        for (k, one), (i, other) in itertools.combinations(ends, 2)
+        for n, m in ((1, -1), (1, -2), (-1, 1), (-2, 1), (1, 1), (1, 2), (2, 1))
+        if k != i
+    ]
+    more = [{k: way.raised(rng.choice((-1, 1, 1, 2)), rng.randint(1, 3)) for k, way in ends if rng.random() < 0.7}]
+    return [
+        *({k: way} for k, way in ends),
+        *rng.sample(twos, min(len(twos), MOST_PAIRS_OF_WAYS if len(page.made) <= MOST_MADE else MOST_PAIRS)),
+        *filter(None, more),
+    ]
+
+
+def improper(page: Page, energy: Callable[[], Poly], every: list[dict[int, Way]]) -> list[Poly]:
+    """Return 1 for every ray along which exp(-E) has no finite integral; where none can be read, that is said."""
+    found, reasons = list[bool](), list[UnreadError]()
+    for ways in every:
+        try:
+            found.append(diverges(page, ways, energy))
+        except UnreadError as what:
+            reasons.append(what)
+    if every and not found:
+        raise reasons[0]
+    return [constant(1)] * sum(found)
+
+
+def integrable(page: Page, claim: Json, label: str) -> list[Poly]:
+    """Return 1 for every ray along which exp(-H) has no finite integral; of `boundary` every face."""
+    if label:
+        return [constant(1)] * divergent(page, claim["witness"], label)
+    every = [ways for ways in rays(page) if claim["id"] == "normalisable" or min(w.power for w in ways.values()) < 0]
+    every = every if claim["id"] == "normalisable" else [ways for ways in every if len(ways) == 1]
+    return improper(page, lambda: page.scalar(page.d.dynamics["H"]), every)
+
+
+def currents_of(page: Page, claim: str) -> tuple[Array, Array]:
+    """Return D, and the current J = f - div D + D grad H."""
+    f, _, _, D, g = equation(page, claim)
+    return D, f - page.div(D) + product(D, array(g))
+
+
+def steep(page: Page, claim: str) -> list[Poly]:
+    """Return 1 where a term of the noise or of the current is as steep as exp(H), and steeper than every power."""
+    found = list[Poly]()
+    for k, way in ((k, way) for block, _, k in coordinates(page) for way in ends_of(page, block)):
+
+        def read() -> tuple[arb, list[arb]]:
+            sizes = (page.value(x) for A in currents_of(page, claim) for x in A.flat)
+            return number(page, page.scalar(page.d.dynamics["H"])), [abs(arb(x)) for x in sizes]
+
+        try:
+            (low, first), (high, last) = far(page, {k: way}, read)
+        except UnreadError:
+            continue
+        grown = [(y.log() - x.log()) for x, y in zip(first, last, strict=True) if x > 0 and y > 0]
+        found += [constant(1)] * any(y > 1000 * LOG_OF_FAR and y >= (high - low) * fmpq(999, 1000) for y in grown)
+    return found
+
+
+def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
+    """Return 1 for every coordinate that runs off, and where the Lyapunov function that is stated is none far out.
+
+    Where none is stated, D/(1 + |z|)**2 and J/(1 + |z|) are to be integrable against exp(-H).
+    """
+    if label.startswith("current of "):
+        return stationary(page, claim, label)
+    f, _, _, D, _ = equation(page, claim["id"])
+    witness, bad = claim["witness"] or {}, list[str]()
+    stated = witness.get("end")
+    for block, name, k in coordinates(page):
+        said = [(x, witness.get(f"{word} of {name}")) for word, x in (("drift", f[k, 0]), ("D", D[k, k]))]
+        require(all(text is None or page.vanish([page.scalar(text) - x]) for x, text in said), "another equation")
+        ways = ends_of(page, block) if alone(page, k, f[k, 0], D[k, k]) else []
+        asked = [way for way in ways if way.end.endswith("oo") and stated in (None, f"{name} -> {way.end}")]
+        bad += [way.end for way in asked if runs_off(page, claim["id"], k, way)]
+    open_ = [ways for ways in rays(page) if min(way.power for way in ways.values()) > 0]
+    W = re.sub(r", (as stated|k large)$", "", str(claim["data"].get("W", ""))).replace("k (", "k*(")
+    if bad or stated or not open_:
+        return [constant(1) for _ in bad]
+    if W:
+        return [constant(1) for ways in open_ if not contains(page, claim, W, ways)]
+    found, ids = list[Poly](), [k for _, _, k in coordinates(page)]
+    for n, entries in zip((1, fmpq(1, 2)), currents_of(page, claim["id"]), strict=True):
+        for at in [at for at in np.ndindex(entries.shape) if entries[at] != 0]:
+
+            def energy(n: Any = n, at: tuple[int, ...] = at, which: int = int(n != 1)) -> Poly:
+                x = currents_of(page, claim["id"])[which][at]
+                size = page.of("log", sum((RING.gen(k) ** 2 for k in ids), constant(1)))
+                return page.scalar(page.d.dynamics["H"]) - page.of("log", x * x) / 2 + n * size
+
+            found += improper(page, energy, [ways for ways in open_ if len(ways) == 1])
+    return found
 
 
 def runs_off(page: Page, claim: str, k: int, way: Way) -> bool:
     """Whether a coordinate, a diffusion on a line by itself, reaches infinity: f - D/x outgrows x (Feller)."""
 
-    def test(y: Mapping[int, Poly]) -> bool:
+    def outward() -> arb:
         f, _, _, D, _ = equation(page, claim)
-        g = f[k, 0] - D[k, k] * page.of("inv", y[k])
-        outgrows = 10 * y[k] * page.slope(g, k) - 11 * g
-        return page.sign(y[k] * g) > 0 and page.sign(outgrows * g) > 0
+        return number(page, RING.gen(k) * f[k, 0] - D[k, k])  # x times it
 
-    return far(page, {k: way}, test)
-
-
-def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return 1 for every coordinate that runs off, and where the Lyapunov function that is stated is none far out."""
-    if label.startswith("current of "):
-        return stationary(page, claim, label)
-    f, _, _, D, _ = equation(page, claim["id"])
-    witness, open_, bad = claim["witness"] or {}, list[tuple[int, dict[str, Way]]](), list[str]()
-    stated = witness.get("end")
-    for block, name, k in coordinates(page):
-        said = [(x, witness.get(f"{word} of {name}")) for word, x in (("drift", f[k, 0]), ("D", D[k, k]))]
-        require(all(text is None or page.vanish([page.scalar(text) - x]) for x, text in said), "another equation")
-        open_ += [(k, {end: way for end, way in ends_of(page, block).items() if end.endswith("oo")})]
-        own = open_[-1][1] if alone(page, k, f[k, 0], D[k, k]) else {}
-        asked = {end: way for end, way in own.items() if stated in (None, f"{name} -> {end}")}
-        bad += [end for end, way in asked.items() if runs_off(page, claim["id"], k, way)]
-    W = re.sub(r", (as stated|k large)$", "", str(claim["data"].get("W", ""))).replace("k (", "k*(")
-    if bad or stated or not W:
-        return [constant(1) for _ in bad]
-    rng = random.Random(page.seed)
-    rays = [{k: way} for k, ends in open_ for way in ends.values()]
-    for _ in range(RAYS):
-        drawn_ = ((k, rng.choice((0, 1, 1, 2)), rng.choice([*ends.values()])) for k, ends in open_ if ends)
-        rays += [{k: functools.partial(raised, way, n) for k, n, way in drawn_ if n}]
-    return [constant(1) for ways in rays if ways and not contains(page, claim, W, ways)]
-
-
-def raised(way: Way, n: int, R: fmpq) -> tuple[Poly, Poly]:
-    """Return where a coordinate is that goes as a power of the distance."""
-    return way(R**n)
+    low, high = far(page, {k: way}, outward)
+    return bool(low > 0 and high > 0 and (high / low).log() > fmpq(21, 10) * LOG_OF_FAR)
 
 
 def contains(page: Page, claim: Json, W: str, ways: Mapping[int, Way]) -> bool:
-    """Whether W grows along a ray, and L W = f.grad W + tr(D hessian(W)) no faster."""
-    seen = list[tuple[arb, arb]]()
+    """Whether W grows along a ray, and L W = f.grad W + tr(D hessian(W)), and what is granted of it, no faster."""
+    granted = [found[1] for one in claim["given"] if (found := re.fullmatch(CONTAINED[1], one))]
 
-    def test(at: Mapping[int, Poly]) -> bool:
+    def read() -> tuple[arb, list[arb]]:
         page.beside |= {"H": page.formula(f"({page.d.dynamics['H']})"), "k": array(constant(1000))}
         f, _, _, D, _ = equation(page, claim["id"])
         try:
@@ -1100,62 +1511,45 @@ def contains(page: Page, claim: Json, W: str, ways: Mapping[int, Way]) -> bool:
         g = page.gradient(w, range(len(f)))
         drift = sum((f[i, 0] * x for i, x in enumerate(g)), constant(0))
         noise = sum((D[i, j] * page.slope(x, j) for i, x in enumerate(g) for j in range(len(g))), constant(0))
-        seen.append((arb(page.value(w)), arb(page.value(drift + noise)) / arb(page.value(w + 1))))
+        shares = [drift + noise, *(page.scalar(text) for text in granted)]
+        return arb(page.value(w)), [arb(page.value(x)) / arb(page.value(w + 1)) for x in shares]
+
+    (low, first), (high, last) = far(page, ways, read)
+    if not all(x.is_finite() for x in (low, high, *first, *last)):
         return True
-
-    far(page, ways, test)
-    (low, first), (high, last) = seen
-    if not all(x.is_finite() for pair in seen for x in pair):
-        return True
-    return not (high <= low or last > 1000 * (1 + abs(first)))
+    return not (high <= low or any(y > 1000 * (1 + abs(x)) for x, y in zip(first, last, strict=True)))
 
 
-def integrable(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return 1 for every end, and for every ray, at which exp(-H) has no finite integral; or for that of a witness."""
-    rng, bad, law = random.Random(page.seed), list[bool](), claim["id"] == "normalisable"
-    every = [(b, name, end, {k: way}) for b, name, k in coordinates(page) for end, way in ends_of(page, b).items()]
-    if label:
-        return [constant(1)] * divergent(page, claim["witness"], label, every)
-    for _, _, end, at in every:
-        face = not end.endswith("oo")
-        bad += [diverges(page, at, fmpq(0), dict.fromkeys(at, -1 if face else 1))] if law or face else []
-    infinite = [at for _, _, end, at in every if law and end.endswith("oo")]
-    for _ in range(2 * RAYS if infinite else 0):
-        ray = {k: (rng.choice((-1, 0, 1, 1, 2)), way) for at in infinite if rng.random() < 0.7 for k, way in at.items()}
-        powers = {k: n for k, (n, _) in ray.items() if n}
-        ways: dict[int, Way] = {k: functools.partial(raised, way, n) for k, (n, way) in ray.items() if n}
-        bad += [sum(powers.values()) >= 0 and bool(ways) and diverges(page, ways, fmpq(0), powers)]
-    return [constant(1)] * sum(bad)
-
-
-def divergent(page: Page, witness: Point, label: str, every: list[tuple[str, str, str, dict[int, Way]]]) -> bool:
+def divergent(page: Page, witness: Point, label: str) -> bool:
     """Whether exp(-H) has no finite integral at an end, along a direction that H is flat in, or on a curve."""
     H, ids = page.d.dynamics["H"], [k for _, _, k in coordinates(page)]
     stated = re.fullmatch(r"(?:what must be positive for|exponent of exp.* to) (.+) (?:->|=) (\S+)", label)
     if stated:
         name, to = stated[1], stated[2] if stated[2].endswith("oo") else "low"
-        way = {k: x for block, one, end, at in every if name in (block, one) and end == to for k, x in at.items()}
-        return bool(way) and diverges(page, way, SPARE, dict.fromkeys(way, -1 if to == "low" else 1))
+        every = [
+            (k, way) for block, one, k in coordinates(page) for way in ends_of(page, block) if name in (block, one)
+        ]
+        ways = {k: way for k, way in every if way.end == to}
+        return bool(ways) and diverges(page, ways, lambda: page.scalar(H), SPARE)
     if label.endswith("@ v"):
         v, P = page.beside["v"], array([page.gradient(x, ids) for x in page.gradient(page.scalar(H), ids)])
         quadratic = page.vanish([y for x in P.flat for y in page.gradient(x, ids)])
         return quadratic and page.sign((v.T @ P @ v).item()) <= 0
-    curve, volumes = (
-        dict(re.findall(r"(\S+) = ([^,;]+)", witness.get("ray", witness.get("region", "")))),
-        list[Number](),
-    )
+    curve = dict(re.findall(r"(\S+) = ([^,;]+)", witness.get("ray", witness.get("region", ""))))
 
-    def way_of(text: str, R: fmpq) -> tuple[Poly, Poly]:
-        page.beside = {"s": array(constant(R)), **{f"u{i}": array(constant(fmpq(3, 2))) for i in range(len(curve))}}
-        page.memo.clear()
-        return page.scalar(text), constant(0)
+    def way_of(text: str) -> Callable[[fmpq], Poly]:
+        def at(R: fmpq) -> Poly:
+            page.beside = {"s": array(constant(R)), **{f"u{i}": array(constant(fmpq(3, 2))) for i in range(len(curve))}}
+            page.memo.clear()
+            return page.scalar(text)
 
-    def bounded(y: Mapping[int, Poly]) -> bool:
-        volumes.append(page.value(math.prod(y.values(), start=constant(1))))
-        return page.sign(page.scalar(H) - 100) < 0
+        return at
 
-    ways = {k: functools.partial(way_of, curve[name]) for _, name, k in coordinates(page) if name in curve}
-    return bool(ways) and far(page, ways, bounded) and bool(volumes[0] <= volumes[-1])
+    ways = {k: Way("", way_of(curve[name])) for _, name, k in coordinates(page) if name in curve}
+    if not ways:
+        return False
+    volumes = far(page, ways, lambda: number(page, math.prod((RING.gen(k) for k in ways), start=constant(1))))
+    return all(far(page, ways, lambda: number(page, page.scalar(H)) < 100)) and bool(volumes[0] <= volumes[1])
 
 
 def rank(page: Page, A: Array) -> int:
@@ -1193,6 +1587,27 @@ def singular(page: Page, claim: Json, label: str) -> list[Poly]:
     return []
 
 
+def around(page: Page, claim: Json, label: str) -> list[Poly]:
+    """Return what H, D, Q and what is claimed of them change by once around each circle; an update is trusted."""
+    d, found = page.d, list[Poly]()
+
+    def read() -> list[Poly]:
+        page.memo.clear()
+        page.smooth = False
+        matrices = [d.dynamics.get("D"), d.Q, d.claims.get("diffusion")]
+        parts = [page.blocks(x, smooth=False) for x in matrices if x]
+        drift = d.claims.get("drift") or {}
+        parts += [page.fit(drift[name], len(ids), 1) for name, ids in page.ids.items() if name in drift]
+        return [page.scalar(d.dynamics["H"]), *(x for A in parts for x in A.flat)]
+
+    for block, _, k in coordinates(page):
+        if d.blocks[block]["domain"] == "circle":
+            before, page.shift = read(), {k: page.period(block)}
+            found += [x - y for x, y in zip(read(), before, strict=True)]
+            page.shift = {}
+    return found
+
+
 Check = Callable[[Page, Json, str], list[Poly]]
 CHECKS: dict[str, Check] = {
     "d_symmetric": skewness,
@@ -1204,6 +1619,7 @@ CHECKS: dict[str, Check] = {
     "recovered_q": same_drift,
     "step_scale": small_step,
     "claimed_update": kept_law,
+    "periodic": around,
     "normalisable": integrable,
     "marginal": laws,
     "claimed_marginal": laws,
@@ -1217,21 +1633,72 @@ FAR_OUT = ("normalisable", "explosion", "boundary")
 """Claims that rest on how functions grow."""
 
 
+VALUES = ("d_symmetric", "d_psd", "q_skew", "noise_budget")
+"""Claims about values alone, at kinks, too."""
 SOFT = (*FAR_OUT, "regular")
-LAW: Json = {"id": "normalisable", "witness": None}
+IMPROPER: Json = {"id": "normalisable", "witness": None}
 
 
-def drawn(d: Documents, sizes: Mapping[str, int], given: list[Point], seed: str, tame: int = 0) -> Page:
+def drawn(
+    d: Documents, sizes: Mapping[str, int], given: list[Point], seed: str, *, tame: int = 0, plain: bool = False
+) -> Page:
     """Return an admissible page: all drawn here; else with parameters, or all, as at a point given."""
     fitting = [point for point in given if all(point.get(name) == str(n) for name, n in sizes.items())]
     constant = [{name: x for name, x in point.items() if name in d.parameters} for point in fitting]
     for k, base in enumerate([*[Point()] * 20, *constant, *constant, *fitting]):
         point = {**base, **{name: str(n) for name, n in sizes.items()}}
         try:
-            return Page(d, point, f"{seed} {k}", tame=tame).admissible()
+            return Page(d, point, f"{seed} {k}", tame=tame, plain=plain).admissible()
         except (FailureError, UndefinedError):
             continue
     raise FailureError("no admissible point is known: nothing is proved of nothing")
+
+
+def sides(d: Documents) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield both sides of every comparison in D and Q, and in what is bound."""
+    texts = [x for matrix in (d.D, d.Q) if matrix for row in places(matrix) for x in row]
+    for node in (node for text in (*texts, *map(str, d.bind.values())) for node in ast.walk(parse(text))):
+        match node:
+            case ast.Compare(left, [_], [right]):
+                yield left, right
+            case ast.Call(ast.Name("sign" | "abs" | "Abs" | "Heaviside"), [arg, *_]):
+                yield arg, ast.Constant(0)
+            case ast.Call(ast.Name(name), [one, *more]) if name in ("minimum", "maximum", "Min", "Max", *RELATIONS):
+                yield from ((one, other) for other in more)
+            case _:
+                continue
+
+
+def at_equalities(page: Page) -> Iterator[Page]:
+    """Yield pages where both sides of a comparison are equal, by the choice of one number, where that is rational."""
+    d, sizes = page.d, {name: str(n) for name, n in page.sizes.items()}
+    known = {name: page.here(page.formula(name)) for name in (*d.blocks, *d.parameters)}
+    for left, right in sides(d):
+        for name, at in ((name, at) for name, A in known.items() if name not in d.values for at in np.ndindex(A.shape)):
+
+            def moved(x: fmpq, name: str = name, at: tuple[int, ...] = at) -> Page:
+                entries = {**known, name: known[name].copy()}
+                entries[name][at] = constant(x)
+                point = {one: str([[str(page.value(x)) for x in row] for row in A]) for one, A in entries.items()}
+                return Page(d, {**sizes, **{one: text.replace("'", "") for one, text in point.items()}}, page.seed)
+
+            pages = [moved(fmpq(k)) for k in range(4)]
+            values = [there.value((there.at_kinks(left) - there.at_kinks(right)).sum()) for there in pages]
+            for x in roots(values) if all(isinstance(v, fmpq) for v in values) else []:
+                try:
+                    yield moved(x).admissible()
+                except (FailureError, UndefinedError):
+                    continue
+
+
+def roots(values: list[Any]) -> list[fmpq]:
+    """Return the rational roots of the polynomial that has values at 0, 1, 2, ..."""
+    x, found, basis = fmpq_poly([0, 1]), fmpq_poly(), fmpq_poly([1])
+    for k in range(len(values)):
+        found += basis * (values[0] / math.factorial(k))
+        basis *= x - k
+        values = [b - a for a, b in itertools.pairwise(values)]
+    return [root for root, _ in found.roots()] if found.degree() > 0 else []
 
 
 def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
@@ -1240,17 +1707,28 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
     if id_ == "recovered_q":
         Q = [[claim["data"].get(f"Q[{a},{b}]", "0") for b in d.blocks] for a in d.blocks]
         d = Documents({**d.parts, "dynamics": {**d.dynamics, "Q": Q}})
-    d = d if id_ in ("step_scale", *SOFT) else d.resting_on(claim["given"])  # what values tell is given too
-    tame, often = ((1, -1), 1) if id_ in FAR_OUT else ((0,), 8 if id_ in ("d_psd", "noise_budget") else 2)
+    less = d.resting_on(claim)
+    d = d if id_ == "step_scale" else less  # powers of eps are the same whatever the kinds
+    tame, often = ((1, -1), 1) if id_ in FAR_OUT else ((0,), 4 if id_ in ("d_psd", "noise_budget") else 2)
+    draws = [(k, plain) for plain in ((False, True) if id_ in (*VALUES, *SOFT) else (False,)) for k in range(often)]
     for sizes in d.sizes(every=claim["for_d"] == "all")[: 2 if id_ in FAR_OUT else 3]:
         at = ", ".join(f"{name} = {n}" for name, n in sizes.items()) or "the document's"
         try:
-            for k in range(often):
-                pages = [drawn(d, sizes, points, f"{seed} {k}", way) for way in tame]
-                if id_ in FAR_OUT:  # of a law, where there is one
-                    pages = [page for page in pages if not integrable(page, LAW, "")] or pages
-                wrong = [not page.vanish(CHECKS[id_](page, claim, "")) for page in pages]
-                require(not all(wrong), f"{id_} fails, {at}")
+            for k, plain in draws:
+                pages = [drawn(d, sizes, points, f"{seed} {k}", tame=way, plain=plain) for way in tame]
+                for text in d.supposed:
+                    require(all(page.compares(text) for page in pages), f"{text} is taken as given, and does not hold")
+                if id_ in VALUES:
+                    pages += at_equalities(pages[0])
+                if id_ in FAR_OUT and "W" not in claim["data"]:  # of a law, where there is one
+                    pages = (
+                        [page for page in pages if not integrable(page, IMPROPER, "")]
+                        if id_ != "normalisable"
+                        else pages
+                    )
+                if id_ in ("stationary", "claimed_stationary") and not seen and k == 0:
+                    require(not steep(pages[0], id_), f"{id_}: a term is as steep as exp(H)")
+                require(all(page.vanish(CHECKS[id_](page, claim, "")) for page in pages), f"{id_} fails, {at}")
                 seen[at] = "exactly" if all(page.exact for page in pages) else "enclosed"
         except UndefinedError as what:
             require(id_ in FAR_OUT, f"{id_}: {what}")
@@ -1344,8 +1822,7 @@ def consistent(certificate: Json, d: Documents) -> None:
     Advisory claims that this checker does not know, of a later version, are let pass: they decide nothing.
     """
     every, asked, rest = certificate["claims"], d.asked(), {k: x for k, x in certificate.items() if k != "seal"}
-    known = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}
-    claims = [claim for claim in every if claim["id"] in known or claim["required"] is not False]
+    claims = [claim for claim in every if claim["id"] in KNOWN or claim["required"] is not False]
     require(certificate["certificate_version"] == VERSION, f"its version is not {VERSION}")
     require(certificate["seal"] == hashlib.sha256(canonical(rest).encode()).hexdigest(), "changed after it was made")
     held = hashlib.sha256(canonical(certificate["documents"]).encode()).hexdigest()
@@ -1369,11 +1846,16 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
     """Return every claim with how it was re-checked; raises FailureError where something is not as stated."""
     d, found = Documents(certificate["documents"]), list[tuple[str, str]]()
     consistent(certificate, d)
+    parts = iter(d.asked())
     for claim in certificate["claims"]:
+        part = next(parts)[0] if claim["id"] in KNOWN else ""
         says = "undecided: nothing to re-check" if claim["verdict"] == "undecided" else f"trusted: {claim['by']}"
-        judge = (
-            {"refuted": refuted, "proved": proved}.get(claim["verdict"]) if d.blocks and claim["id"] in CHECKS else None
+        judges = (
+            {"refuted": refuted, "proved": proved} if claim["id"] in CHECKS and part in ("dynamics", "build") else {}
         )
+        judge = judges.get(claim["verdict"])
+        if part and claim["verdict"] == "proved":
+            d.resting_on(claim)
         if claim["id"] == "unique" and claim["verdict"] != "undecided":
             judge = unique
         if judge:
@@ -1385,7 +1867,7 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
                     raise
                 require(judge is not refuted or claim["id"] in (*SOFT, "recovered_q"), f"{claim['id']}: {what}")
                 says += f" (this checker cannot read {what})"
-        granted = [] if claim["verdict"] == "undecided" else d.granted(claim["given"])
+        granted = [one for one in claim["given"] if claim["verdict"] == "proved" and d.is_granted(claim["id"], one)]
         says += f"; granted, not declared: {'; '.join(granted)}" if granted else ""
         found.append((claim["id"], says))
     return found

@@ -215,6 +215,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         _on_circles,
         (*EQUATION, "diffusion", "update"),
         mended=True,
+        rechecked=True,
     ),
     Claim(
         "normalisable",

@@ -10,6 +10,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recipe_compiler import recheck
 from recipe_compiler.algebra.scalars.entries import scalar
 from recipe_compiler.algebra.structure.definedness import definedness
 from recipe_compiler.errors import DocumentError, ModelError, Place
@@ -97,6 +98,26 @@ MEANINGS = [
 @pytest.mark.parametrize(("spelling", "means", "shape"), [row for row in MEANINGS if row[2] is not None])
 def test_a_spelling_is_the_formula_that_it_means(spelling: str, means: str, shape: Shape):
     assert read(spelling, shape) == read(means, shape)
+
+
+OPEN = recheck.Documents(
+    {
+        "dynamics": {
+            "state": {"x": {}, "y": {}, "q": {"shape": 2}, "theta": {"shape": "d"}},
+            "parameters": {"a": {"is": "positive"}, "M": {"shape": ["d", "d"]}, "K": {"shape": [2, 2]}},
+            "functions": {"U": {"of": "theta"}, "f": {"of": "x"}},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize(("spelling", "means", "shape"), MEANINGS)
+def test_the_checker_of_certificates_reads_the_same(spelling: str, means: str, shape: Shape | None):
+    page = recheck.Page(OPEN, {"d": "2", "x": "1/3", "y": "1/7"}, "spelled")
+    shape = shape or Shape(None if "Matrix" in spelling else 2, 2)
+    rows, cols = (size if isinstance(size, int) else 2 if size else 1 for size in (shape.rows, shape.cols))
+    one, other = (page.fit(text, rows, cols) for text in (spelling, means))
+    assert page.vanish(one - other)
 
 
 def test_a_row_and_a_matrix_of_ones_have_the_sizes_stated():

@@ -62,6 +62,18 @@ BASES = (
     "tests/mutants/updates/sgld_squared_order",
     "tests/mutants/updates/sgnht",
 )
+WRONG = {
+    "constant_at_zero": "d_psd",
+    "constants_equal": "d_psd",
+    "valley_of_hyperbola": "normalisable",
+    "valley_aside": "normalisable",
+    "flat_line": "normalisable",
+    "periodic_factor": "normalisable",
+    "periodic_factor_of_another": "normalisable",
+    "circle_of_three": "periodic",
+    "steep_current": "stationary",
+}
+"""Documents in `wrong` of which a claim is false, as is easily shown by hand, whatever the compiler can decide."""
 RECHECKED = (  # and `unique`, by an edit of its own
     "d_symmetric",
     "d_psd",
@@ -102,7 +114,7 @@ def settled(changed: Json) -> None:
 
 def bases() -> list[str]:
     """Return the certificates that are forged, as texts."""
-    documents = [load(ROOT / f"{name}.yaml") for name in BASES]
+    documents = [load(ROOT / f"{name}.yaml") for name in (*BASES, *(f"tests/recheck/wrong/{name}" for name in WRONG))]
     return [json.dumps(certificate(document, check(document))) for document in documents]
 
 
@@ -359,6 +371,61 @@ def refute_what_is_proved(changed: Json, random: Random) -> bool:
     return True
 
 
+def prove_what_is_wrong(changed: Json, random: Random) -> bool:
+    """Call what is false proved, whether the compiler could refute it or not; without what shows it, if it likes."""
+    wrong = WRONG.get(changed["documents"]["dynamics"].get("name", ""))
+    claim = next((c for c in changed["claims"] if c["id"] == wrong), None)
+    if claim is None:
+        return False
+    by = random.choice(["structure", "growth at the ends of the domain; second engine", "signs of the coefficients"])
+    claim |= {"verdict": "proved", "by": by, "witness": None, "residual": None, "for_d": "all", "data": {}}
+    settled(changed)
+    return True
+
+
+def grant_less(changed: Json, random: Random) -> bool:
+    """Leave out, or weaken, what an integral rests on: that that of exp(-U) is finite, that a mass is definite."""
+    claim = next((c for c in changed["claims"] if c["id"] == "normalisable" and c["verdict"] == "proved"), None)
+    name, H = changed["documents"]["dynamics"].get("name"), changed["documents"]["dynamics"]["H"]
+    if claim is None or "build" in changed["documents"] or name in WRONG:
+        return False
+    needed = [x for x in claim["given"] if "finite integral" in x or ("inv(M)" in H and x == "M is positive definite")]
+    if not needed:
+        return False
+    one = random.choice(needed)
+    claim["given"].remove(one)
+    if "exp(-U)" in one and random.random() < 0.5:
+        claim["given"].append(random.choice(["exp(-9*U) has a finite integral", "U is smooth"]))
+    settled(changed)
+    return True
+
+
+def contain_less(changed: Json, random: Random) -> bool:
+    """Leave out what a Lyapunov function H + k |theta|**2 rests on: that U falls no faster than -|theta|**2."""
+    claim = next((c for c in changed["claims"] if c["id"] == "explosion" and c["verdict"] == "proved"), None)
+    bound = "U >= -c (1 + norm2(theta)) for some c"
+    if claim is None or bound not in claim["given"]:
+        return False
+    claim["given"].remove(bound)
+    if random.random() < 0.5:
+        claim["given"].append("U >= -c (1 + norm2(theta)**2) for some c")
+    settled(changed)
+    return True
+
+
+def grant_what_is_claimed(changed: Json, random: Random) -> bool:
+    """Prove a claim by granting it, or something else that no assumption of its kind may say."""
+    proved = [c for c in changed["claims"] if c["verdict"] == "proved" and c["id"] in (*RECHECKED, *FAR_OUT)]
+    if not proved:
+        return False
+    claim = random.choice(proved)
+    claim["given"].append(
+        random.choice(["exp(-H) has a finite integral", "what is claimed holds", "H is bounded", "D >= 0", "U is wild"])
+    )
+    settled(changed)
+    return True
+
+
 def exchange_the_lyapunov_function(changed: Json, random: Random) -> bool:
     """State a function that does not grow, or whose mean grows faster than it does."""
     claim = next((c for c in changed["claims"] if c["id"] == "explosion" and "W" in c["data"]), None)
@@ -506,6 +573,10 @@ EDITS: tuple[Edit, ...] = (
     turn_unique_round,
     prove_what_is_refuted,
     refute_what_is_proved,
+    prove_what_is_wrong,
+    grant_less,
+    contain_less,
+    grant_what_is_claimed,
     exchange_the_lyapunov_function,
     step_too_far,
     scale_an_entry,

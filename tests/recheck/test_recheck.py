@@ -19,7 +19,7 @@ from flint import arb
 sys.path.insert(0, str(Path(__file__).parent))
 
 from forge import EDITS as FORGERS
-from forge import bases, forgeries, passes
+from forge import WRONG, bases, forgeries, passes, prove_what_is_wrong, resealed
 
 from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
@@ -164,6 +164,36 @@ def test_a_claim_that_is_left_out_is_missed() -> None:
     changed = of("sghmc")
     changed["claims"] = [claim for claim in changed["claims"] if claim["id"] != "q_skew"]
     assert rejected(sealed(changed))
+
+
+CIRCLE = """
+name: circle
+state: {x: {domain: "circle(0, 3)"}, y: {}}
+H: cos(2*pi*x/3) + y**2
+D: [[1, 0], [0, 1]]
+Q: [[0, 0], [0, 0]]
+"""
+SPELLED = """
+name: spelled
+state: {x: {}, y: {}}
+parameters: {a: {is: positive}}
+functions: {U: {of: x, role: potential}}
+H: U(x) + Rational(1, 2)*Max(y, 2*y)**2 + Pow(y, 2)
+D: [["Abs(a)", 0], [0, "Piecewise((1, a > 2), (ln(E), True))"]]
+Q: [[0, -1], [1, 0]]
+claims:
+  drift:
+    x: 2*y + Max(y, 2*y)*Piecewise((2, y > 0), (1, True)) - a*Derivative(U(x), x)
+    y: -Derivative(U(x), x) - 2*y - Max(y, 2*y)*Piecewise((2, y > 0), (1, True))
+"""
+
+
+def test_what_sympy_prints_is_read(tmp_path: Path) -> None:
+    found = written(tmp_path, SPELLED)
+    says = dict(recheck.recheck(found))
+    assert {c["id"]: c["verdict"] for c in found["claims"]}["d_psd"] == "proved"
+    assert says["d_psd"].startswith("rechecked")
+    assert says["claimed_drift"].startswith("rechecked")
 
 
 SQUARES = """
@@ -360,6 +390,45 @@ def test_no_forged_certificate_passes(forged_from: list[str]) -> None:
     made = list(forgeries(forged_from, FORGED, 7))
     assert [name for name, changed in made if passes(changed)] == []
     assert len({name for name, _ in made}) >= len(FORGERS) - 3
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_not_sealed_as_proved(name: str) -> None:
+    changed = json.loads(made(ROOT / f"tests/recheck/wrong/{name}.yaml"))
+    assert prove_what_is_wrong(changed, Random(1))
+    with pytest.raises(recheck.FailureError, match=f"{WRONG[name]} fails|{WRONG[name]}: a term is as steep"):
+        recheck.recheck(resealed(changed))
+
+
+@pytest.mark.parametrize(
+    ("id_", "without"),
+    [
+        ("normalisable", "M is positive definite"),
+        ("normalisable", "exp(-U) has a finite integral"),
+        ("explosion", "U >= -c (1 + norm2(theta)) for some c"),
+    ],
+)
+def test_a_claim_says_what_it_rests_on(id_: str, without: str) -> None:
+    changed = of("sghmc")
+    claim = next(c for c in changed["claims"] if c["id"] == id_)
+    claim["given"].remove(without)
+    changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
+    with pytest.raises(recheck.FailureError, match=f"{id_} fails"):
+        recheck.recheck(sealed(changed))
+
+
+def test_no_claim_may_rest_on_itself() -> None:
+    changed = of("sghmc")
+    claim = next(c for c in changed["claims"] if c["id"] == "normalisable")
+    claim["given"] = ["exp(-H) has a finite integral"]
+    changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
+    assert rejected(sealed(changed))
+
+
+def test_a_circle_of_another_length_is_rechecked(tmp_path: Path) -> None:
+    found = written(tmp_path, CIRCLE)
+    assert found["verdict"] == "proved"
+    assert dict(recheck.recheck(found))["periodic"].startswith("rechecked")
 
 
 def test_what_is_forged_is_right_before(forged_from: list[str]) -> None:
