@@ -372,3 +372,30 @@ def test_shipped_builds_rest_on_no_assumption_about_the_potential(path: Path) ->
     found = normalisable_build(build, bind(build))
     assert isinstance(found.decision, Proved)
     assert "exp(-U) has a finite integral" not in found.decision.given
+
+
+LINE = "name: k\nstate: {x: {}, theta: {shape: d}}\nparameters: {c: {is: positive}}\nH: norm2(theta) + ENERGY\n"
+PIECES = {
+    "Piecewise((x**2/2, Abs(x) <= 1), (Abs(x) - 1/2, True))": "proved",
+    "where(abs(x) > c, c*abs(x) - c**2/2, x**2/2)": "proved",
+    "x**2 + maximum(x, 0)": "proved",
+    "x**2 + minimum(3*x, -x) + maximum(x, 1)": "proved",
+    "where(x > c, x**2, x**2 + (x - c)**2)": "proved",
+    "maximum(x, 0)": "open",  # one piece is flat, and so is the whole on the left
+    "minimum(x**2, 1)": "open",
+    "where(x > 0, x**2, 0)": "open",
+    "maximum(x, -x) - abs(x)": "open",
+    "where(x > 1, x**2, x**2*exp(1 - x))": "open",
+    "x**2/2 - maximum(x**2, 0)": "open",
+}
+
+
+@pytest.mark.parametrize("energy", PIECES)
+def test_a_choice_of_pieces_is_integrable_where_each_piece_alone_is(tmp_path: Path, energy: str) -> None:
+    path = tmp_path / "k.yaml"
+    blocks = "D: [[1, 0], [0, I]]\nQ: [[0, 0], [0, 0]]\n"
+    path.write_text(LINE.replace("ENERGY", f'"{energy}"' if ":" in energy else energy) + blocks, encoding="utf-8")
+    decision = normalisable(subject_of(load_dynamics(path))).decision
+    assert isinstance(decision, Proved) is (PIECES[energy] == "proved")
+    if isinstance(decision, Proved):
+        assert "at most the sum of its pieces" in decision.by

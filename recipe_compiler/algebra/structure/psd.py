@@ -86,8 +86,8 @@ def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
     match formula:
         case Identity():
             return Definite(True)
-        case Filled(0, shape):
-            return Definite(False) if shape.rows == shape.cols else None
+        case Filled(value, shape):  # of ones it is ones @ ones.T
+            return Definite(False) if shape.rows == shape.cols and value >= 0 else None
         case Symbol() | FunctionAt() | Explicit():
             return _declared(formula, declarations)
         case Transpose(arg):

@@ -11,9 +11,10 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import Integrated, integrate
-from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.expression import FunctionAt
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.build import nodes, parts, rebuild
+from recipe_compiler.formula.expression import Apply, Formula, FunctionAt
+from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.show import text as text_of
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
@@ -69,6 +70,9 @@ def normalisable(subject: Subject) -> Answer:
     by_form = None if abstract else _by_leading_form(subject)
     if by_form is not None:
         return Answer(by_form, checked_at=((),), where=where)
+    by_pieces = _by_pieces(subject)
+    if by_pieces is not None:
+        return replace(by_pieces, where=where)
     given = tuple(sorted(facts([subject.dynamics.H], declarations)))
     open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
     return Answer(open_, where=where, excused=bool(abstract))
@@ -113,6 +117,51 @@ def _difference(subject: Subject, H: Tensor) -> Scalars:
         return [written_out(H, sizes, leaf)[0] - rows(subject.dynamics.H, subject.setting(sizes))[0][0]]
 
     return entries
+
+
+def _by_pieces(subject: Subject) -> Answer | None:
+    """Return a proof for an energy with a choice of pieces, if each piece alone has a finite integral; else None.
+
+    At every point one of the pieces is chosen, so exp(-H) is at most the sum of exp(-H) with either everywhere. The
+    choice is one for the whole formula: a scalar `where`, minimum or maximum.
+    """
+    dynamics = subject.dynamics
+    choice = next((node for node in nodes(dynamics.H) if isinstance(node, Apply) and _is_choice(node)), None)
+    if choice is None:
+        return None
+    found: list[Answer] = []
+    for piece in choice.args[-2:]:
+        narrowed = replace(dynamics, H=_with(dynamics.H, choice, piece))
+        answer = normalisable(replace(subject, dynamics=narrowed, derivation=None, wide=None, stated=None))
+        if not isinstance(answer.decision, Proved):
+            return None
+        found.append(answer)
+    decisions = [answer.decision for answer in found]
+    needed = smoothness([dynamics.H], dynamics.declarations)  # the choice itself has to have a value
+    if [x for x in needed.open if not x.endswith(SMOOTH)]:
+        return None
+    given = {fact for decision in decisions for fact in decision.given} | needed.given
+    data = [
+        (f"{text_of(piece)} everywhere: {name}", value)
+        for piece, decision in zip(choice.args[-2:], decisions, strict=True)
+        if isinstance(decision, Proved)
+        for name, value in decision.data
+    ]
+    by = f"exp(-H) is at most the sum of its pieces, of {text_of(choice)}; {METHOD}"
+    checked = tuple(at for at in found[0].checked_at if at in found[1].checked_at)
+    return Answer(Proved(by, tuple(sorted(given)), tuple(data)), found[0].for_d, checked)
+
+
+def _is_choice(node: Apply) -> bool:
+    """Whether a node is one of two scalars, wherever it is."""
+    return node.fn in ("where", "minimum", "maximum") and node.shape == SCALAR
+
+
+def _with(formula: Formula, node: Apply, piece: Formula) -> Formula:
+    """Return a formula with a piece in the place of a choice, wherever that stands."""
+    if formula == node:
+        return piece
+    return rebuild(formula, [_with(part, node, piece) for part in parts(formula)], lambda shape: shape)
 
 
 def _by_leading_form(subject: Subject) -> Proved | None:
