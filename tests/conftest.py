@@ -1,4 +1,4 @@
-"""What all tests share: golden texts, and the compiled code of emitted modules, kept from one run to the next."""
+"""What all tests share: golden texts, what one run found out, and compiled code, kept from one run to the next."""
 
 import difflib
 import gc
@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -14,8 +15,10 @@ from typing import TypeVar
 from uuid import uuid4
 
 import pytest
+from reports import FOLDER
 
 from recipe_compiler import pipeline
+from recipe_compiler.cli import NEW_OBJECTS
 from recipe_compiler.program.canonical import Broken, check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.report import check as report
@@ -28,10 +31,14 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep compiled code with pytest's own cache, for all its workers and the processes they start.
+    """Make the folder of this run, and keep compiled code with pytest's own cache, for all workers and their children.
 
     Modules are kept by their content, and the jit asks for its own version and the processor's besides.
     """
+    gc.set_threshold(NEW_OBJECTS)  # as the command does
+    if FOLDER not in os.environ:
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="recipe_compiler_tests_")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(FOLDER), ignore_errors=True))
     if "NUMBA_CACHE_DIR" in os.environ:
         return
     folder = config.rootpath / ".pytest_cache" / "compiled"
@@ -51,6 +58,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let commands find nothing that is known from before: neither the user's cache nor that of another test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache" / uuid4().hex))
+
+
+@pytest.fixture
+def known_verdicts(_empty_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands find what others found in this run of the tests: for tests of what comes after the verdicts."""
+    monkeypatch.setenv("XDG_CACHE_HOME", os.environ[FOLDER])
 
 
 @pytest.fixture(autouse=True)
@@ -119,9 +132,9 @@ def _compute() -> None:
 
 @pytest.fixture
 def busy_machine() -> Iterator[None]:
-    """Other programs beside the test, four for every processor, that take all they are given."""
+    """Other programs beside the test, two for every processor, that take all they are given: a third is left to it."""
     fork = multiprocessing.get_context("fork")
-    others = [fork.Process(target=_compute, daemon=True) for _ in range(4 * (os.cpu_count() or 1))]
+    others = [fork.Process(target=_compute, daemon=True) for _ in range(2 * (os.cpu_count() or 1))]
     for other in others:
         other.start()
     yield

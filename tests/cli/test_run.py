@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("interruptible")
+pytestmark = pytest.mark.usefixtures("interruptible", "known_verdicts")
 
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sgld_gaussian.yaml"

@@ -33,7 +33,8 @@ def test_the_walkthrough_runs_as_a_notebook(tmp_path: Path) -> None:
     displays = ["sghmc", "derived", "derived.drift", "report", "refuted", "found", "U(theta) + r.T @ r / 2"]
     seen = shown([*cells, *displays], tmp_path)
     assert [one["error"] for one in seen if one["error"]] == []
-    for block, one in zip(blocks, seen, strict=False):
+    assert cells
+    for block, one in zip(blocks, seen[: len(cells)], strict=True):
         assert one["text"] == (block["printed"] or ""), block["code"]
     for name, one in zip(displays, seen[len(cells) :], strict=True):
         (data,) = one["result"]

@@ -131,7 +131,9 @@ def test_a_wrong_step_is_refuted_at_the_smallest_size_that_shows_it(
 @pytest.mark.parametrize("name", NO_STEP_SIZE)
 def test_a_step_without_a_step_size_is_not_refuted_for_it(name: str, judged: Callable[..., Report]) -> None:
     spec, why = NO_STEP_SIZE[name]
-    for found in judged(f"no_step_size.py:{name}", spec).findings:
+    findings = judged(f"no_step_size.py:{name}", spec).findings
+    assert findings
+    for found in findings:
         assert isinstance(found.decision, Undecided)
         assert found.decision.tried[0].startswith(why)
     assert functions("no_step_size.py") == NO_STEP_SIZE.keys()

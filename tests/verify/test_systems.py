@@ -1,12 +1,10 @@
 """The dynamics that ship, and every verdict about them, in one table."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
-from loaders import load_dynamics
+import reports
 
-from recipe_compiler.report.check import check
 from recipe_compiler.verdict import Finding, Proved, Report, Verdict
 
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
@@ -56,10 +54,8 @@ def row(name: str) -> dict[str, Verdict]:
     return {claim: VERDICTS[letter] for claim, letter in zip(COLUMNS, letters, strict=True) if letter != "."}
 
 
-@cache
 def report(name: str) -> Report:
-    document = load_dynamics(SPECS / f"{name}.yaml")
-    return check(document)
+    return reports.report(SPECS / f"{name}.yaml")
 
 
 def finding(found: Report, claim: str) -> Finding:
