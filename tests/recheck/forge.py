@@ -112,9 +112,12 @@ def settled(changed: Json) -> None:
     changed["assumptions"] = sorted({given for claim in changed["claims"] for given in claim["given"]})
 
 
+FORGED_FROM = (*BASES, *(f"tests/recheck/wrong/{name}" for name in WRONG))
+
+
 def bases() -> list[str]:
     """Return the certificates that are forged, as texts."""
-    documents = [load(ROOT / f"{name}.yaml") for name in (*BASES, *(f"tests/recheck/wrong/{name}" for name in WRONG))]
+    documents = [load(ROOT / f"{name}.yaml") for name in FORGED_FROM]
     return [json.dumps(certificate(document, check(document))) for document in documents]
 
 

@@ -18,8 +18,8 @@ from flint import arb
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from forge import BASES, WRONG, forgeries, passes, prove_what_is_wrong, resealed
 from forge import EDITS as FORGERS
+from forge import FORGED_FROM, WRONG, forgeries, passes, prove_what_is_wrong, resealed
 from reports import report
 
 from recipe_compiler import recheck
@@ -387,7 +387,7 @@ def test_a_document_that_is_swapped_is_rejected() -> None:
 
 @pytest.fixture(scope="module")
 def forged_from() -> list[str]:
-    return [made(ROOT / f"{name}.yaml") for name in BASES]
+    return [made(ROOT / f"{name}.yaml") for name in FORGED_FROM]
 
 
 def test_no_forged_certificate_passes(forged_from: list[str]) -> None:
@@ -435,7 +435,7 @@ def test_a_circle_of_another_length_is_rechecked(tmp_path: Path) -> None:
     assert dict(recheck.recheck(found))["periodic"].startswith("rechecked")
 
 
-@pytest.mark.parametrize("name", BASES)
+@pytest.mark.parametrize("name", FORGED_FROM)
 def test_what_is_forged_is_right_before(name: str) -> None:
     assert rechecked(ROOT / f"{name}.yaml")
 

@@ -6,8 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from recipe_compiler.cache.reports import from_text, to_text
 
+from recipe_compiler.cache import from_text, to_text
 from recipe_compiler.report import check as module
 from recipe_compiler.report.check import check
 from recipe_compiler.run.write import write_whole
