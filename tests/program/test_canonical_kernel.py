@@ -8,6 +8,7 @@ from functools import cache, wraps
 from pathlib import Path
 
 import pytest
+from loaders import load_build
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
@@ -33,8 +34,6 @@ from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("specs/builds", "tests/targets/builds", "benchmarks/builds")
@@ -49,8 +48,7 @@ ZERO = Constant(Fraction(0))
 @cache
 def programs(name: str) -> tuple[Program, Program]:
     """The program with its sizes as they are declared, and with those of the build."""
-    build = load(BUILDS[name])
-    assert isinstance(build, Build)
+    build = load_build(BUILDS[name])
     program = discretise(build, derive(bind(build), stated=True))
     names = renames(program)
     named = rename(program, names)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.show import derivation_latex, derivation_text
 from recipe_compiler.errors import DataError, ModelError
-from recipe_compiler.pipeline import compile_build, load
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.as_json import certificate, claim_json
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
@@ -131,9 +132,7 @@ def build(tmp_path: Path) -> Callable[..., Build]:
         (tmp_path / "langevin.yaml").write_text(dynamics, encoding="utf-8")
         (tmp_path / "target.yaml").write_text(target, encoding="utf-8")
         (tmp_path / "build.yaml").write_text(text, encoding="utf-8")
-        found = load(tmp_path / "build.yaml")
-        assert isinstance(found, Build)
-        return found
+        return load_build(tmp_path / "build.yaml")
 
     return read
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics, Selection
+from recipe_compiler.spec.model import Selection
 from recipe_compiler.splitting.defaults import default_selections
 from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.pieces import Piece, missing, pieces_of
@@ -19,8 +19,7 @@ THERMOSTAT = ("r", "xi")
 
 
 def derivation_of(name: str) -> Derivation:
-    dynamics = load(SPECS / f"{name}.yaml")
-    assert isinstance(dynamics, Dynamics)
+    dynamics = load_dynamics(SPECS / f"{name}.yaml")
     return derive(dynamics)
 
 
