@@ -139,7 +139,7 @@ def print_whole(procedure: Procedure) -> Iterator[str]:
     yield from call(f"def {procedure.name}", tuple(array.name for array in procedure.inputs), 0, ":")
     yield from docstring((f"Return {first}", *others))
     wanted = used_sizes(procedure) | frozenset(str(size) for array in arrays for size in array.sizes)
-    yield from size_lines((array for array in procedure.inputs if array.sizes), wanted, 4)
+    yield from size_lines((array for array in procedure.inputs if array.sizes), wanted)
     for array in arrays:
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
     yield from print_body(procedure.body, 4)

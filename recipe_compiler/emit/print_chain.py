@@ -160,7 +160,7 @@ def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
         *(Array(parameter.name, parameter.shape.sizes) for parameter in program.parameters),
         *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
     )
-    yield from size_lines(sources, wanted, 4)
+    yield from size_lines(sources, wanted)
     for array in work:
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
     if program.variant == "minibatch":

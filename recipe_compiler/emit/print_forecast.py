@@ -38,7 +38,7 @@ def print_one_step(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from call("def one_step", names, 0, ":")
     yield from docstring(("Return the state after one step from a batch of rows and standard normals; draw nothing.",))
     wanted = frozenset(part for array in made for size in array.sizes for part in str(size).split("+"))
-    yield from size_lines((array for array in given if array.sizes), wanted, 4)
+    yield from size_lines((array for array in given if array.sizes), wanted)
     for array in made:
         yield f"    {array.name} = np.zeros({shape_text(array.sizes)})"
     yield from call(
@@ -67,7 +67,7 @@ def print_forecast(
     )
     yield from _constants(kernel.prepare.name, kernel.prepare.outputs, (*parameters, "eps", *sizes))
     yield from _constants(lowered.prepare.name, lowered.prepare.outputs, (*parameters, *sizes))
-    yield from size_lines(_given(program, kernel), _needed(kernel), 4)
+    yield from size_lines(_given(program, kernel), _needed(kernel))
     yield f"    _ends = np.cumsum([{', '.join(f'{name}.size' for name in blocks)}])"
     counts = [str(array.sizes[0]).replace("+", " + ") for array in kernel.noises]
     yield f"    _counts = np.cumsum([{', '.join(counts)}])"

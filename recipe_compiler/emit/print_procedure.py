@@ -30,7 +30,7 @@ def print_procedure(procedure: Procedure, decorator: str) -> Iterator[str]:
     yield from call(f"def {procedure.name}", tuple(array.name for array in arrays), 0, ":")
     first, *others = procedure.says
     yield from docstring((f"{'Return' if procedure.returns else 'Write'} {first}", *others))
-    yield from size_lines(arrays, used_sizes(procedure), 4)
+    yield from size_lines(arrays, used_sizes(procedure))
     yield from print_body(procedure.body, 4)
     if procedure.returns:
         yield from returned(tuple(array.name for array in procedure.outputs))
@@ -53,7 +53,7 @@ def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]
     yield from docstring(procedure.says)
     known = tuple(array for array in procedure.inputs if array.sizes)
     needed = used_sizes(procedure) | _array_sizes((*procedure.outputs, *procedure.work))
-    yield from size_lines(known, needed - set(sizes), 4)
+    yield from size_lines(known, needed - set(sizes))
     filled = stored_in(procedure.body)
     for array in (*procedure.outputs, *procedure.work):
         if array.sizes and array.name in filled:
@@ -75,14 +75,14 @@ def _joined(size: str) -> str:
     return " + ".join(part if count == 1 else f"{count} * {part}" for part, count in parts.items())
 
 
-def size_lines(arrays: Iterable[Array], wanted: frozenset[str], indent: int) -> Iterator[str]:
+def size_lines(arrays: Iterable[Array], wanted: frozenset[str]) -> Iterator[str]:
     """Yield lines that read symbolic sizes off the arrays that have them."""
     left = set(wanted)
     for array in arrays:
         for axis, size in enumerate(array.sizes):
             if isinstance(size, str) and size in left:
                 left.discard(size)
-                yield f"{' ' * indent}{size} = {array.name}.shape[{axis}]"
+                yield f"    {size} = {array.name}.shape[{axis}]"
 
 
 def used_sizes(procedure: Procedure) -> frozenset[str]:

@@ -58,7 +58,6 @@ INNER = frozenset({DomainName.REAL, DomainName.CIRCLE})
 """Domains without a boundary."""
 
 Job = Callable[[], Finding]
-PROVED, REFUTED, UNDECIDED = 0, 1, 3
 
 
 def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
@@ -192,14 +191,6 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *
         case Build():
             caveats, said = build_caveats(document, bind(document)), ()
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
-
-
-def exit_code(reports: Sequence[Report], *, allow_undecided: bool = False) -> int:
-    """Return 1 if a document is refuted, else 3 if one is undecided (unless that is allowed), else 0."""
-    verdicts = [report.verdict for report in reports]
-    if Verdict.REFUTED in verdicts:
-        return REFUTED
-    return UNDECIDED if Verdict.UNDECIDED in verdicts and not allow_undecided else PROVED
 
 
 def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:

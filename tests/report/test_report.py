@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from recipe_compiler.commands.exit_code import ExitCode, of_verdict, worst
 
 from recipe_compiler.derive import recipe
 from recipe_compiler.derive.recipe import Derivation, derive
-from recipe_compiler.report.check import check, exit_code
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
@@ -236,6 +237,10 @@ def test_exit_codes(checked: Check) -> None:
     proved = checked("state: {x: {}}\nH: x**2/2\nD: [[1]]\nQ: [[0]]\n")
     refuted = checked("state: {x: {}}\nH: x**2/2\nD: [[-1]]\nQ: [[0]]\n")
     undecided = replace(proved, findings=(Finding("stationary", "", True, Undecided(("nothing",))),))
+
+    def exit_code(reports: list[Report], *, allow_undecided: bool = False) -> ExitCode:
+        return worst([of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports])
+
     assert exit_code([proved]) == 0
     assert exit_code([undecided, refuted]) == 1
     assert exit_code([undecided, proved]) == 3

@@ -24,12 +24,7 @@ from recipe_compiler.verify.updates.claimed_update import claimed_update, claims
 from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
 from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 from recipe_compiler.verify.updates.step_moments import step_moments
-from recipe_compiler.verify.updates.step_residual import (
-    NotAStepError,
-    limit_diffusion,
-    limit_drift,
-    orders,
-)
+from recipe_compiler.verify.updates.step_residual import NotAStepError, Part, at_zero, by_powers, residual
 
 Read = Callable[..., Dynamics]
 
@@ -194,25 +189,32 @@ def test_a_limit_that_is_not_the_recipes_is_told(tmp_path: Path) -> None:
 
 def test_orders_of_a_step_at_fixed_sizes() -> None:
     naive = StepMoments((theta, r), eps, (eps * r / m, -eps * sympy.diff(U, theta)), ((NONE, NONE), (NONE, eps**2 * V)))
-    found = dict(orders(naive, ENERGY))
-    assert is_zero(found[Fraction(0)])
-    assert is_zero(found[ONE] - V * (r**2 - m) / (2 * m**2))
-    assert limit_drift(naive) == (r / m, -sympy.diff(U, theta))
-    assert limit_diffusion(naive) == ((NONE, NONE), (NONE, NONE))
+    limit, finite = by_powers(naive).values()
+    assert is_zero(residual(naive.z, limit, ENERGY))
+    assert is_zero(residual(naive.z, finite, ENERGY) - V * (r**2 - m) / (2 * m**2))
+    assert limit == Part((r / m, -sympy.diff(U, theta)), ((NONE, NONE), (NONE, NONE)))
 
 
 def test_exact_damping_has_its_limit() -> None:
     moments = StepMoments((r,), eps, ((sympy.exp(-C * eps) - 1) * r,), ((m * (1 - sympy.exp(-2 * C * eps)),),))
-    assert is_zero(limit_drift(moments)[0] + C * r)
-    assert is_zero(limit_diffusion(moments)[0][0] - C * m)
-    assert is_zero(dict(orders(moments, ENERGY))[Fraction(0)])
+    limit = by_powers(moments)[ONE]
+    assert is_zero(limit.mean[0] + C * r)
+    assert is_zero(limit.covariance[0][0] - 2 * C * m)
+    assert is_zero(residual(moments.z, limit, ENERGY))
 
 
-@pytest.mark.parametrize(("mean", "spread"), [(r, eps), (eps * r, V), (sympy.sqrt(eps) * r, eps)])
-def test_a_moment_that_does_not_shrink_like_eps_is_no_step(mean: sympy.Expr, spread: sympy.Expr) -> None:
-    moments = StepMoments((r,), eps, (mean,), ((spread,),))
-    with pytest.raises(NotAStepError, match="does not shrink like eps"):
-        (limit_diffusion if mean == eps * r else limit_drift)(moments)
+@pytest.mark.parametrize(
+    ("mean", "spread", "power"), [(r, eps, 0), (eps * r, V, 0), (sympy.sqrt(eps) * r, eps, Fraction(1, 2))]
+)
+def test_a_moment_that_does_not_shrink_like_eps_has_a_lower_power(
+    mean: sympy.Expr, spread: sympy.Expr, power: Fraction
+) -> None:
+    assert min(by_powers(StepMoments((r,), eps, (mean,), ((spread,),)))) == power
+
+
+def test_a_moment_that_grows_is_no_step() -> None:
+    with pytest.raises(NotAStepError, match="grows as eps becomes small"):
+        at_zero(StepMoments((r,), eps, (r / eps,), ((eps,),)))
 
 
 def test_expansion_about_a_small_step() -> None:

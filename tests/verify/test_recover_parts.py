@@ -19,7 +19,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.circles import mean
-from recipe_compiler.verify.recover.numeric import numeric_q
+from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.search import Recovery, from_integral, integral, recover, verified
 from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, fields, problem_of
@@ -190,7 +190,7 @@ def test_an_integral_that_is_no_polynomial_is_refused() -> None:
 @pytest.mark.parametrize(("theta", "r"), [("1/2", "1"), ("6/5", "-3/10"), ("2", "1/10"), ("-1", "1/3")])
 def test_numbers_from_infinity_are_those_of_the_q_that_vanishes_there(theta: str, r: str, tmp_path: Path) -> None:
     asked = plane(tmp_path)
-    found = numeric_q(asked.subject, point(asked.subject, Fraction(theta), Fraction(r)), {})
+    found = numbers_of(asked, point(asked.subject, Fraction(theta), Fraction(r)), {})
     assert found is not None
     expected = -((1 + Fraction(theta) ** 2) ** Fraction(1, 2))
     assert found[0][1] == pytest.approx(expected, rel=1e-7)
@@ -209,7 +209,7 @@ def test_numbers_in_three_dimensions_satisfy_the_equation(name: str) -> None:
 
     def Q(z: tuple[Fraction, ...]) -> tuple[tuple[float, ...], ...]:
         here = point(subject, *z)
-        found = numeric_q(subject, Point(dict(here.numbers) | numbers, {}, ()), {})
+        found = numbers_of(asked, Point(dict(here.numbers) | numbers, {}, ()), {})
         assert found is not None
         return found
 
@@ -227,14 +227,14 @@ def test_numbers_in_three_dimensions_satisfy_the_equation(name: str) -> None:
 
 def test_numbers_are_refused_where_rays_leave_the_domain(tmp_path: Path) -> None:
     asked = plane(tmp_path, PLANE.replace("theta: {}", "theta: {domain: positive}"))
-    assert numeric_q(asked.subject, point(asked.subject, ONE, ONE), {}) is None
+    assert numbers_of(asked, point(asked.subject, ONE, ONE), {}) is None
 
 
 def test_numbers_are_refused_where_the_current_does_not_decay(tmp_path: Path) -> None:
     body = PLANE.replace("theta**4/4 + r**2/2", "0").replace("sqrt(1 + theta**2)*r", "1")
     body = body.replace("r: -sqrt(1 + theta**2)*theta**3 + theta/sqrt(1 + theta**2)", "r: 2")
     asked = plane(tmp_path, body)
-    assert numeric_q(asked.subject, point(asked.subject, ONE, ONE), {}) is None
+    assert numbers_of(asked, point(asked.subject, ONE, ONE), {}) is None
 
 
 # --- means over a torus -----------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 
 ROUNDS = 160
+"""Each evaluates every candidate move of every simplex, 4 k points, and a shrink where none helps."""
 Values = Callable[[np.ndarray], np.ndarray]
 """Takes points (k, n), returns values (k,); what is outside is infinite."""
 
@@ -40,13 +41,12 @@ INWARDS = (0.0, 0.01, 0.1, 0.4)
 Point = dict[Expr, Fraction]
 
 
-def descended(f: Values, starts: np.ndarray, rounds: int = ROUNDS) -> np.ndarray:
+def descended(f: Values, starts: np.ndarray) -> np.ndarray:
     """Return the best point found from each start.
 
     Args:
         f: The function.
         starts: Shape (k, n).
-        rounds: Each one evaluates every candidate move of every simplex, 4 k points, and a shrink where none helps.
     """
     count, n = starts.shape
     simplex = np.repeat(starts[:, None, :], n + 1, axis=1)
@@ -54,7 +54,7 @@ def descended(f: Values, starts: np.ndarray, rounds: int = ROUNDS) -> np.ndarray
         simplex[:, i + 1, i] += np.where(starts[:, i] != 0, 0.05 * starts[:, i], 0.01)
     values = f(simplex.reshape(-1, n)).reshape(count, n + 1)
     rows = np.arange(count)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         order = np.argsort(values, axis=1, kind="stable")
         simplex, values = simplex[rows[:, None], order], values[rows[:, None], order]
         centre, worst = simplex[:, :-1].mean(axis=1), simplex[:, -1]

@@ -36,8 +36,6 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.expression import Symbol as Name
 from recipe_compiler.formula.shapes import DomainName, Kind
 
-ONE_BY_ONE = frozenset({"diag", "where", "minimum", "maximum"})
-"""Functions beside the elementwise ones that act entry by entry."""
 MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "outer", "kron", "grad", "div", "hessian"})
 
 

@@ -34,12 +34,6 @@ def declared_parameters(build: Build) -> tuple[Parameter, ...]:
     return (*build.dynamics.declarations.parameters, *build.target.declarations.parameters, *build.parameters)
 
 
-def scalar_values(build: Build, bound: Dynamics) -> dict[str, Formula]:
-    """Return the scalar parameters of the bound dynamics that the build gives a number."""
-    found = _numbers(build)
-    return {p.name: Number(found[p.name][0][0]) for p in _parameters(bound) if not p.shape.sizes and p.name in found}
-
-
 def known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
     """Return the sizes of bound dynamics, or of a target, that the build states or that its values fix."""
     names = bound.declarations.sizes

@@ -17,8 +17,7 @@ from recipe_compiler.algebra.points.sample_fields import as_fraction
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.recover.skew_problem import Fields, Problem, fields, problem_of
+from recipe_compiler.verify.recover.skew_problem import Fields, Problem, fields
 
 LARGEST_EXPONENT = 700.0
 MANY = 200
@@ -33,21 +32,14 @@ Numbers = tuple[tuple[float, ...], ...]
 """A matrix over all coordinates."""
 
 
-def numeric_q(subject: Subject, at: Point, sizes: Sizes) -> Numbers | None:
+def numbers_of(problem: Problem, at: Point, sizes: Sizes) -> Numbers | None:
     """Return a Q for the claimed drift at a point, None where the integrals do not converge or a value is not known.
 
     The blocks must be real: on any other domain the rays from a point to infinity leave it.
 
     Raises:
-        NotConvertedError: the Ito drift is not determined by what is stated.
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.
     """
-    problem = problem_of(subject)
-    return None if problem is None else numbers_of(problem, at, sizes)
-
-
-def numbers_of(problem: Problem, at: Point, sizes: Sizes) -> Numbers | None:
-    """Return the same for a problem."""
     if any(block.domain.name is not DomainName.REAL for block in problem.dynamics.declarations.blocks):
         return None
     found = fields(problem, sizes)

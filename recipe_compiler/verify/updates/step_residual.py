@@ -14,11 +14,8 @@ from sympy import Expr, Symbol
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.verify.updates.expansion import ZERO, by_power
 from recipe_compiler.verify.updates.gaussian_moments import StepMoments
-
-ONE = Fraction(1)
 
 
 class NotAStepError(Exception):
@@ -47,43 +44,6 @@ def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fractio
         p: Part(tuple(x.get(p, none) for x in means), tuple(tuple(x.get(p, none) for x in row) for row in spreads))
         for p in powers
     }
-
-
-def limit_drift(moments: StepMoments) -> tuple[Expr, ...]:
-    """Return f = lim E[dz]/eps.
-
-    Raises:
-        NotAStepError: a part below eps^1 is not shown to vanish.
-        expansion.NoExpansionError: as for `by_powers`.
-        NoNormalFormError: as for `algebra.zero.is_zero`.
-    """
-    parts = by_powers(moments, ONE)
-    for power, part in parts.items():
-        for z, entry in zip(moments.z, part.mean, strict=True):
-            if power < ONE and not is_zero(entry):
-                raise NotAStepError(f"E[dz] of {z} does not shrink like eps: its part eps^{power} is {entry}")
-    return parts[ONE].mean if ONE in parts else (sympy.Integer(0),) * len(moments.z)
-
-
-def limit_diffusion(moments: StepMoments) -> Rows:
-    """Return D = lim Cov[dz]/(2 eps); raises as `limit_drift` does."""
-    parts = by_powers(moments, ONE)
-    for power, part in parts.items():
-        for z, row in zip(moments.z, part.covariance, strict=True):
-            if power < ONE and not all(is_zero(entry) for entry in row):
-                raise NotAStepError(f"Cov[dz] of {z} does not shrink like eps: it has a part eps^{power}")
-    if ONE not in parts:
-        return ((sympy.Integer(0),) * len(moments.z),) * len(moments.z)
-    return tuple(tuple(entry / 2 for entry in row) for row in parts[ONE].covariance)
-
-
-def orders(moments: StepMoments, H: Expr, top: Fraction = ONE) -> tuple[tuple[Fraction, Expr], ...]:
-    """Return the residual by powers of eps up to `top`, lowest first: (0, that of the limiting equation), (1, ...).
-
-    Powers below 0 occur where a moment does not shrink like eps. None of the expressions is simplified: ask
-    `algebra.zero.is_zero`, and for a point where one does not vanish `algebra.witness.witness`. Raises as `by_powers`.
-    """
-    return tuple((power - 1, residual(moments.z, part, H)) for power, part in by_powers(moments, top + 1).items())
 
 
 def residual(z: tuple[Symbol, ...], part: Part, H: Expr) -> Expr:
