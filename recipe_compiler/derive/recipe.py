@@ -4,10 +4,11 @@ L phi = f . grad phi + tr(D Hess phi). Where exp(-H) is stationary, the mean of 
 does not grow too fast: what a chain with a finite step size or with noisy gradients samples shows itself there.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recipe_compiler.errors import Fault, ModelError
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import placed
@@ -99,6 +100,24 @@ def row_slots(block: Block) -> tuple[Index, ...]:
 def col_slots(block: Block) -> tuple[Index, ...]:
     """Return the free indices that a block has as the columns of a matrix."""
     return tuple(col_index(size) for size in block.shape.sizes)
+
+
+def vector(formulas: Sequence[Formula], declarations: Declarations) -> Vector:
+    """Return a vector over z, stated block by block, in index notation."""
+    blocks = declarations.blocks
+    return tuple(convert(f, declarations, *row_slots(block)) for f, block in zip(formulas, blocks, strict=True))
+
+
+def matrix(formulas: Sequence[Sequence[Formula]], declarations: Declarations) -> Matrix:
+    """Return a matrix over z, stated block by block, in index notation."""
+    blocks = declarations.blocks
+    return tuple(
+        tuple(
+            convert(entry, declarations, *row_slots(block), *col_slots(other))
+            for entry, other in zip(row, blocks, strict=True)
+        )
+        for row, block in zip(formulas, blocks, strict=True)
+    )
 
 
 def gradient(c: Calculus, blocks: tuple[Block, ...], scalar: Tensor) -> Vector:

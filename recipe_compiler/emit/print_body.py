@@ -26,7 +26,7 @@ from recipe_compiler.program.loops import (
     Unpack,
     View,
 )
-from recipe_compiler.program.traverse import reads_variable
+from recipe_compiler.program.traverse import refs
 
 WIDTH = 120
 
@@ -59,7 +59,7 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield f"{pad}{target} = " + (place if source is None else f"{source}[{place}]")
         case ForBatch(index, position, body, beyond):
             yield f"{pad}for {position} in range({_iterations('batch_size', beyond)}):"
-            if any(reads_variable(statement, index) for statement in body):
+            if any(index in ref.at for ref in refs(body)):
                 yield f"{pad}    {index} = batch[{position}]"
             yield from print_body(body, indent + 4)
         case Pack(array, position, values):

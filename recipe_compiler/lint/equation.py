@@ -9,6 +9,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.read import (
@@ -147,13 +148,13 @@ def _scale(problem: Problem, part: Part | None) -> Fraction | None:
             continue
         ratio = sympy.cancel(whole / (whole - less))
         is_scale = isinstance(ratio, sympy.Rational) and ratio > 0
-        return Fraction(int(ratio.p), int(ratio.q)) if is_scale else None
+        return fraction(ratio) if is_scale else None
     return None
 
 
 def _differences(problem: Problem, part: Part | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
     """Yield the limit less k times the equation of D and Q, entry by entry."""
-    scale = sympy.Rational(k.numerator, k.denominator)
+    scale = rational(k)
     system = problem.subject.system(problem.sizes)
     none = sympy.Integer(0)
     n = len(problem.z)

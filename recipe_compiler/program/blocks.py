@@ -28,7 +28,7 @@ from recipe_compiler.program.loops import (
     names_in,
 )
 from recipe_compiler.program.prefetch import ask, asked
-from recipe_compiler.program.traverse import reads_variable, refs, targets, value_with_refs, with_refs
+from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
 
 BLOCK = 8
 """Rows of a block: enough for vector instructions, and 100 features of them fill a seventh of the fastest cache, which
@@ -243,7 +243,7 @@ def _unsigned(statement: Statement) -> Statement:
 
 
 def _reads_row(part: Part) -> bool:
-    return any(reads_variable(statement, ROW) for statement in part)
+    return any(ROW in ref.at for ref in refs(part))
 
 
 def _at_once(part: Part, passed: dict[str, Array], names: _Names) -> Statement:

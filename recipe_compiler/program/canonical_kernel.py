@@ -31,8 +31,9 @@ from recipe_compiler.program.loops import (
     Take,
     Unpack,
     View,
+    parts_of,
+    refs_of,
 )
-from recipe_compiler.program.traverse import parts_of, refs_of
 
 INVARIANTS = (
     "1. The arrays of a procedure have names of their own.",

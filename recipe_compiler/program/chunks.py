@@ -20,10 +20,10 @@ from recipe_compiler.program.loops import (
     Ref,
     Scalar,
     Statement,
+    parts_of,
 )
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.scalar_replacement import registers
-from recipe_compiler.program.traverse import parts_of
 from recipe_compiler.program.unroll import at_iteration
 
 LEAST = 64

@@ -28,8 +28,9 @@ from recipe_compiler.program.loops import (
     Statement,
     Times,
     names_in,
+    parts_of,
 )
-from recipe_compiler.program.traverse import parts_of, with_parts
+from recipe_compiler.program.traverse import with_parts
 
 CALL = 4
 """Operations that a call of another procedure is taken to wait for."""

@@ -17,8 +17,9 @@ from recipe_compiler.program.loops import (
     Ref,
     Scalar,
     Times,
+    parts_of,
 )
-from recipe_compiler.program.traverse import parts_of, with_parts
+from recipe_compiler.program.traverse import with_parts
 
 ROOTS = 3
 """Square roots of square roots of square roots: the deepest that a power is written with."""

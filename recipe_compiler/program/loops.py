@@ -245,6 +245,25 @@ class Array:
     sizes: tuple[Size, ...] = ()
 
 
+def parts_of(value: Scalar) -> tuple[Scalar, ...]:
+    """Return the expressions that an expression is made of."""
+    match value:
+        case Plus(parts) | Times(parts) | Call(_, parts):
+            return parts
+        case Raise(base, _):
+            return (base,)
+        case Constant() | Ref() | Kronecker():
+            return ()
+
+
+def refs_of(value: Scalar) -> Iterator[Ref]:
+    """Yield every scalar and element that an expression reads."""
+    if isinstance(value, Ref):
+        yield value
+    for part in parts_of(value):
+        yield from refs_of(part)
+
+
 def names_in(body: Iterable[Statement]) -> frozenset[str]:
     """Return every name that statements read, write or pass on; loop counts are sizes and not among them."""
     return frozenset(name for statement in body for name in _names(statement))
@@ -254,7 +273,7 @@ def _names(statement: Statement) -> Iterator[str]:
     match statement:
         case Assign(target, value) | Increment(target, value):
             yield target.name
-            yield from _names_of(value)
+            yield from (ref.name for ref in refs_of(value))
         case For(_, _, body) | ForBlocks(_, _, _, body):
             yield from names_in(body)
         case Take(target, source):
@@ -274,24 +293,11 @@ def _names(statement: Statement) -> Iterator[str]:
             yield "eps"
         case Scale(target, _, two_D, B_hat):
             yield from (target.name, "eps")
-            yield from (*_names_of(two_D), *_names_of(B_hat))
+            yield from (ref.name for ref in (*refs_of(two_D), *refs_of(B_hat)))
         case Clip(target, counter):
             yield from (target.name, counter)
         case Invoke(_, arguments, targets):
             yield from arguments
             yield from targets
         case Comment():
-            return
-
-
-def _names_of(value: Scalar) -> Iterator[str]:
-    match value:
-        case Ref(name, _):
-            yield name
-        case Plus(parts) | Times(parts) | Call(_, parts):
-            for part in parts:
-                yield from _names_of(part)
-        case Raise(base, _):
-            yield from _names_of(base)
-        case Constant() | Kronecker():
             return

@@ -24,8 +24,9 @@ from recipe_compiler.program.loops import (
     Statement,
     Times,
     names_in,
+    parts_of,
 )
-from recipe_compiler.program.traverse import parts_of, with_parts
+from recipe_compiler.program.traverse import with_parts
 
 LONGEST = 90
 """Characters a term may take, about: with its indent and its sign it then fits on a line of 120."""

@@ -20,18 +20,9 @@ from recipe_compiler.program.loops import (
     Scale,
     Statement,
     Times,
+    parts_of,
+    refs_of,
 )
-
-
-def parts_of(value: Scalar) -> tuple[Scalar, ...]:
-    """Return the expressions that an expression is made of."""
-    match value:
-        case Plus(parts) | Times(parts) | Call(_, parts):
-            return parts
-        case Raise(base, _):
-            return (base,)
-        case Constant() | Ref() | Kronecker():
-            return ()
 
 
 def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
@@ -47,14 +38,6 @@ def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
             return Raise(parts[0], exponent)
         case Constant() | Ref() | Kronecker():
             return value
-
-
-def refs_of(value: Scalar) -> Iterator[Ref]:
-    """Yield every scalar and element that an expression reads."""
-    if isinstance(value, Ref):
-        yield value
-    for part in parts_of(value):
-        yield from refs_of(part)
 
 
 def refs(body: Iterable[Statement]) -> Iterator[Ref]:
@@ -106,34 +89,3 @@ def value_with_refs(value: Scalar, rule: Callable[[Ref], Scalar]) -> Scalar:
     if isinstance(value, Ref):
         return rule(value)
     return with_parts(value, tuple(value_with_refs(part, rule) for part in parts_of(value)))
-
-
-def stored_in(body: Iterable[Statement]) -> frozenset[str]:
-    """Return the names of arrays whose elements are assigned one by one (inverses and factors come as a whole)."""
-    found: set[str] = set()
-    for statement in body:
-        match statement:
-            case Assign(target, _) | Increment(target, _) | Scale(target, _, _, _):
-                found.add(target.name)
-            case For(_, _, inner) | ForBatch(_, _, inner) | ForBlocks(_, _, _, inner):
-                found |= stored_in(inner)
-            case _:
-                pass
-    return frozenset(found)
-
-
-def reads_variable(value: object, variable: str) -> bool:
-    """Whether statements or scalars refer to an element at a loop variable."""
-    match value:
-        case Ref(_, at):
-            return variable in at
-        case Plus(parts) | Times(parts) | Call(_, parts):
-            return any(reads_variable(part, variable) for part in parts)
-        case Raise(base, _):
-            return reads_variable(base, variable)
-        case Assign(target, inner) | Increment(target, inner):
-            return reads_variable(target, variable) or reads_variable(inner, variable)
-        case For(_, _, body) | ForBatch(_, _, body) | ForBlocks(_, _, _, body):
-            return any(reads_variable(statement, variable) for statement in body)
-        case _:
-            return False

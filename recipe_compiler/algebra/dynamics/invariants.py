@@ -17,6 +17,7 @@ from recipe_compiler.algebra.dynamics.system import System, gradient
 from recipe_compiler.algebra.scalars.evaluate import rationals
 from recipe_compiler.algebra.scalars.matrices import total
 from recipe_compiler.algebra.scalars.rational_matrices import Row, nullspace
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.zero.zero import is_zero
 
 SAMPLES = 3
@@ -70,7 +71,7 @@ def linear_invariants(s: System) -> tuple[Row, ...]:
 
 
 def _holds(s: System, b: tuple[Expr, ...], v: Row) -> bool:
-    numbers = [sympy.Rational(x.numerator, x.denominator) for x in v]
+    numbers = [rational(x) for x in v]
     return is_zero(total([x * y for x, y in zip(numbers, b, strict=True)])) and all(
         is_zero(total([x * y for x, y in zip(numbers, row, strict=True)])) for row in s.D
     )

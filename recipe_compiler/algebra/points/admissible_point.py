@@ -15,6 +15,7 @@ from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
@@ -251,7 +252,7 @@ def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, ra
     """Return values of a parameter or of the fields of one datum."""
     height, width = extent(item.shape, sizes)
     if isinstance(item, Parameter) and item.value is not None:
-        return tuple(tuple(sympy.Rational(x.numerator, x.denominator) for x in row) for row in item.value.rows)
+        return tuple(tuple(rational(x) for x in row) for row in item.value.rows)
     if isinstance(item, Datum) and item.values:
         values = item.values
         return tuple(tuple(sympy.Integer(random.choice(values)) for _ in range(width)) for _ in range(height))
@@ -270,7 +271,7 @@ def _now(
 ) -> Expr:
     """Return the value of a scalar: what was drawn, or what it was set equal to."""
     value = numbers.get(component(item, (), declarations, sizes))
-    return drawn if value is None else sympy.Rational(value.numerator, value.denominator)
+    return drawn if value is None else rational(value)
 
 
 def _field(
@@ -305,7 +306,7 @@ def _paired(
 def _entries_of(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, int]) -> Rows:
     """Return the values of a block's coordinates in its rows."""
     height, width = extent(block.shape, sizes)
-    exact = [sympy.Rational(v.numerator, v.denominator) for v in values]
+    exact = [rational(v) for v in values]
     return tuple(tuple(exact[i * width : (i + 1) * width]) for i in range(height))
 
 

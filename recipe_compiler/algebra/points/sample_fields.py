@@ -13,6 +13,7 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars import matrices
 from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.formula.shapes import Kind
 
 Draw = Callable[[], Expr]
@@ -118,4 +119,4 @@ def as_fraction(value: Expr) -> Fraction:
     """Return a SymPy rational as a Fraction."""
     if not isinstance(value, sympy.Rational):
         raise TypeError(f"{value} is not rational")
-    return Fraction(int(value.p), int(value.q))
+    return fraction(value)

@@ -18,6 +18,7 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.structure.definedness import conditions
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
@@ -142,4 +143,4 @@ def recheck(e: Expr, at: Point, value: Value) -> bool:
 
 
 def _rational(value: Fraction) -> Expr:
-    return sympy.Rational(value.numerator, value.denominator)
+    return rational(value)

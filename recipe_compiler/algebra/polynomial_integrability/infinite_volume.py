@@ -20,6 +20,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.rational_matrices import negative_direction
+from recipe_compiler.algebra.scalars.rationals import fraction
 
 LARGEST_WEIGHT = 2
 LARGEST_DIMENSION = 4
@@ -196,7 +197,7 @@ def monomials(H: Expr, z: Sequence[Symbol]) -> Monomials | None:
     for exponents, coefficient in polynomial.terms():
         if not isinstance(coefficient, sympy.Rational):
             return None
-        found.append((tuple(int(e) for e in exponents), Fraction(int(coefficient.p), int(coefficient.q))))
+        found.append((tuple(int(e) for e in exponents), fraction(coefficient)))
     return tuple(found)
 
 

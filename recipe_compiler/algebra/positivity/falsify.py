@@ -22,6 +22,7 @@ from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, with_a
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 
 ROUNDS = 160
 """Each evaluates every candidate move of every simplex, 4 k points, and a shrink where none helps."""
@@ -169,9 +170,9 @@ def _solved(at: Point, region: Region) -> Point:
         for name in sorted(fact.names & found.keys(), key=str):
             slope = sympy.diff(fact.value, name) if isinstance(name, sympy.Symbol) else sympy.Integer(0)
             if isinstance(slope, sympy.Rational) and slope != 0:
-                value = fact.value.xreplace({x: sympy.Rational(v.numerator, v.denominator) for x, v in found.items()})
+                value = fact.value.xreplace({x: rational(v) for x, v in found.items()})
                 if isinstance(value, sympy.Rational):
-                    found[name] -= Fraction(int(value.p), int(value.q)) / Fraction(int(slope.p), int(slope.q))
+                    found[name] -= fraction(value) / fraction(slope)
                 break
     return found
 

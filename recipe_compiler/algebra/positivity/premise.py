@@ -7,7 +7,7 @@ formula at every size. Signs come from the structural rules. Of a vector or matr
 (`1 + sin(theta)**2`) one entry is read: an opaque part stands for its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -21,6 +21,7 @@ from recipe_compiler.algebra.positivity.sign_sets import Sign
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, determinant, total
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.scalars.transposes import plain
@@ -70,7 +71,7 @@ class Abstraction:
     def _of(self, formula: Formula) -> Expr:
         match formula:
             case Number(value):
-                return sympy.Rational(value.numerator, value.denominator)
+                return rational(value)
             case Filled(value, _):
                 return sympy.Integer(value)
             case Pi():
@@ -143,6 +144,11 @@ def shown(
         answers = [scalar(e + offset, op, region, light=light) for e in entries]
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
+    return _given(answers)
+
+
+def _given(answers: Sequence[Shown | None]) -> frozenset[str] | None:
+    """Return what all answers rest on, None if one is missing."""
     found = [answer for answer in answers if answer is not None]
     return frozenset[str]().union(*(answer.given for answer in found)) if len(found) == len(answers) else None
 
@@ -163,8 +169,7 @@ def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | N
         answers = [scalar(e, ">", region) for e in _coefficients(a)]
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
-    found = [answer for answer in answers if answer is not None]
-    return frozenset[str]().union(*(answer.given for answer in found)) if len(found) == len(answers) else None
+    return _given(answers)
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,7 @@ notation: this engine and the index calculus share the typed formula and nothing
 by the other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import sympy
@@ -15,6 +15,7 @@ from sympy import Expr, ImmutableMatrix
 from recipe_compiler.algebra.scalars import elementwise, matrices
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import chosen, off_kinks
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, extent, length, positions
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -76,7 +77,7 @@ def rows(formula: Formula, at: Setting) -> Rows:
     """Return the entries of a formula as rows."""
     match formula:
         case Number(value):
-            return ((sympy.Rational(value.numerator, value.denominator),),)
+            return ((rational(value),),)
         case Pi():
             return ((sympy.pi,),)
         case Symbol() | FunctionAt():
@@ -165,8 +166,12 @@ def _applied(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
             return _branches(args, at)
         case "grad" | "div" | "hessian":
             return _derivative(fn, args, at)
+        case _ if fn in _OF_ONE:
+            return _OF_ONE[fn](rows(args[0], at))
+        case _ if fn in _OF_TWO:
+            return _OF_TWO[fn](rows(args[0], at), rows(args[1], at))
         case _:
-            return _of_matrices(fn, [rows(arg, at) for arg in args], args)
+            raise NotScalarisableError(f"{fn} of {len(args)} arguments is not known to the second engine")
 
 
 def _pairwise(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:
@@ -193,39 +198,34 @@ def _branches(args: tuple[Formula, ...], at: Setting) -> Rows:
     )
 
 
-def _of_matrices(fn: str, args: list[Rows], formulas: tuple[Formula, ...]) -> Rows:
-    """Return a function of whole matrices or vectors."""
-    a = args[0]
-    match fn:
-        case "inv":
-            return matrices.inverse(a)
-        case "det":
-            return ((matrices.determinant(a),),)
-        case "logdet":
-            return ((sympy.log(matrices.determinant(a)),),)
-        case "trace":
-            return ((matrices.total([a[i][i] for i in range(len(a))]),),)
-        case "sum":
-            return ((matrices.total([x for row in a for x in row]),),)
-        case "diag":
-            flat = [x for row in a for x in row]
-            zero = sympy.Integer(0)
-            return tuple(tuple(x if i == j else zero for j in range(len(flat))) for i, x in enumerate(flat))
-        case "outer":
-            left, right = ([x for row in arg for x in row] for arg in args)
-            return tuple(tuple(x * y for y in right) for x in left)
-        case "kron":
-            return matrices.kronecker(a, args[1])
-        case "dot":
-            return ((matrices.total([x * y for x, y in zip(_flat(a), _flat(args[1]), strict=True)]),),)
-        case "norm2":
-            return ((matrices.total([x**2 for x in _flat(a)]),),)
-        case _:
-            raise NotScalarisableError(f"{fn} of {len(formulas)} arguments is not known to the second engine")
-
-
 def _flat(a: Rows) -> list[Expr]:
     return [x for row in a for x in row]
+
+
+def _scalar(x: Expr) -> Rows:
+    return ((x,),)
+
+
+def _diagonal(a: Rows) -> Rows:
+    flat, zero = _flat(a), sympy.Integer(0)
+    return tuple(tuple(x if i == j else zero for j in range(len(flat))) for i, x in enumerate(flat))
+
+
+_OF_ONE: Mapping[str, Callable[[Rows], Rows]] = {
+    "inv": matrices.inverse,
+    "det": lambda a: _scalar(matrices.determinant(a)),
+    "logdet": lambda a: _scalar(sympy.log(matrices.determinant(a))),
+    "trace": lambda a: _scalar(matrices.total([a[i][i] for i in range(len(a))])),
+    "sum": lambda a: _scalar(matrices.total(_flat(a))),
+    "diag": _diagonal,
+    "norm2": lambda a: _scalar(matrices.total([x**2 for x in _flat(a)])),
+}
+_OF_TWO: Mapping[str, Callable[[Rows, Rows], Rows]] = {
+    "outer": lambda a, b: tuple(tuple(x * y for y in _flat(b)) for x in _flat(a)),
+    "kron": matrices.kronecker,
+    "dot": lambda a, b: _scalar(matrices.total([x * y for x, y in zip(_flat(a), _flat(b), strict=True)])),
+}
+"""Functions of whole matrices or vectors."""
 
 
 def _derivative(fn: str, args: tuple[Formula, ...], at: Setting) -> Rows:

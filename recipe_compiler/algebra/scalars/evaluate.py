@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, ScalarFunction
 from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
@@ -78,7 +79,7 @@ def _value(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> 
 def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
     match e:
         case sympy.Rational():
-            return Fraction(int(e.p), int(e.q))
+            return fraction(e)
         case sympy.Symbol() | AppliedUndef() | sympy.Derivative():
             return leaf(e)
         case sympy.Add():

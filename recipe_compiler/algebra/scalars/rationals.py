@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 import sympy
+from sympy import Expr
 
 
-def rational(value: Fraction) -> sympy.Rational:
+def rational(value: Fraction) -> Expr:
     """Return a fraction as a SymPy number."""
     return sympy.Rational(value.numerator, value.denominator)
 

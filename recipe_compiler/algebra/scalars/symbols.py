@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape, Size
@@ -84,7 +85,7 @@ def _number(value: Entries, at: tuple[int, ...]) -> Expr:
     """Return one entry of what is known exactly."""
     row, col = (*at, 0, 0)[:2]
     entry = value.rows[row][col]
-    return sympy.Rational(entry.numerator, entry.denominator)
+    return rational(entry)
 
 
 def _field(

@@ -12,6 +12,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars import elementwise
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinate
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.structure.regularity import critical
@@ -56,7 +57,7 @@ def entry(formula: Formula, declarations: Declarations, edge: Edge) -> Expr:
     """
     match formula:
         case Number(value):
-            return sympy.Rational(value.numerator, value.denominator)
+            return rational(value)
         case Pi():
             return sympy.pi
         case Filled(value, _):
@@ -205,7 +206,7 @@ def _terms(addend: Expr, y: Symbol) -> tuple[Term, ...]:
         if y not in part.free_symbols:
             factor = factor * part
         elif base == y and isinstance(exponent, sympy.Rational):
-            power += Fraction(int(exponent.p), int(exponent.q))
+            power += fraction(exponent)
         elif base == sympy.log(y) and exponent.is_Integer and exponent > 0:
             logs += int(exponent)
         else:

@@ -12,6 +12,7 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.scalars.transposes import kinds_of
@@ -169,7 +170,7 @@ def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) 
 
     Everything critical must be a rational function of x, under moduli, powers and constant factors.
     """
-    numbers = {s: sympy.Rational(v.numerator, v.denominator) for s, v in constants.items()}
+    numbers = {s: rational(v) for s, v in constants.items()}
     found: dict[tuple[Fraction, Fraction], Root] = {}
     for u in critical(f, x):
         inner = _stripped(cast(Expr, u.xreplace(numbers)))

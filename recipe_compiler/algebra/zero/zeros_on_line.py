@@ -13,6 +13,7 @@ from flint import acb, arb, ctx, fmpq, fmpz_poly
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.sign_cells import Cell
 from recipe_compiler.algebra.scalars.transcendentals import argument
 
@@ -78,7 +79,7 @@ class LeastRoot:
         low, high = self.enclosed()
         middle = (low + high) / 2
         both: list[sympy.Expr] = [(-b + way * sympy.sqrt(b**2 - 4 * a * c)) / (2 * a) for way in (1, -1)]
-        target = sympy.Rational(middle.numerator, middle.denominator)
+        target = rational(middle)
         return str(min(both, key=lambda root: sympy.Abs((root - target).evalf(40))))
 
 
@@ -146,7 +147,7 @@ class Root:
         """The root in words: its value where it is rational, else its polynomial and interval."""
         if self.low == self.high:
             return str(self.low)
-        low, high = (str(sympy.Float(sympy.Rational(x.numerator, x.denominator), 8)) for x in (self.low, self.high))
+        low, high = (str(sympy.Float(rational(x), 8)) for x in (self.low, self.high))
         between = low if low == high else f"{low} to {high}"
         return f"the zero of {self.of.as_expr()} near {between}"
 
@@ -195,7 +196,7 @@ def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> O
             return None if inner is None else Order(Fraction(0), inner.even)
         case sympy.Pow() if isinstance(e.exp, sympy.Rational):
             inner = order(e.base, x, at, constants)
-            power = Fraction(int(e.exp.p), int(e.exp.q))
+            power = fraction(e.exp)
             if inner is None:
                 return None
             return Order(inner.power * power, inner.even or power.denominator != 1 or power.numerator % 2 == 0)
@@ -261,7 +262,7 @@ def _polynomial(e: Expr, x: Symbol) -> sympy.Poly | None:
 
 
 def _isolated(factor: sympy.Poly) -> Iterator[Root]:
-    width = sympy.Rational(WIDTH.numerator, WIDTH.denominator)
+    width = rational(WIDTH)
     found = cast(list[tuple[tuple[sympy.Rational, sympy.Rational], int]], factor.intervals(eps=width))
     for (low, high), _ in found:
-        yield Root(factor, Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q)))
+        yield Root(factor, fraction(low), fraction(high))

@@ -17,17 +17,17 @@ from recipe_compiler.derive.recipe import (
     Matrix,
     Vector,
     apply_matrix,
-    col_slots,
     derive,
     divergence,
+    matrix,
     row_slots,
+    vector,
 )
 from recipe_compiler.explain.repair.ratios import Constants, Poly
 from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import ONE, Factor, indices
 from recipe_compiler.tensor.calculus import Calculus, calculus
-from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.order import spell, spell_factors
 from recipe_compiler.tensor.terms import Atom, Base, Component, Coordinate, SizeNumber, Tensor, Term
 from recipe_compiler.verify.core.stratonovich import ito_drift
@@ -198,18 +198,10 @@ def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
     """
     derivation = derivation_of(dynamics)
     declarations = dynamics.declarations
-    blocks = declarations.blocks
     c = calculus(declarations)
     D = dynamics.claims.diffusion or dynamics.D or ()
     stated = ito_drift(dynamics, D)
-    drift = tuple(convert(f, declarations, *row_slots(block)) for f, block in zip(stated, blocks, strict=True))
-    diffusion = tuple(
-        tuple(
-            convert(place, declarations, *row_slots(row), *col_slots(col))
-            for place, col in zip(line, blocks, strict=True)
-        )
-        for line, row in zip(D, blocks, strict=True)
-    )
+    drift, diffusion = vector(stated, declarations), matrix(D, declarations)
     if not derived:
         return (_residual(c, derivation, drift, diffusion),)
     drifts = [c.subtract(one, other) for one, other in zip(drift, derivation.drift, strict=True)]

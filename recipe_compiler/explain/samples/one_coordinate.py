@@ -1,7 +1,6 @@
 """One scalar coordinate: f = -D H' + D' leaves one H, found by quadrature where it is elementary."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import sympy
 from sympy import Expr
@@ -9,6 +8,7 @@ from sympy.core.function import AppliedUndef
 from sympy.integrals.rationaltools import ratint
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.explain.samples.candidate_densities import line
@@ -98,7 +98,7 @@ def _formula(e: Expr, declarations: Declarations) -> Formula:
     """Return a scalar expression as a formula."""
     match e:
         case sympy.Rational():
-            return ex.Number(Fraction(int(e.p), int(e.q)))
+            return ex.Number(fraction(e))
         case sympy.Symbol():
             return _named(str(e), declarations)
         case AppliedUndef():
@@ -111,7 +111,7 @@ def _formula(e: Expr, declarations: Declarations) -> Formula:
                 first = build.multiply(first, other, SCALAR)
             return first
         case sympy.Pow() if isinstance(e.exp, sympy.Rational):
-            exponent = ex.Number(Fraction(int(e.exp.p), int(e.exp.q)))
+            exponent = ex.Number(fraction(e.exp))
             return build.power(_formula(e.base, declarations), exponent, SCALAR)
         case sympy.log() | sympy.atan():
             return ex.Apply(type(e).__name__, (_formula(argument(e), declarations),), SCALAR)

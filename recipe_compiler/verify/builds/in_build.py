@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import sympy
-
 from recipe_compiler.algebra.points.admissible_point import written
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
@@ -126,7 +125,7 @@ def shown_value(parameter: Parameter) -> str:
     rows = parameter.value.rows
     if len(rows) * len(rows[0]) > LISTED:
         return f"the build's {len(rows)} x {len(rows[0])} numbers"
-    exact = tuple(tuple(sympy.Rational(x.numerator, x.denominator) for x in row) for row in rows)
+    exact = tuple(tuple(rational(x) for x in row) for row in rows)
     return written(exact, parameter.shape)
 
 

@@ -15,6 +15,7 @@ from sympy import Expr
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import kinds_shown
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, positions
 from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
@@ -51,7 +52,7 @@ def entry_values(build: Build, bound: Dynamics, sizes: Sizes) -> dict[Expr, Expr
         for at, value in zip(positions(parameter.shape, sizes), flat, strict=True):
             name = component(parameter, at, bound.declarations, sizes)
             if isinstance(name, sympy.Symbol):
-                found[name] = sympy.Rational(value.numerator, value.denominator)
+                found[name] = rational(value)
     return found
 
 
@@ -117,7 +118,7 @@ def exact_rows(formula: Formula, build: Build) -> Rational | None:
         entries = rows(substitute(formula, put_in), Setting(here, sizes))
     except (NotScalarisableError, TooLargeError, KeyError):
         return None
-    found = tuple(tuple(Fraction(int(x.p), int(x.q)) for x in row if isinstance(x, sympy.Rational)) for row in entries)
+    found = tuple(tuple(fraction(x) for x in row if isinstance(x, sympy.Rational)) for row in entries)
     return found if all(len(x) == len(y) for x, y in zip(found, entries, strict=True)) else None
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.structure.asymptotics import (
     Density,
     Edge,
@@ -165,7 +166,7 @@ def _terms(formula: Formula, factor: Fraction = ONE) -> Iterator[tuple[Expr, For
             for part in parts:
                 yield from _terms(Apply("sum", (part,), shape), factor)
         case _:
-            yield sympy.Rational(factor.numerator, factor.denominator), formula
+            yield rational(factor), formula
 
 
 def _separated(term: Formula, declarations: Declarations, face: Face) -> Expr:

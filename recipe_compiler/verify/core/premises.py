@@ -1,6 +1,6 @@
 """What a verdict rests on: the declarations that were used, and one exact point that satisfies all of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
@@ -37,22 +37,26 @@ def contradiction(dynamics: Dynamics) -> str:
 
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
     """Return what formulas need to be defined and smooth, with the declared facts about their names."""
-    listed = tuple(formulas)
-    found = obligations(listed, declarations)
-    return Obligations(found.given | facts(listed, declarations), found.open)
+    return _with_facts(obligations, formulas, declarations)
 
 
 def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
     """Return what formulas need to have continuous first derivatives, with the declared facts about their names."""
-    listed = tuple(formulas)
-    found = differentiable(listed, declarations)
-    return Obligations(found.given | facts(listed, declarations), found.open)
+    return _with_facts(differentiable, formulas, declarations)
 
 
 def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
     """Return what formulas need to have a value at every point, with the declared facts about their names."""
+    return _with_facts(definedness, formulas, declarations)
+
+
+def _with_facts(
+    asked: Callable[[tuple[Formula, ...], Declarations], Obligations],
+    formulas: Iterable[Formula],
+    declarations: Declarations,
+) -> Obligations:
     listed = tuple(formulas)
-    found = definedness(listed, declarations)
+    found = asked(listed, declarations)
     return Obligations(found.given | facts(listed, declarations), found.open)
 
 

@@ -20,6 +20,7 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
+from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
@@ -92,12 +93,12 @@ def _constant(
     call: AppliedUndef, value: Fraction, declarations: Declarations, numbers: Mapping[Expr, Fraction]
 ) -> Expr:
     """Return a polynomial with a given value at a point: a constant, or a potential that grows in every direction."""
-    found: Expr = sympy.Rational(value.numerator, value.denominator)
+    found: Expr = rational(value)
     item = declarations.find(type(call).__name__.partition("[")[0])
     if isinstance(item, Function) and item.role == "potential":
         z = [x for x in call.args if isinstance(x, sympy.Symbol)]
         here = sum((numbers[x] ** 2 for x in z), Fraction(0)) / 2
-        found += sympy.Add(*[x**2 for x in z]) / 2 - sympy.Rational(here.numerator, here.denominator)
+        found += sympy.Add(*[x**2 for x in z]) / 2 - rational(here)
     return found
 
 
@@ -111,7 +112,7 @@ def _values(
         entries = list(coordinates(item, sizes))
     else:
         entries = [component(item, place, declarations, sizes) for place in places]
-    known: dict[Expr, Expr] = {s: sympy.Rational(v.numerator, v.denominator) for s, v in at.numbers.items()}
+    known: dict[Expr, Expr] = {s: rational(v) for s, v in at.numbers.items()}
     if isinstance(item, Function):
         known = {f: at.fields[type(f).__name__] for e in entries for f in e.atoms(AppliedUndef)}
     flat = [cast(Expr, e.xreplace(known)) for e in entries]
@@ -124,7 +125,7 @@ def _of_its_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> b
     flat = [x for row in values for x in row if isinstance(x, sympy.Rational)]
     if len(flat) < len(values) * len(values[0]):
         return True
-    exact = tuple(tuple(Fraction(int(x.p), int(x.q)) for x in row if isinstance(x, sympy.Rational)) for row in values)
+    exact = tuple(tuple(fraction(x) for x in row if isinstance(x, sympy.Rational)) for row in values)
     diagonal = Kind.DIAGONAL in kinds and len(item.shape.sizes) == 2
     own = tuple((row[k],) for k, row in enumerate(exact)) if diagonal else exact
     signs = {Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO}

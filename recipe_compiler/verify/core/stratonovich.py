@@ -7,12 +7,11 @@ is meant: one source of noise for each coordinate, with which the sum is d_i D_i
 
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.recipe import col_slots, matrix, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Role, Symbol
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
-from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Delta, Index, Tensor
 
 Matrix = tuple[tuple[Formula, ...], ...]
@@ -37,10 +36,7 @@ def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
     if not dynamics.claims.stratonovich:
         return drift
     c = calculus(dynamics.declarations)
-    tensors = tuple(
-        tuple(convert(D[a][b], dynamics.declarations, *row_slots(row), *col_slots(col)) for b, col in enumerate(blocks))
-        for a, row in enumerate(blocks)
-    )
+    tensors = matrix(D, dynamics.declarations)
     noisy = [a for a, row in enumerate(tensors) if not all(entry.is_zero for entry in row)]
     if not any(_depends(c, entry, blocks[a]) for a in noisy for row in tensors for entry in row):
         return drift

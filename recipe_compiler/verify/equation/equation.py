@@ -7,11 +7,10 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.derive.recipe import Derivation, Vector, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, Vector, matrix, vector
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import ito_drift
 from recipe_compiler.verify.core.subject import Subject, once_at_sizes
@@ -77,18 +76,9 @@ def claimed_equation(subject: Subject) -> Equation | None:
         return None
     f = ito_drift(subject.dynamics, D)
     declarations = subject.dynamics.declarations
-    blocks = declarations.blocks
-    drift = tuple(convert(place, declarations, *row_slots(block)) for place, block in zip(f, blocks, strict=True))
-    diffusion = tuple(
-        tuple(
-            convert(place, declarations, *row_slots(row), *col_slots(col))
-            for place, col in zip(line, blocks, strict=True)
-        )
-        for line, row in zip(D, blocks, strict=True)
-    )
     return Equation(
         subject,
-        replace(subject.derivation, drift=drift, D=diffusion),
+        replace(subject.derivation, drift=vector(f, declarations), D=matrix(D, declarations)),
         (*f, *(place for row in D for place in row)),
         f,
         lambda sizes: second.block_vector(f, subject.setting(sizes)),

@@ -14,6 +14,7 @@ from recipe_compiler.algebra.polynomial_integrability.infinite_volume import fla
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
@@ -99,7 +100,7 @@ def instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
     """Return an energy with parameters and fields put in, None where that is not defined."""
     calls = {call: at.fields[type(call).__name__] for call in H.atoms(AppliedUndef)}
     concrete = cast(Expr, H.xreplace(calls).doit(deep=True)) if calls else H
-    numbers = {s: sympy.Rational(at.numbers[s].numerator, at.numbers[s].denominator) for s in at.numbers if s not in z}
+    numbers = {s: rational(at.numbers[s]) for s in at.numbers if s not in z}
     found = cast(Expr, concrete.xreplace(numbers))
     return None if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) else found
 

@@ -11,6 +11,7 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.points.witness import Witness, witness
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import Sizes
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.formula.shapes import DomainName
@@ -30,7 +31,7 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
     scalars = reader.scalars()
     terms: list[Expr] = []
     for powers, number in polynomial.items():
-        rest: list[Expr] = [sympy.Rational(number.numerator, number.denominator)]
+        rest: list[Expr] = [rational(number)]
         waves: dict[Expr, tuple[int, int]] = {}
         for generator, n in powers:
             factor = scalars.get(generator)
@@ -46,7 +47,7 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
                 return None
         for sines, cosines in waves.values():
             share = _moment(sines, cosines)
-            rest.append(sympy.Rational(share.numerator, share.denominator))
+            rest.append(rational(share))
         terms.append(sympy.Mul(*rest))
     return sympy.Add(*terms)
 

@@ -1,7 +1,6 @@
 """From the second engine's scalars back to formulas: its names are undone one by one, nothing is parsed."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import cast
 
 import sympy
@@ -9,6 +8,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, SCALAR_FUNCTIONS
+from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, positions
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Function
@@ -65,7 +65,7 @@ class Writer:
             return self.names[e]
         match e:
             case sympy.Rational():
-                return Number(Fraction(int(e.p), int(e.q)))
+                return Number(fraction(e))
             case sympy.Add():
                 return total([self.written(x) for x in e.args], SCALAR)
             case sympy.Mul():
@@ -92,7 +92,7 @@ class Writer:
         found = build.ONE
         for factor in factors:
             found = times(found, factor)
-        return scaled(Fraction(int(number.p), int(number.q)), found)
+        return scaled(fraction(number), found)
 
     def _power(self, e: sympy.Pow) -> Formula:
         base = self.written(e.base)

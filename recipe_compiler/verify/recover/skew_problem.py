@@ -11,14 +11,13 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.symbols import coordinates, positions
-from recipe_compiler.derive.recipe import Derivation, Vector, row_slots
+from recipe_compiler.derive.recipe import Derivation, Vector, vector
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
-from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import ito_drift
@@ -51,10 +50,7 @@ class Problem:
 
     def claimed(self) -> Vector:
         """Return the claimed drift f in index notation."""
-        declarations = self.dynamics.declarations
-        return tuple(
-            convert(f, declarations, *row_slots(b)) for f, b in zip(self.drift, declarations.blocks, strict=True)
-        )
+        return vector(self.drift, self.dynamics.declarations)
 
     def wanted(self) -> Vector:
         """Return what Q has to add to the drift: f + D grad H - div D, block by block, for every size."""

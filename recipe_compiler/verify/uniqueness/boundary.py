@@ -21,6 +21,7 @@ from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.structure.asymptotics import Size
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
@@ -313,4 +314,4 @@ def _parameters(subject: Subject, at: Point) -> tuple[tuple[str, str], ...]:
 
 
 def _rational(value: Fraction) -> Expr:
-    return sympy.Rational(value.numerator, value.denominator)
+    return rational(value)

@@ -13,6 +13,7 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import argument
@@ -124,7 +125,7 @@ def roots_of(line: Line | None) -> tuple[Root, ...] | None:
     """Return the zeros of a function of one coordinate inside the domain; None if they are not known."""
     if line is None:
         return None
-    numbers = {s: sympy.Rational(v.numerator, v.denominator) for s, v in line.constants.items()}
+    numbers = {s: rational(v) for s, v in line.constants.items()}
     found = roots(_numerator(cast(Expr, line.f.xreplace(numbers))), line.x)
     return None if found is None else tuple(root for root in found if is_inside(root, line.block))
 
@@ -170,9 +171,7 @@ def is_crossed(subject: Subject, line: Line, root: Root) -> bool | None:
 
 def _is_dense_at(e: Expr, line: Line, root: Root, z: tuple[Symbol, ...]) -> bool:
     """Whether an expression is a polynomial in the other coordinates that is not zero on a surface."""
-    if root.low == root.high and is_dense(
-        restricted(e, line.x, sympy.Rational(root.low.numerator, root.low.denominator)), z
-    ):
+    if root.low == root.high and is_dense(restricted(e, line.x, rational(root.low)), z):
         return True
     others = [x for x in z if x != line.x]
     try:

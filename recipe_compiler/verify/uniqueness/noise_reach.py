@@ -20,6 +20,7 @@ from recipe_compiler.algebra.dynamics.system import System
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import determinant
 from recipe_compiler.algebra.scalars.rational_matrices import rank
+from recipe_compiler.algebra.scalars.rationals import fraction
 
 LARGEST_OF_MINORS = 4
 """Coordinates up to which minors are formed."""
@@ -117,5 +118,5 @@ def _numbers(matrix: tuple[tuple[sympy.Expr, ...], ...]) -> tuple[_Row, ...] | N
         values = [sympy.expand(x) for x in row]
         if not all(isinstance(x, sympy.Rational) for x in values):
             return None
-        found.append(tuple(Fraction(int(x.p), int(x.q)) for x in values if isinstance(x, sympy.Rational)))
+        found.append(tuple(fraction(x) for x in values if isinstance(x, sympy.Rational)))
     return tuple(found)
