@@ -119,9 +119,9 @@ def _length(settings: RunSettings) -> str:
 
 def _conclude(ready: Plan, draws: Draws, path: Path, *, as_json: bool) -> Summary:
     """Store the draws, then say what they are worth."""
-    tree, told = conclude(ready, draws)
+    tree, diagnostics = conclude(ready, draws)
     save(tree, path)
-    summary = summarise(tree, draws, told)
+    summary = summarise(tree, draws, diagnostics)
     if as_json:
         say_run(ready.run.report, draws, summary, path)
     else:

@@ -19,7 +19,7 @@ SCHEMA_VERSION = 1
 
 def say_run(report: Report, draws: Draws, summary: Summary, path: Path) -> None:
     """Print what a run found."""
-    told = summary.told
+    diagnostics = summary.diagnostics
     rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
     _say(
         {
@@ -32,9 +32,9 @@ def say_run(report: Report, draws: Draws, summary: Summary, path: Path) -> None:
             "diverging": draws.diverging,
             "seconds": draws.seconds,
             "summary": tuple(rows),
-            "forecast": None if told.forecast is None else asdict(told.forecast),
-            "stein": None if told.departures is None else asdict(told.departures),
-            "generator": None if told.generator is None else asdict(told.generator),
+            "forecast": None if diagnostics.forecast is None else asdict(diagnostics.forecast),
+            "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),
+            "generator": None if diagnostics.generator is None else asdict(diagnostics.generator),
             "doubts": summary.doubts,
             "warnings": summary.warnings,
             "file": str(path),

@@ -153,8 +153,8 @@ class Model:
 
 def _concluded(ready: Plan, drawn: Draws, kept: Checkpoint | None) -> "DataTree":
     """Return the tree of draws with all that is said of them, the doubts and warnings said aloud."""
-    tree, told = conclude(ready, drawn)
-    summary = summarise(tree, drawn, told)
+    tree, diagnostics = conclude(ready, drawn)
+    summary = summarise(tree, drawn, diagnostics)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
     rough = (*notes, *summary.warnings)
     ahead = () if ready.forecast is None else ready.forecast.says

@@ -7,21 +7,21 @@ from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.lint.bind_arguments import GENERATORS, STEP_SIZES, Ask, asked
+from recipe_compiler.lint.bind_arguments import GENERATORS, STEP_SIZES, Binding, bind_arguments
 from recipe_compiler.lint.source import Source
 from recipe_compiler.spec.model import Dynamics
 
 SHAPES = {"scalar": SCALAR, "vector": Shape("d"), "matrix": Shape("d", "d")}
 
 
-def question(source: Source, against: Dynamics | None, maps: Sequence[tuple[str, str]]) -> Ask:
+def question(source: Source, against: Dynamics | None, maps: Sequence[tuple[str, str]]) -> Binding:
     """Return what to call a step with, to be judged by dynamics or, without any, to be read alone.
 
     Raises:
         ModelError: an argument whose name says nothing, a block that no argument holds, a map that means nothing.
     """
     dynamics, left = (against, tuple(maps)) if against is not None else bare_dynamics(source, maps)
-    return asked(source, dynamics, left)
+    return bind_arguments(source, dynamics, left)
 
 
 def bare_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dynamics, tuple[tuple[str, str], ...]]:

@@ -52,7 +52,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Binding:
     """A step, and what it is called with."""
 
     source: Source
@@ -71,7 +71,7 @@ class Ask:
         return tuple(whole or sorted(own, key=lambda given: order[given.block.name if given.block else ""]))
 
 
-def asked(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str, str]]) -> Ask:
+def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str, str]]) -> Binding:
     """Return what to call a step with.
 
     Raises:
@@ -104,7 +104,7 @@ def asked(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str, str]]) -
     _skipped(source, called, faults)
     _whole(given, source, dynamics, faults)
     faults.finish()
-    return Ask(
+    return Binding(
         source,
         dynamics,
         tuple(argument.name for argument in called if not argument.keyword),

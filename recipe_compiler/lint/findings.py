@@ -8,7 +8,7 @@ from time import process_time
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
 from recipe_compiler.lint.answer import Answer, Trace, Untraced
-from recipe_compiler.lint.bind_arguments import STATE, Ask, Given
+from recipe_compiler.lint.bind_arguments import STATE, Binding, Given
 from recipe_compiler.lint.equation import Equation, equation, finite_steps, same_equation
 from recipe_compiler.lint.judge import stationary
 from recipe_compiler.lint.process import LIMITS, run_step
@@ -24,7 +24,7 @@ from recipe_compiler.verify.core.subject import Subject, subject_of
 # What was followed of a step: what it was given, how often it was called, what did not run, what it returns.
 
 
-def followed(ask: Ask, answer: Answer, sizes: Sequence[Sizes]) -> tuple[str, ...]:
+def followed(ask: Binding, answer: Answer, sizes: Sequence[Sizes]) -> tuple[str, ...]:
     """Return, in sentences, what verdicts about a step are about; nothing where none of its calls was followed."""
     traces = [(at, case) for at, case in zip(sizes, answer.cases, strict=False) if isinstance(case, Trace)]
     if not traces:
@@ -42,7 +42,7 @@ def unrun(answer: Answer) -> tuple[str, ...]:
     return (f"not followed: line {', '.join(map(str, lines))}, which no call ran",) if lines else ()
 
 
-def orders(ask: Ask, answer: Answer) -> tuple[str, ...]:
+def orders(ask: Binding, answer: Answer) -> tuple[str, ...]:
     """Return the order in which a step returns its blocks, where that is not the document's."""
     names = [_name(given) for given in ask.outputs]
     found: dict[str, None] = {}
@@ -55,7 +55,7 @@ def orders(ask: Ask, answer: Answer) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _given(ask: Ask) -> list[str]:
+def _given(ask: Binding) -> list[str]:
     own = {given.name: given for given in ask.given}
     arguments = [
         f"{a.name} at its default" if a.name not in own else _stands(own[a.name]) for a in ask.source.arguments
@@ -110,7 +110,7 @@ class _Looked:
     seconds: float
 
 
-def lint(ask: Ask, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
+def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
     """Run a step on symbols and return what it is. Without `judged` its drift and diffusion are read, no more.
 
     Raises:
@@ -170,7 +170,7 @@ def _has_recipe(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.Q is not None
 
 
-def _refuse(answer: Answer, ask: Ask) -> None:
+def _refuse(answer: Answer, ask: Binding) -> None:
     """Raise the fault of a file that does not run."""
     if answer.file is None or answer.file.exception == "UntraceableError" or not answer.file.line:
         return
@@ -178,7 +178,7 @@ def _refuse(answer: Answer, ask: Ask) -> None:
     raise SpecError([Fault(ask.source.place(answer.file.line), ask.source.step, problem)])
 
 
-def _failures(answer: Answer, sizes: Sequence[Sizes], ask: Ask) -> tuple[str, ...]:
+def _failures(answer: Answer, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
     """Return why the step was not followed, the line first."""
     if answer.file is not None:
         return (_said(answer.file, ask),)
@@ -192,7 +192,7 @@ def _failures(answer: Answer, sizes: Sequence[Sizes], ask: Ask) -> tuple[str, ..
     )
 
 
-def _said(failure: Untraced, ask: Ask) -> str:
+def _said(failure: Untraced, ask: Binding) -> str:
     return f"{ask.source.place(failure.line)}: {failure.reason}"
 
 
@@ -220,7 +220,7 @@ def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failur
 
 
 def _finding(
-    words: tuple[str, str], required: bool, looked: _Looked, answer: Answer, ask: Ask, subject: Subject
+    words: tuple[str, str], required: bool, looked: _Looked, answer: Answer, ask: Binding, subject: Subject
 ) -> Finding:
     held = tuple(seen.sizes for seen in looked.seen if seen.holds)
     failed = next((seen for seen in looked.seen if seen.witness), None)
@@ -277,12 +277,12 @@ def _at(seen: Seen) -> str:
     return f"at {written(dict(seen.sizes))}: " if seen.sizes else ""
 
 
-def _rounded(text: str, line: int, ask: Ask) -> str:
+def _rounded(text: str, line: int, ask: Binding) -> str:
     advice = "write it as it is meant: 1/3, np.sqrt(2)"
     return f"{ask.source.place(line)}: the number {text} is rounded, so that nothing exact follows; {advice}"
 
 
-def _caveats(ask: Ask, read: Equation) -> tuple[str, ...]:
+def _caveats(ask: Binding, read: Equation) -> tuple[str, ...]:
     found = [
         f"{ask.source.shown} was run, in a child process with {LIMITS}; what it did besides computing is not looked at",
         "verdicts are about the limit of small steps, in real numbers",

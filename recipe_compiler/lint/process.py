@@ -13,7 +13,7 @@ from typing import Any
 from recipe_compiler.algebra.scalars.symbols import extent, length
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.lint.answer import Answer, UnreadableError, Untraced, read_answer
-from recipe_compiler.lint.bind_arguments import STATE, Ask, Given, shape_of
+from recipe_compiler.lint.bind_arguments import STATE, Binding, Given, shape_of
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import Watch
 from recipe_compiler.verify.core.sizes import Sizes
@@ -39,7 +39,7 @@ START = (
 LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
 
 
-def run_step(ask: Ask, sizes: tuple[Sizes, ...], seconds: float = SECONDS, total: float = TOTAL) -> Answer:
+def run_step(ask: Binding, sizes: tuple[Sizes, ...], seconds: float = SECONDS, total: float = TOTAL) -> Answer:
     """Run the file of a step in a child process, and return what the step computed at each choice of sizes."""
     request = json.dumps(_request(ask, sizes, seconds, total)).encode("ascii")
     said = _child(request, total)
@@ -99,7 +99,7 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
     child.wait()
 
 
-def _request(ask: Ask, sizes: tuple[Sizes, ...], seconds: float, total: float) -> dict[str, Any]:
+def _request(ask: Binding, sizes: tuple[Sizes, ...], seconds: float, total: float) -> dict[str, Any]:
     return {
         "file": ask.source.file,
         "text": ask.source.text,
@@ -114,7 +114,7 @@ def _request(ask: Ask, sizes: tuple[Sizes, ...], seconds: float, total: float) -
     }
 
 
-def _case(ask: Ask, sizes: Sizes) -> dict[str, Any]:
+def _case(ask: Binding, sizes: Sizes) -> dict[str, Any]:
     outputs = ask.outputs
     blocks = [given.block.name if given.block is not None else STATE for given in outputs]
     return {
@@ -127,7 +127,7 @@ def _case(ask: Ask, sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def _stand_in(given: Given, ask: Ask, sizes: Sizes) -> dict[str, Any]:
+def _stand_in(given: Given, ask: Binding, sizes: Sizes) -> dict[str, Any]:
     kinds = {"generator": "generator", "size": "number", "normals": "normals", "eps": "step size"}
     kind = kinds.get(given.kind, "array")
     value = length(given.size, sizes) if given.size else 0
@@ -135,7 +135,7 @@ def _stand_in(given: Given, ask: Ask, sizes: Sizes) -> dict[str, Any]:
     return {"name": given.name, "is": kind, "shape": _shape(given, ask, sizes), "of": of, "value": value}
 
 
-def _shape(given: Given, ask: Ask, sizes: Sizes) -> list[int]:
+def _shape(given: Given, ask: Binding, sizes: Sizes) -> list[int]:
     if given.kind == STATE:
         return [sum(extent(b.shape, sizes)[0] * extent(b.shape, sizes)[1] for b in ask.dynamics.declarations.blocks)]
     return _numbers(shape_of(given), sizes)

@@ -17,7 +17,7 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.answer import Trace
-from recipe_compiler.lint.bind_arguments import STATE, Ask
+from recipe_compiler.lint.bind_arguments import STATE, Binding
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.moments import Moments, moments_of
 from recipe_compiler.lint.series import Meaning
@@ -57,7 +57,7 @@ class Seen:
 class Problem:
     """A step traced at fixed sizes, with what it is judged by."""
 
-    ask: Ask
+    ask: Binding
     subject: Subject
     trace: Trace
     sizes: Sizes

@@ -27,7 +27,7 @@ from recipe_compiler.program.loops import (
     Take,
     names_in,
 )
-from recipe_compiler.program.prefetch import ask, asked
+from recipe_compiler.program.prefetch import ask, prefetched
 from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
 
 BLOCK = 8
@@ -54,7 +54,7 @@ def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
     parts = tuple(_taken_along(parts, names)) if isinstance(loop, ForBatch) else parts
     passed = _passed(parts, fused.local)
     block: list[Statement] = []
-    data = asked(procedure, loop.body)
+    data = prefetched(procedure, loop.body)
     row = Take(ROW, names.batch, (names.start, names.iteration), names.count)
     first = ask(data, names.fresh("ahead"), row, BLOCK) if data else ()
     for place, part in enumerate(parts):

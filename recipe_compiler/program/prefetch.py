@@ -21,7 +21,7 @@ ASK_ON = "_read_on"
 """The support function that asks for a row of those that are read in order."""
 
 
-def asked(procedure: Procedure, body: tuple[Statement, ...]) -> tuple[Array, ...]:
+def prefetched(procedure: Procedure, body: tuple[Statement, ...]) -> tuple[Array, ...]:
     """Return the data whose rows `body` reads, nothing where asking for them would not pay."""
     read = {ref.name for ref in refs(body) if ref.at[:1] == (ROW,)}
     data = tuple(array for array in procedure.inputs if array.name in read)

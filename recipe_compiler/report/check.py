@@ -29,7 +29,7 @@ from recipe_compiler.verify.claims import (
     TARGETS,
     Bound,
     Claim,
-    asked,
+    applicable_claims,
     build_decider,
     decider,
     explained,
@@ -167,8 +167,8 @@ def _assumed(declarations: Declarations) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The claims a document is asked, and how their jobs are prepared."""
+class Questions:
+    """The claims that apply to a document, and how their jobs are prepared."""
 
     rows: tuple[Claim[Any, Any], ...]
     jobs: Callable[[], Sequence[Job]]
@@ -193,8 +193,8 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
 
 
-def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
-    claims = asked(DYNAMICS, dynamics)
+def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Questions:
+    claims = applicable_claims(DYNAMICS, dynamics)
 
     def jobs() -> Sequence[Job]:
         if bound is None:
@@ -207,7 +207,7 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Asked:
             for claim, job in jobs
         ]
 
-    return Asked(claims, jobs)
+    return Questions(claims, jobs)
 
 
 def _in_build(claim: Claim[Subject, Dynamics], bound: Bound, stages: Stages) -> Callable[[], Answer]:
@@ -219,25 +219,25 @@ def _finding(claim: Claim[Any, Any], document: Dynamics | Target | Bound, decide
     return claim.finding(under_sizes(claim, document, decide()))
 
 
-def _of_target(target: Target, bound: Bound | None = None) -> Asked:
-    claims = asked(TARGETS, target, in_build=bound is not None)
+def _of_target(target: Target, bound: Bound | None = None) -> Questions:
+    claims = applicable_claims(TARGETS, target, in_build=bound is not None)
 
     def job(claim: Claim[Target, Target]) -> Job:
         if bound is None:
             return partial(_finding, claim, target, partial(of_target, claim.decide, target))
         return partial(_finding, claim, bound, partial(target_decided_in, claim.decide, bound.build))
 
-    return Asked(claims, lambda: [job(claim) for claim in claims])
+    return Questions(claims, lambda: [job(claim) for claim in claims])
 
 
-def _of_build(bound: Bound) -> Asked:
-    claims = asked(BUILDS, bound.build)
+def _of_build(bound: Bound) -> Questions:
+    claims = applicable_claims(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound)
     own = [partial(_finding, claim, bound, partial(claim.decide, bound)) for claim in claims]
-    return Asked((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
+    return Questions((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
 
 
-def _required(what: Asked) -> Asked:
+def _required(what: Questions) -> Questions:
     """Return the claims that decide a document."""
     kept = [k for k, row in enumerate(what.rows) if row.decides]
 
@@ -245,10 +245,10 @@ def _required(what: Asked) -> Asked:
         prepared = what.jobs()
         return [prepared[k] for k in kept]
 
-    return Asked(tuple(what.rows[k] for k in kept), jobs)
+    return Questions(tuple(what.rows[k] for k in kept), jobs)
 
 
-def _asked(document: Dynamics | Target | Build, *, advisory: bool) -> Asked:
+def _questions(document: Dynamics | Target | Build, *, advisory: bool) -> Questions:
     match document:
         case Dynamics():
             what = _of_dynamics(document)
@@ -261,12 +261,12 @@ def _asked(document: Dynamics | Target | Build, *, advisory: bool) -> Asked:
 
 def _timed_jobs(document: Dynamics | Target | Build, advisory: bool) -> Sequence[Job]:
     """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
-    return [partial(timed, job) for job in _asked(document, advisory=advisory).jobs()]
+    return [partial(timed, job) for job in _questions(document, advisory=advisory).jobs()]
 
 
 def _decided(document: Dynamics | Target | Build, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
-    what = _asked(document, advisory=advisory)
+    what = _questions(document, advisory=advisory)
     outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
     return tuple(
         row.finding(Answer(Undecided((outcome.reason,), by_limit=True)), outcome.seconds)

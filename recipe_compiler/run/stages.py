@@ -3,7 +3,7 @@
 settings  --ready-->      Run        compiled, with data that fit and room for its draws (`pipeline.prepare_run`)
 Run       --plan-->       Plan       what the chains are given, and the forecast
 Plan      --draw-->       Draws
-Draws     --conclude-->   DataTree   and what is told of it besides; `run/summary.py` says what it is worth
+Draws     --conclude-->   DataTree   and its diagnostics; `run/summary.py` says what it is worth
 
 The memory of the machine.
 """
@@ -32,7 +32,7 @@ from recipe_compiler.run.sample import Draws, known_values, potential_width, pre
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stein import departures
 from recipe_compiler.run.store import sampled_names, to_datatree
-from recipe_compiler.run.summary import Told
+from recipe_compiler.run.summary import Diagnostics
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report
@@ -176,16 +176,16 @@ def draw(
     )
 
 
-def conclude(plan: Plan, draws: Draws) -> tuple["DataTree", Told]:
+def conclude(plan: Plan, draws: Draws) -> tuple["DataTree", Diagnostics]:
     """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
     run = plan.run
     means = infinitesimal_means(run.module, plan.inputs, draws)
-    told = Told(plan.forecast, departures(run.module, run.build, plan.inputs, draws, plan.names), means)
+    diagnostics = Diagnostics(plan.forecast, departures(run.module, run.build, plan.inputs, draws, plan.names), means)
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
-    for one in (told.forecast, told.departures, told.generator):
+    for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
         tree.attrs.update({} if one is None else one.attributes)
-    return tree, told
+    return tree, diagnostics
 
 
 def _starts(run: Run, inputs: Inputs) -> tuple[Start, ...]:

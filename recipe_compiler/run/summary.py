@@ -23,7 +23,7 @@ MIN_ESS_PER_CHAIN = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Diagnostics:
     """What is said of a run besides its draws; each None where nothing can be."""
 
     forecast: Forecast | None = None
@@ -43,26 +43,28 @@ class Summary:
     """Why the numbers are rough."""
     doubts: tuple[str, ...]
     """Why they are not to be believed (`run/doubts.py`)."""
-    told: Told
+    diagnostics: Diagnostics
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is said beside the numbers."""
-        told = self.told
-        ahead = told.forecast.says[:1] if told.forecast is not None else ()
-        return (*ahead, *(one.says for one in (told.departures, told.generator) if one is not None))
+        diagnostics = self.diagnostics
+        ahead = diagnostics.forecast.says[:1] if diagnostics.forecast is not None else ()
+        return (*ahead, *(one.says for one in (diagnostics.departures, diagnostics.generator) if one is not None))
 
 
-def summarise(tree: "DataTree", draws: Draws, told: Told | None = None) -> Summary:
+def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
     """Return the summary of a run.
 
     Chains that diverged, or have draws that are not finite, are left out of the numbers; where no chain stands, they
     are over the draws before the first was lost.
     """
-    told, over = told or Told(), standing(tree, draws)
+    diagnostics, over = diagnostics or Diagnostics(), standing(tree, draws)
     rows = tuple(rows_of(tree, draws, over))
-    doubted = tuple(doubts(tree, draws, rows, over, told.forecast, told.departures))
-    return Summary(rows, (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains))), doubted, told)
+    doubted = tuple(doubts(tree, draws, rows, over, diagnostics.forecast, diagnostics.departures))
+    return Summary(
+        rows, (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains))), doubted, diagnostics
+    )
 
 
 def _chain_warnings(draws: Draws) -> Iterator[str]:

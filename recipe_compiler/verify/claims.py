@@ -46,7 +46,7 @@ from recipe_compiler.verify.uniqueness.unique import unique
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.step_scale import step_scale
 
-Asked = TypeVar("Asked")
+Judged = TypeVar("Judged")
 Document = TypeVar("Document", Dynamics, Target, Build)
 
 
@@ -59,13 +59,13 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim(Generic[Asked, Document]):
+class Claim(Generic[Judged, Document]):
     """A row of a table."""
 
     id: str
     says: str
     """The claim in words, as reports give it."""
-    decide: Callable[[Asked], Answer]
+    decide: Callable[[Judged], Answer]
     applies: Callable[[Document], bool]
     """Whether a document is asked it."""
     reads: tuple[str, ...] | None = None
@@ -315,10 +315,10 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
 )
 
 
-def asked(
-    table: tuple[Claim[Asked, Document], ...], document: Document, *, in_build: bool = False
-) -> tuple[Claim[Asked, Document], ...]:
-    """Return the claims of a table that a document is asked, by itself or within a build, in order."""
+def applicable_claims(
+    table: tuple[Claim[Judged, Document], ...], document: Document, *, in_build: bool = False
+) -> tuple[Claim[Judged, Document], ...]:
+    """Return the claims of a table that apply to a document, by itself or within a build, in order."""
     return tuple(claim for claim in table if claim.applies(document) and not (in_build and claim.alone))
 
 

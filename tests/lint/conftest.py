@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loaders import load_dynamics
 
-from recipe_compiler.lint.bind_arguments import Ask, asked
+from recipe_compiler.lint.bind_arguments import Binding, bind_arguments
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.source import read_source
 from recipe_compiler.verdict import Finding, Report
@@ -17,12 +17,12 @@ SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 Maps = tuple[tuple[str, str], ...]
 
 
-def ask_of(where: str, spec: str, maps: Maps = ()) -> Ask:
+def ask_of(where: str, spec: str, maps: Maps = ()) -> Binding:
     own = HERE / "specs" / f"{spec}.yaml"
     document = load_dynamics(own if own.exists() else SPECS / f"{spec}.yaml")
     file, _, step = where.partition(":")
     path = Path(file) if Path(file).is_absolute() else HERE / "steps" / file
-    return asked(read_source(f"{path}:{step}"), document, maps)
+    return bind_arguments(read_source(f"{path}:{step}"), document, maps)
 
 
 @cache
@@ -31,7 +31,7 @@ def linted(where: str, spec: str, maps: Maps = ()) -> Lint:
 
 
 @pytest.fixture
-def asking() -> Callable[..., Ask]:
+def asking() -> Callable[..., Binding]:
     """What a step is called with."""
     return ask_of
 

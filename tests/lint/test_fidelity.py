@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recipe_compiler.lint.answer import Trace
-from recipe_compiler.lint.bind_arguments import Ask
+from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.process import run_step
 
 FILE = Path(__file__).parent / "steps" / "idioms.py"
@@ -95,7 +95,7 @@ def real_module() -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Ask]) -> None:
+def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Binding]) -> None:
     (trace,) = run_step(asking(f"idioms.py:{name}", "sgld"), ({"d": 3},)).cases
     assert isinstance(trace, Trace), trace
     rng = Recorded()

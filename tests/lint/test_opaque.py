@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from recipe_compiler.lint.answer import UnreadableError, Untraced, read_answer
-from recipe_compiler.lint.bind_arguments import Ask
+from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.process import run_step
 from recipe_compiler.verdict import Finding, Undecided
 from recipe_compiler.verify.core import processes
@@ -83,7 +83,7 @@ def test_what_a_file_prints_goes_nowhere(
     assert "hello" not in "".join(capfd.readouterr())
 
 
-def test_an_endless_step_is_interrupted_at_its_line(asking: Callable[..., Ask]) -> None:
+def test_an_endless_step_is_interrupted_at_its_line(asking: Callable[..., Binding]) -> None:
     answer = run_step(asking("opaque.py:endless", "sgld"), ({"d": 1}, {"d": 2}), seconds=0.5, total=60)
     first, second = answer.cases
     assert isinstance(first, Untraced)
@@ -92,14 +92,14 @@ def test_an_endless_step_is_interrupted_at_its_line(asking: Callable[..., Ask]) 
     assert second == first
 
 
-def test_a_step_that_ignores_its_timer_ends_at_the_limit_of_all_calls(asking: Callable[..., Ask]) -> None:
+def test_a_step_that_ignores_its_timer_ends_at_the_limit_of_all_calls(asking: Callable[..., Binding]) -> None:
     answer = run_step(asking("opaque.py:busy_and_deaf", "sgld"), ({"d": 1},), seconds=0.5, total=2)
     assert answer.file == Untraced("it did not end in 2 s")
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="sessions of processes")
 def test_a_step_that_ignores_signals_is_killed_with_its_children(
-    asking: Callable[..., Ask], monkeypatch: pytest.MonkeyPatch
+    asking: Callable[..., Binding], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "STILL", 3.0)
     answer = run_step(asking("opaque.py:endless_and_deaf", "sgld"), ({"d": 1},))

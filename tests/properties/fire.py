@@ -34,7 +34,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Finding, Refuted, Undecided, Verdict
-from recipe_compiler.verify.claims import DYNAMICS, Claim, asked, decider
+from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
@@ -196,7 +196,7 @@ def findings(text: str) -> dict[str, Finding]:
         DocumentError: the document means nothing.
     """
     dynamics = _read(text)
-    claims = [claim for claim in asked(DYNAMICS, dynamics) if claim.id in JUDGED]
+    claims = [claim for claim in applicable_claims(DYNAMICS, dynamics) if claim.id in JUDGED]
 
     def jobs() -> list[Callable[[], Finding]]:
         subject = subject_of(dynamics)

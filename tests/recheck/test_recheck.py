@@ -31,7 +31,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.places import documents
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, asked
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, applicable_claims
 
 pytestmark = pytest.mark.usefixtures("without_explanations")
 
@@ -451,14 +451,14 @@ def of_the_compiler(document: Dynamics | Target | Build) -> list[tuple[str, str,
     """Return part, id and whether it is required of every claim that the compiler asks, new advisory ones left out."""
     match document:
         case Dynamics():
-            found = [("dynamics", asked(DYNAMICS, document))]
+            found = [("dynamics", applicable_claims(DYNAMICS, document))]
         case Target():
-            found = [("target", asked(TARGETS, document))]
+            found = [("target", applicable_claims(TARGETS, document))]
         case Build():
             found = [
-                ("dynamics", asked(DYNAMICS, bind(document))),
-                ("target", asked(TARGETS, document.target, in_build=True)),
-                ("build", asked(BUILDS, document)),
+                ("dynamics", applicable_claims(DYNAMICS, bind(document))),
+                ("target", applicable_claims(TARGETS, document.target, in_build=True)),
+                ("build", applicable_claims(BUILDS, document)),
             ]
     return [(part, c.id, c.required) for part, claims in found for c in claims if c.required or c.id in NEEDS]
 

@@ -19,7 +19,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.store import save, to_datatree
 from recipe_compiler.run.suggestions import Width
-from recipe_compiler.run.summary import COLUMNS, Told, summarise
+from recipe_compiler.run.summary import COLUMNS, Diagnostics, summarise
 from recipe_compiler.spec.model import Build, Value
 
 
@@ -231,11 +231,11 @@ def test_a_refusal_names_the_file_that_was_asked_for(tree: xarray.DataTree, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["draws.nc"]
 
 
-def told(drawn: Draws, sd: float, away: float = 0.0) -> Told:
+def told(drawn: Draws, sd: float, away: float = 0.0) -> Diagnostics:
     """Return what is said of draws beside a forecast of this sd, in units of theirs, around a mode so far away."""
     theta = drawn.block("theta")[:, 10:].reshape(-1, 3)
     sds, mode = tuple(sd * theta.std(axis=0)), tuple(theta.mean(axis=0) + away * theta.std(axis=0))
-    return Told(
+    return Diagnostics(
         Forecast(Width(sds, (1.0, 1.0, 1.0), 1.0, 0.0, mode), names=("theta[0]", "theta[1]", "theta[2]"), around="zero")
     )
 
@@ -269,12 +269,12 @@ def test_a_width_that_is_forecast_to_be_wrong_is_doubted(
     assert right is not None
     assert right.width is not None
     width = replace(right.width, factors=(1.0, factor, 1.0))
-    (doubt,) = summarise(tree, drawn, Told(replace(right, width=width))).doubts
+    (doubt,) = summarise(tree, drawn, Diagnostics(replace(right, width=width))).doubts
     assert re.search(said, doubt)
 
 
 def test_a_step_that_is_forecast_to_be_too_large_is_doubted(drawn: Draws, tree: xarray.DataTree) -> None:
     ahead = Forecast(None, "the chain is unstable: the step size is too large")
-    (doubt,) = summarise(tree, drawn, Told(ahead)).doubts
+    (doubt,) = summarise(tree, drawn, Diagnostics(ahead)).doubts
     assert "no chain stays at the posterior" in doubt
-    assert summarise(tree, drawn, Told(Forecast(None, "the state has 300 coordinates"))).doubts == ()
+    assert summarise(tree, drawn, Diagnostics(Forecast(None, "the state has 300 coordinates"))).doubts == ()

@@ -10,7 +10,7 @@ from loaders import load_dynamics
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Report
-from recipe_compiler.verify.claims import DYNAMICS, asked, decider
+from recipe_compiler.verify.claims import DYNAMICS, applicable_claims, decider
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 Loaded = Callable[[str], Dynamics]
@@ -41,7 +41,7 @@ def said(loaded: Loaded) -> Callable[[str, str], str]:
 
     def verdict(claim: str, text: str) -> str:
         document = loaded(text)
-        row = next((row for row in asked(DYNAMICS, document) if row.id == claim), None)
+        row = next((row for row in applicable_claims(DYNAMICS, document) if row.id == claim), None)
         if row is None:
             return "absent"
         finding = row.finding(find(decider(row), subject_of(document)))

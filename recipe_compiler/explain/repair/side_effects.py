@@ -8,7 +8,7 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.explain.repair.changes import head
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Verdict
-from recipe_compiler.verify.claims import DYNAMICS, Claim, asked, decider, under_sizes
+from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider, under_sizes
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 
 _HEADS: Mapping[str, frozenset[str]] = {
@@ -34,7 +34,7 @@ def standing(
     open_: list[str] = []
     refuted: list[str] = []
     given = set(explanation.given)
-    for claim in asked(DYNAMICS, changed):
+    for claim in applicable_claims(DYNAMICS, changed):
         if not claim.required or claim.mended:
             continue
         touched = bool(_read(claim, heads) & heads)

@@ -37,13 +37,13 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Point | 
     """
     from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
 
-    region = spoken_of([], declarations, sizes)
+    region = region_of([], declarations, sizes)
     always: Rows = ((sympy.Integer(-1),),)
     found = falsified(always, region, names_in([], region))
     return None if found is None else completed(found.at, declarations, sizes)
 
 
-def spoken_of(entries: list[Expr], declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+def region_of(entries: list[Expr], declarations: Declarations, sizes: Mapping[str, int]) -> Region:
     """Return all facts about the names in entries and in the assumptions."""
     setting = Setting(declarations, sizes)
     sides = [side for compare in declarations.assume for side in (compare.left, compare.right)]

@@ -28,7 +28,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
-from recipe_compiler.verify.core.searched_point import completed, names_in, spoken_of
+from recipe_compiler.verify.core.searched_point import completed, names_in, region_of
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.gram_blocks import ScalarBlock, gram_of_blocks, scalar_block
@@ -85,7 +85,7 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
     entries = [x for row in a for x in row]
     if len(a) > LARGE or any(x.has(sympy.Derivative) for x in entries):
         return None
-    region = spoken_of(entries, declarations, sizes)
+    region = region_of(entries, declarations, sizes)
     found = falsified(a, region, names_in(entries, region))
     at = None if found is None else completed(found.at, declarations, sizes)
     if found is None or at is None or not is_defined_at(chain(*matrix), subject.setting(sizes), at.leaf):
