@@ -167,7 +167,7 @@ def _assumed(declarations: Declarations) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class Applicable:
     """The claims that apply to a document, and how their jobs are prepared."""
 
     rows: tuple[Claim[Any, Any], ...]
@@ -193,7 +193,7 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
 
 
-def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Questions:
+def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
     claims = applicable_claims(DYNAMICS, dynamics)
 
     def jobs() -> Sequence[Job]:
@@ -207,7 +207,7 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Questions:
             for claim, job in jobs
         ]
 
-    return Questions(claims, jobs)
+    return Applicable(claims, jobs)
 
 
 def _in_build(claim: Claim[Subject, Dynamics], bound: Bound, stages: Stages) -> Callable[[], Answer]:
@@ -219,7 +219,7 @@ def _finding(claim: Claim[Any, Any], document: Dynamics | Target | Bound, decide
     return claim.finding(under_sizes(claim, document, decide()))
 
 
-def _of_target(target: Target, bound: Bound | None = None) -> Questions:
+def _of_target(target: Target, bound: Bound | None = None) -> Applicable:
     claims = applicable_claims(TARGETS, target, in_build=bound is not None)
 
     def job(claim: Claim[Target, Target]) -> Job:
@@ -227,17 +227,17 @@ def _of_target(target: Target, bound: Bound | None = None) -> Questions:
             return partial(_finding, claim, target, partial(of_target, claim.decide, target))
         return partial(_finding, claim, bound, partial(target_decided_in, claim.decide, bound.build))
 
-    return Questions(claims, lambda: [job(claim) for claim in claims])
+    return Applicable(claims, lambda: [job(claim) for claim in claims])
 
 
-def _of_build(bound: Bound) -> Questions:
+def _of_build(bound: Bound) -> Applicable:
     claims = applicable_claims(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound)
     own = [partial(_finding, claim, bound, partial(claim.decide, bound)) for claim in claims]
-    return Questions((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
+    return Applicable((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
 
 
-def _required(what: Questions) -> Questions:
+def _required(what: Applicable) -> Applicable:
     """Return the claims that decide a document."""
     kept = [k for k, row in enumerate(what.rows) if row.decides]
 
@@ -245,10 +245,10 @@ def _required(what: Questions) -> Questions:
         prepared = what.jobs()
         return [prepared[k] for k in kept]
 
-    return Questions(tuple(what.rows[k] for k in kept), jobs)
+    return Applicable(tuple(what.rows[k] for k in kept), jobs)
 
 
-def _questions(document: Dynamics | Target | Build, *, advisory: bool) -> Questions:
+def _applicable(document: Dynamics | Target | Build, *, advisory: bool) -> Applicable:
     match document:
         case Dynamics():
             what = _of_dynamics(document)
@@ -261,12 +261,12 @@ def _questions(document: Dynamics | Target | Build, *, advisory: bool) -> Questi
 
 def _timed_jobs(document: Dynamics | Target | Build, advisory: bool) -> Sequence[Job]:
     """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
-    return [partial(timed, job) for job in _questions(document, advisory=advisory).jobs()]
+    return [partial(timed, job) for job in _applicable(document, advisory=advisory).jobs()]
 
 
 def _decided(document: Dynamics | Target | Build, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
-    what = _questions(document, advisory=advisory)
+    what = _applicable(document, advisory=advisory)
     outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
     return tuple(
         row.finding(Answer(Undecided((outcome.reason,), by_limit=True)), outcome.seconds)
