@@ -133,14 +133,10 @@ def recheck(e: Expr, at: Point, value: Value) -> bool:
     """Whether plain substitution gives the same value: fields first, then derivatives, then numbers."""
     calls = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
     concrete = e.xreplace(calls).doit(deep=True) if calls else e
-    numbers = {s: _rational(at.numbers[s]) for s in concrete.atoms(Symbol)}
+    numbers = {s: rational(at.numbers[s]) for s in concrete.atoms(Symbol)}
     found = concrete.xreplace(numbers)
     if isinstance(value, Fraction):
-        return bool(found == _rational(value))
+        return bool(found == rational(value))
     close = sympy.Float(float(value.mid()))
     numeric = sympy.N(found, 30)
     return bool(numeric.is_Float and abs(numeric - close) <= abs(close) / 10**9)
-
-
-def _rational(value: Fraction) -> Expr:
-    return rational(value)

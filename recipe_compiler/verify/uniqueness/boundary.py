@@ -173,7 +173,7 @@ def _at_face(subject: Subject, face: Face, found: _Found) -> Decision | None:
     decision = _integrable(subject, face, e, exact, found)
     if decision is not None:
         return decision
-    open_ = [(name, size, _above(subject, e + _rational(size.power), found)) for name, size in rows.items()]
+    open_ = [(name, size, _above(subject, e + rational(size.power), found)) for name, size in rows.items()]
     left = [(name, size) for name, size, shown in open_ if not shown]
     smallest = min((size.power for size in rows.values()), default=Fraction(0))
     found.data += [
@@ -234,7 +234,7 @@ def _reach(subject: Subject, face: Face, e: Expr, exact: bool, rows: dict[tuple[
     noise = rows.get(("D", face.number))
     if noise is None or len(rows) > 1 or not (exact and noise.is_exact) or face.is_total or not is_alone(subject, face):
         return ""
-    c = e + _rational(noise.power)
+    c = e + rational(noise.power)
     if _shown(subject, c - 1, ">=") is not None:
         return ": not reached (Feller)"
     if _shown(subject, 1 - c, ">") is not None:
@@ -249,7 +249,7 @@ def _reflected(
     reversed_: list[str] = []
     conditions: list[Expr] = []
     for (name, b), size in left:
-        conditions.append(e + _rational(size.power))
+        conditions.append(e + rational(size.power))
         place = f"{name}[{face.block.name},{subject.names[b]}]"
         if not _above(subject, conditions[-1] + 1, found):
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
@@ -311,7 +311,3 @@ def _value(e: Expr, at: Point) -> Value | None:
 def _parameters(subject: Subject, at: Point) -> tuple[tuple[str, str], ...]:
     names = {p.name for p in subject.dynamics.declarations.parameters} | set(subject.dynamics.declarations.sizes)
     return tuple((name, value) for name, value in at.text if name in names)
-
-
-def _rational(value: Fraction) -> Expr:
-    return rational(value)
