@@ -42,7 +42,7 @@ CHANGED = ("digest", "documents", "verdict", "assumptions", "claims", "points", 
 NEEDS = {row.partition(":")[0] for rows in recheck.ASKED.values() for row in rows.split()}
 RECHECKED = {claim.id for table in (DYNAMICS, TARGETS, BUILDS) for claim in table if claim.rechecked}
 EDITS = 2_000
-FORGED = 200
+FORGED = 250
 IDENTITIES = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "recovered_q")
 
 Json = dict[str, Any]
