@@ -8,7 +8,9 @@ from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.program import Program
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Scheme
+from recipe_compiler.spec.words import word_text
+from recipe_compiler.splitting.words import order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.verdict import Proved, Report
 
@@ -120,10 +122,7 @@ def _parameter(name: str, kinds: tuple[Kind, ...]) -> str:
 
 
 def _step(build: Build, program: Program) -> Iterator[str]:
-    if program.scheme == "euler":
-        yield "Euler-Maruyama: every block from the old state at once; weak order 1"
-    else:
-        yield f"sequential Euler: {', then '.join(build.order)}; the noise covariance is that of the old state; order 1"
+    yield _scheme(build.scheme)
     if program.noises and program.bit_generator in _DRAWN:
         yield _DRAWN[program.bit_generator]
     if program.narrow:
@@ -143,6 +142,18 @@ def _step(build: Build, program: Program) -> Iterator[str]:
     yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
     if build.estimated is not None:
         yield f"{build.estimated} is estimated from the data at the mode, before a run"
+
+
+def _scheme(scheme: Scheme) -> str:
+    match scheme.name:
+        case "euler":
+            return "Euler-Maruyama: every block from the old state at once; weak order 1"
+        case "sequential_euler":
+            order = ", then ".join(scheme.order)
+            return f"sequential Euler: {order}; the noise covariance is that of the old state; order 1"
+        case name:
+            exact = "the exact flow of each piece, one after the other"
+            return f"{name}: {word_text(scheme.split)}, {exact}; weak order {weak_order(scheme.split, highest=3).order}"
 
 
 def _batch(build: Build) -> str:

@@ -166,11 +166,18 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         header: the module's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    code = "\n\n\n".join("\n".join(lines) for lines in _functions(program, kernel))
-    support = support_text(set(re.findall(r"\b(_\w+)\(", code)), given=("_FASTMATH",))
+    functions = ["\n".join(lines) for lines in _functions(program, kernel)]
+    code = "\n\n\n".join(functions)
+    plain = {name for function in functions if not function.startswith("@njit") for name in _called(function)}
+    support = support_text(_called(code), given=("_FASTMATH",), called_by_python=plain)
     facts = "\n".join(_facts(program, kernel, digest))
     body = "\n\n\n".join((facts, code, SUPPORT, support))
     return Module(name, f'"""{header}"""\n\n{_imports(code + support)}\n\n{body}', program, kernel)
+
+
+def _called(code: str) -> set[str]:
+    """Return the support functions that a text calls."""
+    return set(re.findall(r"\b(_\w+)\(", code))
 
 
 def _imports(code: str) -> str:

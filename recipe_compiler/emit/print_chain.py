@@ -12,12 +12,33 @@ from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, d
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
-from recipe_compiler.program.loops import Array
+from recipe_compiler.program.loops import Array, Invoke
+from recipe_compiler.program.lower import GRADIENT, block_array
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
 CHUNK = 512
 """Entries of a chunk: their noise stays in the first cache, beside the state."""
+
+
+def carried_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the scalars of the gradient that a step is given, and gives to the next; none where it carries none."""
+    return kernel.scalars(program.gradient.name) if program.gradient and program.carried else ()
+
+
+def first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that evaluate the gradient at the start of a chain, for a step that carries it on."""
+    if program.gradient is None or not program.carried:
+        return
+    last = program.evaluations[-1]
+    moves = {last.at: program.gradient.block.name, last.new: program.gradient.name}
+    for value, first in tuple(moves.items()):
+        moves |= dict(zip(kernel.scalars(value), kernel.scalars(first), strict=True))
+    invoke = [s for s in kernel.step.body if isinstance(s, Invoke) and s.procedure == GRADIENT][-1]
+    targets = ", ".join(moves.get(name, name) for name in invoke.targets)
+    begin = f"    {targets} = {invoke.procedure}" if targets else f"    {invoke.procedure}"
+    yield from call(begin, tuple(moves.get(name, name) for name in invoke.arguments), 4)
+
 
 RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
 
@@ -71,6 +92,7 @@ def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterato
     )
     for block, k, name in state:
         yield f"    {name} = {block}[{k}]"
+    yield from first_gradient(program, kernel)
     words = tuple(enumerate(WORDS[program.bit_generator]))
     yield from (f"    {name} = noise_state[{k}]" for k, name in words)
     yield f"    done = {first}.shape[0]"
@@ -78,7 +100,7 @@ def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterato
     yield "        for _ in range(thin):"
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
     yield from (f"            {line}" for line in draw_scalars(program, normals))
-    targets = ", ".join(name for _, _, name in state)
+    targets = ", ".join((*(name for _, _, name in state), *carried_scalars(program, kernel)))
     yield from call(f"            {targets} = step", tuple(a.name for a in (*step.inputs, *step.work)), 12)
     for block, k, name in state:
         yield f"        {block}_draws[kept, {k}] = {name}"
@@ -153,7 +175,9 @@ def _contract(program: Program) -> str:
 
 def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
     step = kernel.step
-    work = tuple(array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
+    work = tuple(
+        array for array in (*step.outputs, *_carried(program), *step.work, *kernel.noises) if array.name != CLIPPED
+    )
     wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
     sources = (
         *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
@@ -165,6 +189,7 @@ def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
     if program.variant == "minibatch":
         yield "    batch = np.empty(batch_size, np.uint64)"
+    yield from first_gradient(program, kernel)
     yield f"    for kept in range({first}.shape[0]):"
     yield "        for _ in range(thin):"
     yield from _draws(program, kernel)
@@ -174,8 +199,18 @@ def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
         for block in blocks:
             output = step.outputs[program.blocks.index(block)]
             yield f"                {block.name}[entry] = {output.name}[entry]"
+    for array in _carried(program):
+        yield f"            for entry in range({array.sizes[0]}):"
+        yield f"                {array.name}[entry] = {step.outputs[-1].name}[entry]"
     yield from _keep(program)
     yield f"    return {first}.shape[0]"
+
+
+def _carried(program: Program) -> tuple[Array, ...]:
+    """Return the gradient that a step is given; it is the last that the step before evaluated."""
+    if program.gradient is None or not program.carried:
+        return ()
+    return (block_array(program.gradient.name, program.gradient.block.shape),)
 
 
 def _clips(kernel: Kernel) -> bool:

@@ -17,11 +17,12 @@ RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy",
 
 
 def has_lanes(program: Program, kernel: Kernel) -> bool:
-    """Whether a module can run its chains as lanes: its step is one of scalars, and counts nothing.
+    """Whether a module can run its chains as lanes: its step is one of scalars, counts nothing, and carries nothing on.
 
     A numpy.random.Generator draws for one chain at a time.
     """
-    return bool(kernel.registers) and not kernel.step.work and program.bit_generator != "numpy"
+    alone = program.bit_generator == "numpy" or program.carried
+    return bool(kernel.registers) and not kernel.step.work and not alone
 
 
 def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:

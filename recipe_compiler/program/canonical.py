@@ -49,7 +49,8 @@ def _names_are_apart(program: Program) -> Iterator[str]:
     named += [shift.new for shift in program.shifts]
     named += [noise.name for noise in program.noises]
     computed = [evaluation.new for evaluation in program.evaluations]
-    named += [*computed, *(g.name for g in gradients(program) if g.name not in computed)]
+    own = {g.name for g in gradients(program)} - (set[str]() if program.carried else {*computed})
+    named += [*computed, *own]
     named += dict.fromkeys(p.block.name for g in gradients(program) for p in g.parts if p.block.name != g.block.name)
     named += [
         moment.name for moment in (program.infinitesimal_generator.moments if program.infinitesimal_generator else ())

@@ -178,6 +178,18 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     return Ref(name, at), defined
 
 
+def _constant(defined: Definitions, atom: Applied) -> tuple[Ref, Definitions]:
+    """Return where a function of constants is kept: it is computed before the chain."""
+    name = defined.name_of(atom)
+    if name is None:
+        value, defined = _call(defined, atom, (), {})
+        name, defined = defined.naming(f"{atom.fn.split()[0]}_of_constants")
+        array = Array(name, ())
+        assign = Assign(Ref(name), value)
+        defined = defined.having(Definition(array, (assign,), constant=True, of_datum=False)).meaning(atom, name)
+    return Ref(name), defined
+
+
 def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> tuple[Call, Definitions]:
     args, defined = each(lambda known, arg: scalar(known, arg, scope, variables), defined, atom.args)
     return Call(atom.fn, args), defined
@@ -194,6 +206,8 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
     match atom:
         case Applied() if defined.rows and {index.label for index in indices(atom)} <= {DATUM}:
             return _before(defined, atom, defined.rows)
+        case Applied() if not indices(atom) and defined.is_constant(atom):
+            return _constant(defined, atom)
         case Applied():
             return _call(defined, atom, scope, variables)
         case Base(arg):

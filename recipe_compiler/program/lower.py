@@ -180,18 +180,13 @@ def _work(program: Program, gradient: Procedure | None, lowering: _Lowering) -> 
     """Return the arrays that a step fills for itself: gradients, values passed on the way, intermediates."""
     own: tuple[Array, ...] = ()
     if gradient is not None:
-        kept = carried_on(program)
+        kept = program.passed_on.get(gradient.outputs[0].name)
         values = [e.new for e in program.evaluations if e.new != kept] or ([] if kept else [gradient.outputs[0].name])
         own = (*(replace(gradient.outputs[0], name=name) for name in values), *gradient.work)
     clipped = (Array(CLIPPED, (1,)),) if any(noise.clips for noise in lowering.noises.values()) else ()
     last = {program.newest(block) for block in program.blocks}
     passed = (block_array(shift.new, shift.block.shape) for shift in program.shifts if shift.new not in last)
     return (*own, *clipped, *passed, *(array for array in lowering.local if array.sizes))
-
-
-def carried_on(program: Program) -> str:
-    """Return the name of the gradient that a step leaves for the next one, empty where it leaves none."""
-    return program.evaluations[-1].new if program.carried else ""
 
 
 def _step(
@@ -204,7 +199,7 @@ def _step(
     outputs = tuple(block_array(program.newest(block), block.shape) for block in program.blocks)
     state = tuple(block_array(block.name, block.shape) for block in program.blocks)
     if program.gradient is not None and program.carried:
-        outputs += (block_array(carried_on(program), program.gradient.block.shape),)
+        outputs += (block_array(program.passed_on[program.gradient.name], program.gradient.block.shape),)
         state += (block_array(program.gradient.name, program.gradient.block.shape),)
     used = names_in(body)
     others = _used(_readable(program, constants)[len(program.blocks) :], used)

@@ -24,10 +24,11 @@ from recipe_compiler.program.lowered_noise import (
     row_product,
 )
 from recipe_compiler.program.program import Noise
-from recipe_compiler.tensor.atoms import everywhere, moved
+from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.rules import Rules, rules_of
-from recipe_compiler.tensor.terms import Delta, Index, Slot, Tensor, Term
+from recipe_compiler.tensor.terms import Index, Tensor
 
 
 def lower_noise(
@@ -78,15 +79,7 @@ def _diagonal(matrix: Tensor, block: Block) -> Tensor | None:
     """Return s with `matrix_ij = delta_ij s_i`, or None where the matrix is not diagonal by form."""
     if not block.shape.sizes:
         return matrix
-    row, col = Index(block.shape.sizes[0], "i"), Index(block.shape.sizes[0], "j")
-    moves: dict[Index, Slot] = {col: row}
-    terms: list[Term] = []
-    for term in matrix.terms:
-        rest = tuple(f for f in term.factors if f not in ((Delta(row, col), 1), (Delta(col, row), 1)))
-        if len(rest) == len(term.factors):
-            return None
-        terms.append(Term(term.coefficient, tuple((moved(atom, moves), power) for atom, power in rest)))
-    return Tensor((row,), tuple(terms))
+    return diagonal(matrix, Index(block.shape.sizes[0], "i"), Index(block.shape.sizes[0], "j"))
 
 
 def _lower_diagonal(

@@ -4,7 +4,7 @@ A Program knows nothing of loops, arrays or Python: it says what is computed, fo
 introduces (`r_new`, `grad_U_tilde`, `noise_r`) stand in its tensors as coordinates and components like any other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
@@ -179,6 +179,12 @@ class Program:
     def shifts(self) -> tuple[Shift, ...]:
         """What moves the state, in order."""
         return tuple(statement for statement in self.statements if isinstance(statement, Shift))
+
+    @property
+    def passed_on(self) -> Mapping[str, str]:
+        """What a step is given by the one before, to what it leaves for the next: blocks, a gradient carried on."""
+        found = {block.name: self.newest(block) for block in self.blocks}
+        return found | ({self.gradient.name: self.evaluations[-1].new} if self.gradient and self.carried else {})
 
     def newest(self, block: Block) -> str:
         """Return the name of the value of a block that a step leaves behind."""

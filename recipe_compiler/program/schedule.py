@@ -35,7 +35,7 @@ def _shaped(program: Program, kernel: Kernel) -> Kernel:
     if program.gradient is not None and program.gradient.code:
         return kernel
     if _fits_registers(program, kernel):
-        return _in_registers(kernel)
+        return _in_registers(program, kernel)
     cut = chunks(program, kernel)
     if not cut.chunked:
         return _by_rows(program, kernel)
@@ -50,7 +50,7 @@ def _fits_registers(program: Program, kernel: Kernel) -> bool:
     return not program.data and known and sum(size for size in sizes if isinstance(size, int)) <= COORDINATES
 
 
-def _in_registers(kernel: Kernel) -> Kernel:
+def _in_registers(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with the state and all of a step in scalars; parameters stay as they are given."""
     step, gradient = kernel.step, kernel.gradient
     work = (*step.work, *(gradient.work if gradient else ()))
@@ -69,7 +69,7 @@ def _in_registers(kernel: Kernel) -> Kernel:
         gradient=None if scalar.gradient is None else _shared(scalar.gradient),
         step=_shared(scalar.step),
         shape=(
-            f"Registers: no data and {sum(len(scalar.scalars(block.name)) for block in blocks)} coordinates, "
+            f"Registers: no data and {sum(len(scalar.scalars(block.name)) for block in program.blocks)} coordinates, "
             "so the state and all of a step are scalars."
         ),
     )

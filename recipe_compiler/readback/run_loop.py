@@ -120,8 +120,8 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     kernel, generator = module.kernel, module.program.bit_generator
     iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))
     iteration.given["noise_state"][:] = iteration.words()
-    start = [np.array(iteration.given[block.name]) for block in module.program.blocks]
-    reader = RunLoopReader(module.text)
+    start = {name: np.array(value) for name, value in iteration.given.items()}
+    reader = RunLoopReader(module.text, opaque=_first_gradient(module, sizes))
     reader.stepped = lambda arguments: _step(iteration, arguments)
     reader.fills = {
         "_next_normal": lambda words: iteration.next_normal(reader, words),
@@ -140,8 +140,9 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     for statements in _one_turn(reader.functions["run"]):
         reader.execute(statements, scope)
     iteration.demand(reader.steps == 1, f"takes {reader.steps} steps in an iteration")
-    for block, old in zip(module.program.blocks, start, strict=True):
-        new = [sp.Symbol(f"new {block.name}[{k}]") for k in range(old.size)]
+    _check_carried(iteration, reader, scope, start)
+    for block in module.program.blocks:
+        new = [sp.Symbol(f"new {block.name}[{k}]") for k in range(start[block.name].size)]
         iteration.demand(list(iteration.given[block.name]) == new, f"does not keep what a step made of {block.name}")
     if kernel.noises and generator == "philox":
         words = iteration.words()
@@ -164,6 +165,38 @@ def _one_turn(run: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
             yield [statement for statement in after if not isinstance(statement, ast.Return)]
         case _:
             raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
+
+
+def _first_gradient(module: Module, sizes: Sizes) -> dict[str, list[list[sp.Symbol]]]:
+    """Return what the gradient gives before the loops, where a step is given it and leaves it for the next."""
+    gradient = module.program.gradient
+    if gradient is None or not module.program.carried:
+        return {}
+    (length,) = joined_shape(gradient.block.shape.sizes or (1,), sizes)
+    return {"gradient": [[sp.Symbol(f"{gradient.name}[{k}]") for k in range(length)]]}
+
+
+def _check_carried(
+    iteration: Iteration, reader: RunLoopReader, scope: Mapping[str, Value], start: Mapping[str, Value]
+) -> None:
+    """Check that the first gradient is that of the start, and that the next step is given what this one left."""
+    module = iteration.module
+    gradient = module.program.gradient
+    if gradient is None or not module.program.carried:
+        return
+    iteration.demand(len(reader.asked) == 1, "does not evaluate the gradient once before its loops")
+    inputs = gradient.given if module.kernel.gradient is None else [a.name for a in module.kernel.gradient.inputs]
+    returns = module.kernel.gradient is not None and module.kernel.gradient.returns
+    scalars = {name: (array, k) for array, names in module.kernel.registers for k, name in enumerate(names)}
+    for name, value in zip(inputs, reader.asked[0][0 if returns else 1 :], strict=False):
+        array, k = scalars.get(name, (name, None))
+        stated = start[array] if k is None else start[array][k]
+        right = np.array_equal(np.asarray(value, object), np.asarray(stated, object))
+        iteration.demand(right, f"evaluates the first gradient at another {name} than its own")
+    held = module.kernel.scalars(gradient.name)
+    kept = [scope[name] for name in held] if held else list(np.asarray(scope[gradient.name]).ravel())
+    new = [sp.Symbol(f"new {gradient.name}[{k}]") for k in range(len(kept))]
+    iteration.demand(kept == new, "does not give the next step the gradient that this one left")
 
 
 def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
@@ -198,6 +231,12 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
             known = iteration.given.get(name, state.get(name))
             iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
                         f"gives a step another {name} than its own")  # fmt: skip
+        elif array not in {block.name for block in module.program.blocks} and array in module.program.passed_on:
+            first = [sp.Symbol(f"{array}[{k}]") for k in range(np.size(value))]
+            known = [first[scalars[name][1]]] if name in scalars else first
+            iteration.demand(
+                list(np.ravel(np.asarray(value, object))) == known, "gives a step another gradient than it evaluated"
+            )
         elif name == "batch":
             iteration.demand(list(value) == [sp.Symbol(f"row[{k}]") for k in range(BATCH)], "gives a step no minibatch")
     right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
@@ -210,21 +249,21 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
 def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value:
     """Return symbols for the state after a step where it returns them, or write them where it writes."""
     made: list[sp.Symbol] = []
-    for block, update in ((block.name, module.program.newest(block)) for block in module.program.blocks):
-        place = next((name for name in (update, block) if name in arguments), None)
-        array = arguments[block] if kernel.chunked else arguments.get(update)
+    for old, new in module.program.passed_on.items():
+        place = next((name for name in (new, old) if name in arguments), None)
+        array = arguments[old] if kernel.chunked else arguments.get(new)
         if place is not None and isinstance(array, np.ndarray):
-            array[:] = [sp.Symbol(f"new {block}[{k}]") for k in range(array.size)]
+            array[:] = [sp.Symbol(f"new {old}[{k}]") for k in range(array.size)]
     for array in kernel.step.outputs if kernel.step.returns else ():
-        block, k = _entry(module, array.name)
-        made.append(sp.Symbol(f"new {block}[{k}]"))
+        old, k = _entry(module, array.name)
+        made.append(sp.Symbol(f"new {old}[{k}]"))
     return tuple(made) if len(made) != 1 else made[0]
 
 
 def _entry(module: Module, scalar: str) -> tuple[str, int]:
-    """Return the block, and the place in it, that a scalar which a step returns is the next value of."""
-    for block in module.program.blocks:
-        names = module.kernel.scalars(module.program.newest(block))
+    """Return what the next step is given in place of a scalar that a step returns, and the place in it."""
+    for old, new in module.program.passed_on.items():
+        names = module.kernel.scalars(new)
         if scalar in names:
-            return block.name, names.index(scalar)
+            return old, names.index(scalar)
     raise CompilerError(f"the step returns {scalar}, which is no entry of the state")

@@ -11,7 +11,6 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower import carried_on
 from recipe_compiler.program.program import Evaluate, Noise, Shift, symbolic_sizes
 from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.interpreter import Reader
@@ -161,7 +160,8 @@ def _check_asked(
 def _check_carried(module: Module, names: Names, found: Mapping[str, object]) -> None:
     """Check that the gradient which a step leaves for the next one is the last it evaluated."""
     program = module.program
-    if program.carried and _value_of(module, found, carried_on(program)) != names.gradient(carried_on(program)):
+    left = program.passed_on[program.gradient.name] if program.gradient and program.carried else ""
+    if left and _value_of(module, found, left) != names.gradient(left):
         raise CompilerError("the emitted step carries on another gradient than its Program")
 
 

@@ -185,7 +185,7 @@ def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attri
         "build": build.name,
         "dynamics": build.dynamics.name,
         "target": build.target.name,
-        "scheme": build.scheme,
+        "scheme": build.scheme.name,
         "variant": build.variant,
         "spec_digest": digest,
         "verdicts": verdicts,

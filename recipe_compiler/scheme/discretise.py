@@ -17,7 +17,9 @@ from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient
 from recipe_compiler.scheme.sequential_euler import sequential_euler
+from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
 
@@ -79,10 +81,7 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
     """
     known = dict(build.sizes) if sizes is None else sizes
     setting = _setting(build, derivation, known)
-    if build.scheme == "euler":
-        program = euler(derivation, setting)
-    else:
-        program = sequential_euler(derivation, setting, build.order)
+    program = _program(build, derivation, setting)
     one_name = _one_name_each(build, setting.gradient, known)
     generator = None
     if not setting.gradient.code:
@@ -95,6 +94,18 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
         replace(program, infinitesimal_generator=generator, narrow=_narrow(build), bit_generator=build.bit_generator),
         one_name,
     )
+
+
+def _program(build: Build, derivation: Derivation, setting: Setting) -> Program:
+    """Return the program of a build's scheme, without its generator."""
+    match build.scheme.name:
+        case "euler":
+            return euler(derivation, setting)
+        case "sequential_euler":
+            return sequential_euler(derivation, setting, build.scheme.order)
+        case _:
+            with placed(build.source, "scheme"):
+                return split(derivation, setting, build.scheme)
 
 
 def _narrow(build: Build) -> bool:

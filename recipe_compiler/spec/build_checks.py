@@ -115,21 +115,6 @@ def _total(blocks: tuple[Block, ...], sizes: dict[str, int]) -> Size:
     return number if not symbols else " + ".join([*symbols, *([str(number)] if number else [])])
 
 
-def check_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> None:
-    """Add a fault unless a sequential scheme orders every block once, and the simultaneous one none."""
-    names = tuple(block.name for block in dynamics.declarations.blocks)
-    order = tuple(document.scheme.order)
-    if document.scheme.name == "euler" and order:
-        hint = "leave it out, or use sequential_euler"
-        page.fault(
-            ("scheme", "order"), "scheme.order", "found an order, expected none: euler updates all at once", hint
-        )
-    if document.scheme.name == "sequential_euler" and sorted(order) != sorted(names):
-        found = ", ".join(order) or "nothing"
-        problem = f"found the order {found}, expected each block once: {', '.join(names)}"
-        page.fault(("scheme", "order"), "scheme.order", problem, "momenta first is the more accurate order")
-
-
 def check_positions(page: Page, fixed: Mapping[str, FixedSize], formulas: Iterable[Formula]) -> None:
     """Add a fault for each size that is fixed at k or less where a formula reads `theta[k]`."""
     for size, least in smallest_sizes(Declarations(), formulas).items():

@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
 NAME_PATTERN = "^[A-Za-z][A-Za-z0-9_]{0,62}$"
@@ -30,6 +31,54 @@ Raw = Any
 
 _FORMULA_SCHEMA = {"type": ["string", "number"]}
 _NAME_SCHEMA = {"type": "string", "pattern": NAME_PATTERN}
+
+
+def _word(value: Raw) -> Word:
+    items = value if isinstance(value, list) else [value]
+    found = tuple(_item(item, 0) for item in items)
+    if not found or length(found) > LONGEST:
+        refuse(value, f"a word of 1 to {LONGEST} letters: [B/2, A/2, O, A/2, B/2]")
+    return found
+
+
+def _item(value: Raw, depth: int) -> Item:
+    match value:
+        case str():
+            letter = read_letter(value)
+            return letter if letter is not None else refuse(value, "a piece with its share of the step: B, B/2, 2*A/5")
+        case {"repeat": count, "of": list(items)} if len(value) == 2 and depth < _DEEPEST:
+            number = _integer(count)
+            if not 1 <= number <= LONGEST:
+                refuse(count, f"how often it is repeated, from 1 to {LONGEST}")
+            return Repeat(number, tuple(_item(item, depth + 1) for item in items))
+        case _:
+            return refuse(value, "a letter such as B/2, or {repeat: 4, of: [F/8, A/4, F/8]}")
+
+
+def _pairs(value: Raw) -> tuple[Pair, ...] | None:
+    if value == "all":
+        return None
+    pairs = value if isinstance(value, list) else [value]
+    found: list[Pair] = []
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2:
+            refuse(pair, "all, or pairs of blocks: [[theta, r], [r, xi]]")
+        found.append((_name(pair[0]), _name(pair[1])))
+    return tuple(found)
+
+
+def _summands(value: Raw) -> tuple[str, ...] | None:
+    if value == "all":
+        return None
+    names = value if isinstance(value, list) else [value]
+    wrong = next((name for name in names if not isinstance(name, str) or not name.strip()), None)
+    if wrong is not None or not names:
+        refuse(value, "all, or names of summands of H: [U, r]")
+    return tuple(",".join(part.strip() for part in name.split(",")) for name in names)
+
+
+_DEEPEST = 4
+"""How deep repetitions may stand in each other."""
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
 _KIND_SCHEMA = {"enum": [kind.value for kind in Kind]}
 Matrix = Annotated[
@@ -295,6 +344,17 @@ Kinds = Annotated[
 """`is:` one kind or a list of them."""
 
 
+_PAIRS_SCHEMA = {"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "array"}}]}
+WordField = Annotated[
+    Word,
+    BeforeValidator(_word),
+    WithJsonSchema({"type": "array", "items": {"type": ["string", "object"]}, "minItems": 1}),
+]
+"""Pieces with their shares of the step, in the order they are done."""
+Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSchema(_PAIRS_SCHEMA)]
+"""Places of a block matrix; None: all."""
+Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]
+"""Terms of H by name; None: all."""
 OneOrMore = BeforeValidator(_many)
 
 

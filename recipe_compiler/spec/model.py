@@ -7,7 +7,7 @@ from pathlib import Path
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.spec.words import Word
+from recipe_compiler.spec.words import Pair, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,6 @@ class Dynamics:
         return next((f.name for f in self.declarations.functions if f.role == "potential"), None)
 
 
-Pair = tuple[str, str]
-"""Two blocks, for the place (a, b) of a block matrix, or for (a, b) and (b, a)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Places of D, of Q and summands of H: what moves the state by -(D_k + Q_k) grad H_k. None: all of them."""
@@ -85,20 +81,16 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A step as a word over pieces of (D, Q, H), whatever the dynamics are; or one of Euler's, by its name."""
+    """The rule that makes one step of a chain: a word over pieces of (D, Q, H), or one of Euler's by its name."""
 
     name: str
+    """`euler`, `sequential_euler`, a named word, or `split`."""
     split: Word = ()
     """Empty for Euler's."""
     pieces: tuple[tuple[str, tuple[Selection, ...]], ...] = ()
     """What each letter of the word selects; empty: what follows from the dynamics (`splitting/defaults.py`)."""
     order: tuple[str, ...] = ()
     """Of `sequential_euler`: the blocks in the order they are updated."""
-    keep: int = 0
-    """How many letters of a step come after the draws are kept: 0 at its end."""
-    title: str = ""
-    references: tuple[str, ...] = ()
-    source: Source = field(default=Source("", "{}"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +215,7 @@ class Build:
     """New parameters declared by the build (those of dynamics and target keep their own declarations)."""
     values: tuple[tuple[str, Value], ...]
     """Value of each parameter of dynamics, target or build that is not bound."""
-    scheme: str
-    order: tuple[str, ...]
-    """Blocks in the order they are updated; empty for `euler` (simultaneous)."""
+    scheme: Scheme
     variant: str
     """`full` or `minibatch`."""
     replacement: bool

@@ -16,7 +16,6 @@ from recipe_compiler.spec.build_checks import (
     check_domains,
     check_positions,
     check_run,
-    check_scheme,
     check_target_fits,
     check_unique_names,
     fixed_sizes,
@@ -38,6 +37,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import stated_formulas
+from recipe_compiler.spec.read_scheme import read_scheme
 from recipe_compiler.spec.schema import BuildDocument
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
@@ -82,7 +82,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
-    check_scheme(page, document, dynamics)
+    scheme = read_scheme(page, document, dynamics)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     bind = read_bindings(page, tuple(document.bind), dynamics, scope)
@@ -113,8 +113,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         bind=bind,
         parameters=(*parameters, *control, *(() if noise is None else noise[1:])),
         values=values,
-        scheme=document.scheme.name,
-        order=tuple(document.scheme.order),
+        scheme=scheme,
         variant=document.variant,
         replacement=document.minibatch is not None and document.minibatch.replacement,
         V=V,

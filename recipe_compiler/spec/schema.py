@@ -21,15 +21,19 @@ from recipe_compiler.spec.fields import (
     Name,
     Numbers,
     OneOrMore,
+    Pairs,
     Positive,
     Seed,
     ShapeField,
     SizeNumber,
     StepSize,
+    Summands,
     Text,
     Truth,
     WholeNumber,
+    WordField,
 )
+from recipe_compiler.spec.named_words import EULER, NAMED
 
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
@@ -151,11 +155,22 @@ class BuildParameterEntry(Part):
     value: Numbers = None
 
 
-class SchemeEntry(Part):
-    """The rule that makes one step of a chain."""
+class SelectionEntry(Part):
+    """Places of D and Q, and summands of H, that belong to a piece."""
 
-    name: Literal["euler", "sequential_euler"]
+    D: Annotated[Pairs, Field(description="all, or pairs of blocks")] = ()
+    Q: Annotated[Pairs, Field(description="all, or pairs of blocks, each with the one across the diagonal")] = ()
+    H: Annotated[Summands, Field(description="all, or names of summands: a function in it, or its blocks")] = None
+    Gamma: Annotated[Pairs, Field(description="places whose d(D+Q)_ab/dz_b belongs here")] = ()
+
+
+class SchemeEntry(Part):
+    """The rule that makes one step of a chain: one of Euler's, a named word, or a word and its pieces."""
+
+    name: Annotated[Name | None, Field(description=f"one of {', '.join((*EULER, *NAMED))}")] = None
     order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
+    split: Annotated[WordField | None, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")] = None
+    pieces: dict[Name, Annotated[list[SelectionEntry], OneOrMore]] = {}
 
 
 class GradientNoiseEntry(Part):
@@ -204,6 +219,7 @@ class DataEntry(BaseModel):
     indicator: Annotated[
         list[Name],
         OneOrMore,
+        Pairs,
         WithJsonSchema({"type": ["string", "array"]}),
         Field(description="fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros"),
     ] = []

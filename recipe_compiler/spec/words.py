@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.spec.fields import NAME_PATTERN
-
 LONGEST = 1000
 """The letters that a word may have when its repetitions are written out."""
 _LETTER = re.compile(
-    rf"\s*(?P<sign>-?)\s*(?:(?P<times>\d{{1,6}}(?:/\d{{1,6}})?)\s*\*\s*)?"
-    rf"(?P<piece>{NAME_PATTERN.strip('^$')})\s*(?:/\s*(?P<over>\d{{1,6}}))?\s*"
+    r"\s*(?P<sign>-?)\s*(?:(?P<times>\d{1,6}(?:/\d{1,6})?)\s*\*\s*)?"
+    r"(?P<piece>[A-Za-z][A-Za-z0-9_]{0,62})\s*(?:/\s*(?P<over>\d{1,6}))?\s*"
 )
 
 
@@ -34,6 +32,8 @@ class Repeat:
     of: tuple["Item", ...]
 
 
+Pair = tuple[str, str]
+"""Two blocks, for the place (a, b) of a block matrix, or for (a, b) and (b, a)."""
 Item = Letter | Repeat
 Word = tuple[Item, ...]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError
-from recipe_compiler.spec.model import Pair, Selection
+from recipe_compiler.spec.model import Selection
+from recipe_compiler.spec.words import Pair
 from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.pieces import Selections, piece_of
 from recipe_compiler.splitting.select import Summand, chosen, summands

@@ -22,7 +22,8 @@ from recipe_compiler.derive.recipe import (
     row_slots,
 )
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.spec.model import Dynamics, Pair, Selection
+from recipe_compiler.spec.model import Dynamics, Selection
+from recipe_compiler.spec.words import Pair
 from recipe_compiler.splitting.select import chosen, selected
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text

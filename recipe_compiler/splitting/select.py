@@ -12,7 +12,8 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Dynamics, Pair, Selection
+from recipe_compiler.spec.model import Dynamics, Selection
+from recipe_compiler.spec.words import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,17 @@ class _Definition:
     is_function: bool
 
 
-def support_text(names: Collection[str], given: Collection[str] = ()) -> str:
+_JITTED_ALONE = ", no_cpython_wrapper=True"
+"""What a function is compiled with that jitted code alone calls: it compiles sooner, and Python may not call it."""
+
+
+def support_text(names: Collection[str], given: Collection[str] = (), called_by_python: Collection[str] = ()) -> str:
     """Return the source of the support functions `names` and all they need, in a fixed order, ending in a newline.
 
     Args:
         names: functions the emitted code calls; CompilerError for one that is not part of the support code.
         given: constants the emitted file defines elsewhere, word for word the same.
+        called_by_python: those of them that plain Python calls.
     """
     text = ""
     after_constant = False
@@ -38,7 +43,10 @@ def support_text(names: Collection[str], given: Collection[str] = ()) -> str:
         if not set(given).isdisjoint(definition.names):
             continue
         close = after_constant and not definition.is_function
-        text += ("" if not text else "\n" if close else "\n\n") + definition.text + "\n"
+        own = definition.text
+        if not set(called_by_python).isdisjoint(definition.names):
+            own = own.replace(_JITTED_ALONE, "")
+        text += ("" if not text else "\n" if close else "\n\n") + own + "\n"
         after_constant = not definition.is_function
     return text
 

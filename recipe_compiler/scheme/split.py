@@ -1,0 +1,176 @@
+"""A step by splitting: the exact flows of the pieces of a recipe, one after the other, in the order of a word."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Statement
+from recipe_compiler.scheme.assemble import Setting
+from recipe_compiler.scheme.update import fresh, with_gradient
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import Letter, letters, word_text
+from recipe_compiler.splitting.defaults import default_selections
+from recipe_compiler.splitting.flows import Flow, flow_of, rate, two_D
+from recipe_compiler.splitting.pieces import Piece, pieces_of
+from recipe_compiler.splitting.words import shares
+from recipe_compiler.tensor.terms import Atom, Component, Tensor
+
+
+def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
+    """Return one step of a word: for each letter, z + eps rate + N(0, eps two_D) of its piece's exact flow.
+
+    The gradient is evaluated where a piece needs it and its block has moved since; what is known at the end of a step
+    is carried on to the next, so that `[B/2, A/2, O, A/2, B/2]` evaluates it once (Leimkuhler, Matthews 2013).
+
+    Raises:
+        ModelError: a letter that is no piece, a piece whose shares are not 1, or that has no exact flow.
+    """
+    plain = derive(derivation.dynamics)
+    selections = dict(scheme.pieces) or default_selections(plain)
+    _check_shares(scheme, tuple(selections))
+    flows = {piece.name: flow_of(plain, piece) for piece in pieces_of(plain, selections)}
+    stated = {piece.name: piece for piece in pieces_of(derivation, selections)}
+    made = _Made(derivation, setting, _shifts(stated, scheme))
+    for letter in letters(scheme.split):
+        made = made.then(letter, stated[letter.piece], flows[letter.piece])
+    carried = _is_carried(made.statements, setting)
+    return Program(
+        scheme=scheme.name,
+        variant=setting.variant,
+        replacement=setting.replacement,
+        contiguous=setting.contiguous,
+        blocks=derivation.dynamics.declarations.blocks,
+        parameters=setting.parameters,
+        data=setting.data,
+        gradient=setting.gradient,
+        statements=tuple(_evaluated(made.statements, setting, carried=carried)),
+        carried=carried,
+    )
+
+
+def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
+    """Raise ModelError unless every piece is in the word, and for the whole step in all."""
+    found = shares(scheme.split)
+    faults: list[Fault] = []
+    for name in dict.fromkeys((*found, *pieces)):
+        if name not in pieces:
+            problem = f"found the letter {name} in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
+            faults.append(Fault(Place(""), "scheme.split", problem, "state it under `pieces`, or leave it out"))
+        elif found.get(name) != 1:
+            share = found.get(name, 0)
+            problem = f"found the piece {name} for {share} of the step in {word_text(scheme.split)}, expected 1 in all"
+            hint = "shares of a piece add up to 1, or another equation is integrated"
+            faults.append(Fault(Place(""), "scheme.split", problem, hint))
+    if faults:
+        raise ModelError(faults)
+
+
+def _shifts(pieces: Mapping[str, Piece], scheme: Scheme) -> Counter[str]:
+    """Return how often each block is shifted in a step."""
+    return Counter(block for letter in letters(scheme.split) for block in pieces[letter.piece].moved)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The statements of a word up to a letter; the gradient stands under one name as yet."""
+
+    derivation: Derivation
+    setting: Setting
+    shifts: Counter[str]
+    """How often each block is shifted in all."""
+    statements: tuple[Statement, ...] = ()
+    newest: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Block to its newest value."""
+
+    def then(self, letter: Letter, piece: Piece, flow: Flow) -> "_Made":
+        """Return the statements with those of one more letter: all its blocks move at once, from the same values."""
+        c, blocks = self.derivation.calculus, self.derivation.dynamics.declarations.blocks
+        rates = rate(c, flow, piece.drift, letter.share)
+        covariance = two_D(c, flow, piece.D, letter.share)
+        draws: list[Statement] = []
+        moves: list[Shift] = []
+        newest = dict(self.newest)
+        for n, block in enumerate(blocks):
+            if block.name not in piece.moved:
+                continue
+            new = self._name(block)
+            noise = ""
+            if not covariance[n][n].is_zero:
+                noise = f"w_{new}"
+                draws.append(Noise(noise, (block,), ((self._at_newest(covariance[n][n]),),), None))
+            moves.append(Shift(block, self.newest.get(block.name, block.name), new, self._at_newest(rates[n]), noise))
+            newest[block.name] = new
+        return replace(self, statements=(*self.statements, *draws, *moves), newest=newest)
+
+    def _at_newest(self, tensor: Tensor) -> Tensor:
+        potential = self.derivation.dynamics.potential
+        return with_gradient(tensor, potential, self.setting.gradient.name, self.newest)
+
+    def _name(self, block: Block) -> str:
+        done = sum(isinstance(s, Shift) and s.block == block for s in self.statements)
+        ending = "new" if done + 1 == self.shifts[block.name] else str(done + 1)
+        return fresh(f"{block.name}_{ending}", self.setting.declared)
+
+
+def _is_carried(statements: tuple[Statement, ...], setting: Setting) -> bool:
+    """Whether a step ends with the gradient at the state that it leaves behind, and the next begins with it."""
+    roles = [role for statement in statements if (role := _role(statement, setting))]
+    return bool(roles) and roles[0] is roles[-1] is Role.NEEDS
+
+
+class Role(StrEnum):
+    """What a statement has to do with the gradient: no flow moves the block that its own rate takes it of."""
+
+    NEEDS = "takes the gradient"
+    MOVES = "moves the block that it depends on"
+
+
+def _role(statement: Statement, setting: Setting) -> Role | None:
+    match statement:
+        case Shift(rate=own) if setting.gradient.name in names_of(own):
+            return Role.NEEDS
+        case Shift(block=block) if block == setting.gradient.block:
+            return Role.MOVES
+        case _:
+            return None
+
+
+def _evaluated(statements: tuple[Statement, ...], setting: Setting, *, carried: bool) -> Iterator[Statement]:
+    """Yield the statements with the gradient evaluated before each that needs a value which is not known."""
+    gradient = setting.gradient.name
+    roles = [_role(statement, setting) for statement in statements]
+    count = sum(known is False for known, _ in _known(roles, carried=carried))
+    at, value, done = setting.gradient.block.name, gradient, 0
+    for statement, (known, role) in zip(statements, _known(roles, carried=carried), strict=True):
+        if known is False:
+            done += 1
+            ending = "_new" if carried and done == count else f"_{done}" if count > 1 else ""
+            value = fresh(f"{gradient}{ending}", setting.declared)
+            yield Evaluate(at, value)
+        yield _with_value(statement, gradient, value)
+        if role is Role.MOVES and isinstance(statement, Shift):
+            at = statement.new
+
+
+def _known(roles: Sequence[Role | None], *, carried: bool) -> Iterator[tuple[bool | None, Role | None]]:
+    """Yield for every statement whether the gradient that it needs is known, None where it needs none; and its role."""
+    known = carried
+    for role in roles:
+        yield (known if role is Role.NEEDS else None), role
+        known = role is not Role.MOVES and (known or role is Role.NEEDS)
+
+
+def _with_value(statement: Statement, gradient: str, value: str) -> Statement:
+    """Return a shift that takes the gradient under the name of one of its values."""
+    if not isinstance(statement, Shift) or value == gradient:
+        return statement
+
+    def rule(atom: Atom) -> Atom:
+        return replace(atom, name=value) if isinstance(atom, Component) and atom.name == gradient else atom
+
+    return replace(statement, rate=replace_atoms(statement.rate, rule))

@@ -1,0 +1,17 @@
+"""The diagonal of a matrix that is diagonal by its form."""
+
+from recipe_compiler.tensor.atoms import moved
+from recipe_compiler.tensor.terms import Delta, Index, Slot, Tensor, Term
+
+
+def diagonal(matrix: Tensor, row: Index, col: Index) -> Tensor | None:
+    """Return s with `matrix_ij = delta_ij s_i`, or None where a term lacks the delta of row and column."""
+    deltas = ((Delta(row, col), 1), (Delta(col, row), 1))
+    moves: dict[Index, Slot] = {col: row}
+    terms: list[Term] = []
+    for term in matrix.terms:
+        rest = tuple(factor for factor in term.factors if factor not in deltas)
+        if len(rest) == len(term.factors):
+            return None
+        terms.append(Term(term.coefficient, tuple((moved(atom, moves), power) for atom, power in rest)))
+    return Tensor((row,), tuple(terms))
