@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.named_words import EULER, NAMED
 from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
@@ -31,6 +32,12 @@ Raw = Any
 
 _FORMULA_SCHEMA = {"type": ["string", "number"]}
 _NAME_SCHEMA = {"type": "string", "pattern": NAME_PATTERN}
+
+
+def _scheme(value: Raw) -> str:
+    known = (*EULER, *NAMED)
+    near = nearest(value, known) if isinstance(value, str) else ""
+    return value if value in known else refuse(value, f"one of {', '.join(known)}", near)
 
 
 def _word(value: Raw) -> Word:
@@ -345,6 +352,7 @@ Kinds = Annotated[
 
 
 _PAIRS_SCHEMA = {"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "array"}}]}
+SchemeName = Annotated[str, BeforeValidator(_scheme), WithJsonSchema({"enum": [*EULER, *NAMED]})]
 WordField = Annotated[
     Word,
     BeforeValidator(_word),

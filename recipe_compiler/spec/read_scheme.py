@@ -1,7 +1,6 @@
 """The scheme of a build: Euler's by name, a named word, or a word with its pieces."""
 
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Dynamics, Scheme, Selection
 from recipe_compiler.spec.named_words import EULER, NAMED
 from recipe_compiler.spec.schema import BuildDocument, SchemeEntry, SelectionEntry
@@ -22,23 +21,15 @@ def read_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> Sche
         hint = "what a word gives up for the noise of the gradient is not derived; use sequential_euler"
         page.fault(("scheme",), "scheme", "found a word with variant: minibatch, expected full", hint)
     pieces = tuple((name, tuple(map(_selection, own))) for name, own in entry.pieces.items())
+    if entry.split is None and entry.name in NAMED:
+        return Scheme(entry.name, NAMED[entry.name].split, pieces)
     if entry.split is None:
-        return _named(page, entry, pieces)
-    if entry.name is not None:
+        hint = "a word of your own: `split: [B/2, A/2, O, A/2, B/2]`"
+        page.fault(("scheme",), "scheme", "found neither a `name` nor a word under `split`, expected one", hint)
+    elif entry.name is not None:
         problem = f"found the name `{entry.name}` beside a word, expected one or the other"
         page.fault(("scheme", "name"), "scheme.name", problem, "leave the name out, or `split`")
-    return Scheme(SPLIT, entry.split, pieces)
-
-
-def _named(page: Page, entry: SchemeEntry, pieces: tuple[tuple[str, tuple[Selection, ...]], ...]) -> Scheme:
-    named = NAMED.get(entry.name or "")
-    if named is not None:
-        return Scheme(named.name, named.split, pieces)
-    known = (*EULER, *NAMED)
-    found = "no name and no `split`" if entry.name is None else f"`{entry.name}`"
-    hint = nearest(entry.name or "", known) or "a word of your own: `split: [B/2, A/2, O, A/2, B/2]`"
-    page.fault(("scheme", "name"), "scheme.name", f"found {found}, expected one of {', '.join(known)}", hint)
-    return Scheme(SPLIT)
+    return Scheme(SPLIT, entry.split or (), pieces)
 
 
 def _euler(page: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:

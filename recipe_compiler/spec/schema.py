@@ -23,6 +23,7 @@ from recipe_compiler.spec.fields import (
     OneOrMore,
     Pairs,
     Positive,
+    SchemeName,
     Seed,
     ShapeField,
     SizeNumber,
@@ -33,7 +34,6 @@ from recipe_compiler.spec.fields import (
     WholeNumber,
     WordField,
 )
-from recipe_compiler.spec.named_words import EULER, NAMED
 
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
@@ -167,7 +167,7 @@ class SelectionEntry(Part):
 class SchemeEntry(Part):
     """The rule that makes one step of a chain: one of Euler's, a named word, or a word and its pieces."""
 
-    name: Annotated[Name | None, Field(description=f"one of {', '.join((*EULER, *NAMED))}")] = None
+    name: SchemeName | None = None
     order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
     split: Annotated[WordField | None, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")] = None
     pieces: dict[Name, Annotated[list[SelectionEntry], OneOrMore]] = {}

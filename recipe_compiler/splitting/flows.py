@@ -18,7 +18,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
-from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.program.program import EPS
 from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.pieces import Piece
@@ -129,4 +129,4 @@ def _no_row(derivation: Derivation, piece: Piece, why: str) -> ModelError:
     )
     problem = f"found the piece {piece.name} ({drifts}) without an exact flow: {why}"
     hint = f"exact are: {', '.join(Row)}; cut the piece, or use the scheme euler or sequential_euler"
-    return ModelError([Fault(derivation.dynamics.source.place("H"), "scheme.split", problem, hint)])
+    return ModelError([Fault(Place(""), "scheme.split", problem, hint)])

@@ -90,7 +90,7 @@ def test_noise_of_a_claimed_update_is_no_parameter() -> None:
         (lambda: rc.Target(**{**NORMAL, "potential": theta}), "potential", "found a column"),
         (lambda: rc.Target(**{**NORMAL, "state": [3]}), "state", "a name with its shape"),
         (lambda: build(step_size=-1), "run.step_size", "found `-1`, expected a step size > 0"),
-        (lambda: build(scheme="leapfrog"), "scheme.name", "expected 'euler' or 'sequential_euler'"),
+        (lambda: build(scheme="leapfrogs"), "scheme.name", "expected one of euler, sequential_euler"),
         (lambda: build(sizes={"k": 2}), "sizes.k", "found the size `k`"),
         (lambda: build(sizes={"d": 2.5}), "sizes.d", "expected an integer"),
         (lambda: build(bind={"W": rc.I}), "bind.W", "found `W`"),

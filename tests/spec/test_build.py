@@ -23,7 +23,7 @@ def test_a_build_holds_all_that_a_module_needs(specs: Path, load_spoiled) -> Non
         ("prior_variance", Value(((Fraction(10),),))),
         ("c", Value(((Fraction(2),),))),
     )
-    assert (build.scheme, build.order, build.variant) == ("sequential_euler", ("r", "theta"), "minibatch")
+    assert (build.scheme.name, build.scheme.order, build.variant) == ("sequential_euler", ("r", "theta"), "minibatch")
     assert not build.replacement
     assert Filled(0, Shape("d", "d")) == build.V
     assert build.sizes == (("d", 30),)
@@ -82,7 +82,7 @@ def test_a_start_may_be_a_draw(load_spoiled) -> None:
         ("order: [r, theta]", "order: [r]", "scheme.order", "each block once: theta, r"),
         ("order: [r, theta]", "order: [r, r]", "scheme.order", "each block once"),
         ("sequential_euler", "euler", "scheme.order", "expected none"),
-        ("sequential_euler", "leapfrog", "scheme.name", "'sequential_euler'"),
+        ("sequential_euler", "leapfrogs", "scheme.name", "one of euler, sequential_euler"),
         ("variant: minibatch", "variant: full", "run.batch_size", "expected none"),
         ("variant: minibatch", "variant: mini", "variant", "'minibatch'"),
         ("batch_size: 64, ", "", "run.batch_size", "found no `batch_size`"),

@@ -50,7 +50,7 @@ def test_a_formula_is_nothing_else(formula: object) -> None:
         ("builds/sghmc_logistic", ("run", "step_size"), 0),
         ("builds/sghmc_logistic", ("run", "thin"), 0),
         ("builds/sghmc_logistic", ("run", "tune"), 10),
-        ("builds/sghmc_logistic", ("scheme", "name"), "leapfrog"),
+        ("builds/sghmc_logistic", ("scheme", "name"), "leapfrogs"),
         ("builds/sghmc_logistic", ("sizes", "d"), "thirty"),
         ("targets/logistic_regression", ("data", "x", "shape"), {"N": "d"}),
     ],
