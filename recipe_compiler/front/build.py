@@ -25,8 +25,9 @@ class Build(Document):
         Names of files, here and in `data`, are relative to the Python file, or to the working directory of a session.
     step_size : number
         eps.
-    scheme : {"euler", "sequential_euler"}
-        The rule that makes one step.
+    scheme : str, sequence of str, or mapping
+        The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a word
+        `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}` as a document has it.
     order : sequence of blocks
         In which they are updated, of `sequential_euler`.
     variant : {"full", "minibatch"}
@@ -78,7 +79,7 @@ class Build(Document):
         dynamics: Dynamics | str | PathLike[str],
         target: Target | str | PathLike[str],
         step_size: float | str,
-        scheme: str = "euler",
+        scheme: str | Sequence[str] | Mapping[str, object] = "euler",
         order: Sequence[object] = (),
         variant: str = "full",
         bind: Mapping[object, object] | None = None,

@@ -13,11 +13,12 @@ from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Sta
 from recipe_compiler.scheme.assemble import Setting
 from recipe_compiler.scheme.update import fresh, with_gradient
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import Letter, letters, word_text
+from recipe_compiler.spec.words import Letter, letter_text, letters, word_text
 from recipe_compiler.splitting.defaults import default_selections
-from recipe_compiler.splitting.flows import Flow, flow_of, rate, two_D
-from recipe_compiler.splitting.pieces import Piece, pieces_of
+from recipe_compiler.splitting.flows import Flow, Row, flow_of, rate, two_D
+from recipe_compiler.splitting.pieces import Piece, missing, pieces_of
 from recipe_compiler.splitting.words import shares
+from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
 
 
@@ -33,7 +34,10 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
     plain = derive(derivation.dynamics)
     selections = dict(scheme.pieces) or default_selections(plain)
     _check_shares(scheme, tuple(selections))
-    flows = {piece.name: flow_of(plain, piece) for piece in pieces_of(plain, selections)}
+    pieces = pieces_of(plain, selections)
+    _check_sum(plain, pieces)
+    flows = {piece.name: flow_of(plain, piece) for piece in pieces}
+    _check_signs(scheme, flows)
     stated = {piece.name: piece for piece in pieces_of(derivation, selections)}
     made = _Made(derivation, setting, _shifts(stated, scheme))
     for letter in letters(scheme.split):
@@ -68,6 +72,34 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
             faults.append(Fault(Place(""), "scheme.split", problem, hint))
     if faults:
         raise ModelError(faults)
+
+
+def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
+    """Raise ModelError unless the pieces add up to the drift and to D, for every size."""
+    blocks = plain.dynamics.declarations.blocks
+    drift, D = missing(plain, pieces)
+    left = [
+        f"f[{block.name}] - their sum = {tensor_text(f)}" for block, f in zip(blocks, drift, strict=True) if f.terms
+    ]
+    left += [
+        f"D[{a.name},{b.name}] - their sum = {tensor_text(entry)}"
+        for a, row in zip(blocks, D, strict=True)
+        for b, entry in zip(blocks, row, strict=True)
+        if entry.terms
+    ]
+    if left:
+        names = ", ".join(piece.name for piece in pieces)
+        problem = f"found the pieces {names} with {'; '.join(left)}, expected pieces that add up to the equation"
+        hint = "what is left over belongs to a piece, and what is taken twice to one"
+        raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+
+
+def _check_signs(scheme: Scheme, flows: Mapping[str, Flow]) -> None:
+    """Raise ModelError where a piece with noise has a negative share."""
+    for letter in letters(scheme.split):
+        if letter.share < 0 and flows[letter.piece].row is Row.ORNSTEIN_UHLENBECK:
+            problem = f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be undone"
+            raise ModelError([Fault(Place(""), "scheme.split", problem)])
 
 
 def _shifts(pieces: Mapping[str, Piece], scheme: Scheme) -> Counter[str]:

@@ -27,7 +27,7 @@ def state_build(
     name: str,
     dynamics: model.Dynamics | str | Path,
     target: model.Target | str | Path,
-    scheme: str,
+    scheme: str | Sequence[object] | Mapping[str, object],
     order: Sequence[object],
     variant: str,
     bind: Mapping[object, object] | None,
@@ -59,7 +59,7 @@ def state_build(
         **{key: files.get(key, part) for key, part in stated.items()},
         bind=bind or None,
         parameters=dict(_parameters(s, parameters or {}, new)) or None,
-        scheme=s.mapping(name=scheme, order=[s.name(block) for block in order] or None),
+        scheme=_scheme(s, scheme, order),
         variant=variant,
         gradient_noise=None if gradient_noise is None else noise_of_gradient,
         noise=None if noise is None else {"generator": noise},
@@ -74,6 +74,12 @@ def state_build(
     if made is None:
         raise ModelError([Fault(s.where, "document", "found no build, expected one")])
     return made
+
+
+def _scheme(s: Statement, scheme: str | Sequence[object] | Mapping[str, object], order: Sequence[object]) -> Node:
+    """Return the scheme's entry: its name, a word, or what a document has."""
+    stated = dict(scheme) if isinstance(scheme, Mapping) else {"name" if isinstance(scheme, str) else "split": scheme}
+    return s.mapping(**stated, order=[s.name(block) for block in order] or None)
 
 
 def _parameters(

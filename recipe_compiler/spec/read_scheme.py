@@ -21,8 +21,9 @@ def read_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> Sche
         hint = "what a word gives up for the noise of the gradient is not derived; use sequential_euler"
         page.fault(("scheme",), "scheme", "found a word with variant: minibatch, expected full", hint)
     pieces = tuple((name, tuple(map(_selection, own))) for name, own in entry.pieces.items())
-    if entry.split is None and entry.name in NAMED:
-        return Scheme(entry.name, NAMED[entry.name].split, pieces)
+    named = NAMED.get(entry.name or "")
+    if entry.split is None and named is not None:
+        return Scheme(named.name, named.split, pieces)
     if entry.split is None:
         hint = "a word of your own: `split: [B/2, A/2, O, A/2, B/2]`"
         page.fault(("scheme",), "scheme", "found neither a `name` nor a word under `split`, expected one", hint)

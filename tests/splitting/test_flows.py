@@ -1,0 +1,97 @@
+"""Exact flows: each row of the table solves the equation of its piece, and the pieces that have none are named."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from loaders import load_dynamics
+
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.errors import ModelError
+from recipe_compiler.spec.model import Selection
+from recipe_compiler.splitting.defaults import default_selections
+from recipe_compiler.splitting.flows import Flow, Row, flow_of, rate, two_D
+from recipe_compiler.splitting.pieces import Piece, pieces_of
+from recipe_compiler.tensor.show import text
+
+SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
+HALF = Fraction(1, 2)
+a, b, z, t, D = sp.symbols("a b z t D", nonzero=True)
+
+
+def phi(y: sp.Expr) -> sp.Expr:
+    return (sp.exp(y) - 1) / y
+
+
+def test_the_linear_flow_solves_its_equation() -> None:
+    """z + t phi(-a t) (b - a z) is z at t = 0, and its derivative is b - a of itself."""
+    flow = z + t * phi(-a * t) * (b - a * z)
+    assert sp.limit(flow, t, 0) == z
+    assert sp.simplify(sp.diff(flow, t) - (b - a * flow)) == 0
+    assert sp.limit(flow, a, 0) == z + t * b  # the shift
+
+
+def test_the_variance_of_the_flow_solves_its_equation() -> None:
+    """v = t 2D phi(-2 a t) is 0 at t = 0, and its derivative is 2D - 2 a v; with a = 0 it is 2 D t."""
+    v = t * 2 * D * phi(-2 * a * t)
+    assert sp.limit(v, t, 0) == 0
+    assert sp.simplify(sp.diff(v, t) - (2 * D - 2 * a * v)) == 0
+    assert sp.limit(v, a, 0) == 2 * D * t
+
+
+def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) -> tuple[Derivation, dict[str, Piece]]:
+    derivation = derive(load_dynamics(SPECS / f"{name}.yaml"))
+    pieces = pieces_of(derivation, selections or default_selections(derivation))
+    return derivation, {piece.name: piece for piece in pieces}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("sgnht", {"A": Row.SHIFT, "B": Row.SHIFT, "O": Row.ORNSTEIN_UHLENBECK, "xi": Row.SHIFT}),
+        ("hmc", {"A": Row.SHIFT, "B": Row.SHIFT}),
+    ],
+)
+def test_the_pieces_of_shipped_dynamics_have_these_flows(name: str, rows: dict[str, Row]) -> None:
+    derivation, pieces = made(name)
+    assert {piece: flow_of(derivation, own).row for piece, own in pieces.items()} == rows
+
+
+def test_a_flow_of_half_a_step_has_half_the_decay_and_its_variance() -> None:
+    """O of SGNHT: r' = -xi r with noise 2A, xi frozen, of any sign."""
+    derivation, pieces = made("sgnht")
+    c, own = derivation.calculus, flow_of(derivation, pieces["O"])
+    moved = rate(c, own, pieces["O"].drift, HALF)
+    added = two_D(c, own, pieces["O"].D, HALF)
+    assert text(moved[1]) == "-xi exprel(-eps xi/2) r[i]/2"
+    assert text(added[1][1]) == "A exprel(-eps xi) delta[i,j]"
+    assert moved[0].is_zero
+    assert added[0][0].is_zero
+
+
+def test_a_shift_is_its_share_of_the_drift() -> None:
+    derivation, pieces = made("sgnht")
+    c, own = derivation.calculus, flow_of(derivation, pieces["B"])
+    assert text(rate(c, own, pieces["B"].drift, HALF)[1]) == "-d_theta[i] U/2"
+    assert own == Flow(Row.SHIFT, tuple(c.zero(*f.free) for f in derivation.drift))
+
+
+@pytest.mark.parametrize(
+    ("name", "selections", "piece", "why"),
+    [
+        ("sghmc", None, "O", "entries of r drift by others of r"),
+        ("sgld", None, "O", "no polynomial in theta"),
+        ("rhmc", None, "A", "no polynomial in theta, r"),
+        ("cir", {"O": (Selection(D=None),)}, "O", "its noise depends on theta"),
+        ("sgnht", {"T": (Selection(Q=(("r", "xi"),)),)}, "T", "of degree 2 in r, xi"),
+        ("hmc", {"H": (Selection(Q=None, H=("r",)), Selection(Q=None, H=("U",)))}, "H", "no polynomial in theta, r"),
+    ],
+)  # fmt: skip
+def test_a_piece_without_a_row_says_why(
+    name: str, selections: dict[str, tuple[Selection, ...]] | None, piece: str, why: str
+) -> None:
+    derivation, pieces = made(name, selections)
+    with pytest.raises(ModelError, match="without an exact flow") as raised:
+        flow_of(derivation, pieces[piece])
+    assert why in raised.value.faults[0].problem
