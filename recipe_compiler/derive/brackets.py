@@ -52,7 +52,16 @@ def circulation(derivation: Derivation) -> Vector:
 
 
 def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[Step, ...]:
-    """Return the further blocks that brackets reach from blocks on which D is positive definite, in order."""
+    """Return the further blocks that brackets reach from blocks on which D is positive definite, in order.
+
+    [d/dz_c, b] = db/dz_c for a reached block c: a further block a is reached where db_a/dz_c, or a derivative of b of
+    order up to 3 in reached blocks, is nonsingular (n_a x n_a) at every state, and that of all other unreached blocks
+    is zero (Hoermander 1967, Theorem 1.1). `noisy` are names of blocks. What is not returned is not shown to be
+    reached.
+
+    With H = U(theta) + r.T inv(M) r/2, Q[theta,r] = -I and noise on r, b_theta = inv(M) r: theta is reached by d
+    b_theta/d r = inv(M).
+    """
     declarations = derivation.dynamics.declarations
     c = calculus(declarations)
     b = dict(zip((block.name for block in declarations.blocks), circulation(derivation), strict=True))

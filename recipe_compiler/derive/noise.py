@@ -11,6 +11,11 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
 
     V, the covariance of the minibatch gradient, has free indices `Index(n, "i")` and `Index(n, "j")` of that block
     (those that exist); entry (a, b) of the result has those of blocks a and b.
+
+    Naive SGHMC, D = 0 and Q[theta,r] = -I, has B_hat[r,r] = V and 0 elsewhere; with D[r,r] = C the same.
+
+    Raises:
+        CompilerError: there is no block of that name.
     """
     declarations = derivation.dynamics.declarations
     c = derivation.calculus

@@ -32,7 +32,7 @@ class NotReadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Power of eps to its coefficient, all with the same free indices, none of them zero."""
+    """A truncated series sum_p a_p eps**p, p rational: tensors a_p with the same free indices, none zero."""
 
     parts: Mapping[Fraction, Tensor]
     upto: Fraction = TOP
@@ -65,12 +65,12 @@ def is_draw(atom: Atom) -> bool:
 
 
 def monomial(power: Fraction, tensor: Tensor) -> Series:
-    """Return a tensor times a power of eps."""
+    """Return the series a eps**p of a tensor a."""
     return _series({power: tensor}, TOP)
 
 
 def added(c: Calculus, parts: Iterable[Series]) -> Series:
-    """Return the sum."""
+    """Return sum_k S_k, known up to the least of the powers up to which the summands are."""
     listed = tuple(parts)
     found: dict[Fraction, list[Tensor]] = {}
     for part in listed:
@@ -91,7 +91,10 @@ def shifted(series: Series, by: Fraction) -> Series:
 
 
 def times(c: Calculus, left: Series, right: Series) -> Series:
-    """Return the product, nothing summed."""
+    """Return the product S T of entries, nothing summed.
+
+    It is known up to min(known(S) + low(T), known(T) + low(S)): (eps + o(eps**2)) (1 + o(eps)) = eps + o(eps**2).
+    """
     upto = min(left.upto + right.low, right.upto + left.low, TOP)
     found: dict[Fraction, list[Tensor]] = {}
     for p, x in left.parts.items():
@@ -121,7 +124,13 @@ def differentiated(c: Calculus, series: Series, by: Coordinate) -> Series:
 
 
 def composed(c: Calculus, fn: str, arg: Series) -> Series:
-    """Return a scalar function of a series, by Taylor's formula about its value at eps = 0."""
+    """Return fn(S) = sum_k fn^(k)(a) R**k/k! of a scalar series S = a + R, a its value at eps = 0.
+
+    exp(x + eps y) = exp(x) (1 + eps y + eps**2 y**2/2 + ...).
+
+    Raises:
+        NotReadError: a holds a draw, the series grows as eps becomes small, or more than 8 derivatives were needed.
+    """
     first, rest = apart(arg, fn)
     value = c.applied(fn, c.atom(ARGUMENT)) if rest.parts else c.applied(fn, first)
     parts: list[Series] = []
@@ -137,7 +146,13 @@ def composed(c: Calculus, fn: str, arg: Series) -> Series:
 
 
 def raised(c: Calculus, base: Series, exponent: Fraction) -> Series:
-    """Return a rational power: multiplied out, or by the binomial series about the lowest part."""
+    """Return S**q for a rational q: multiplied out, or by the binomial series about the lowest part.
+
+    (eps a + R)**q = sum_k binom(q, k) (eps a)**(q-k) R**k; with q = 1/2 that of eps x is eps**(1/2) sqrt(x).
+
+    Raises:
+        NotReadError: S is not seen to differ from zero, its lowest part holds a draw, or more than 8 terms were needed.
+    """
     if exponent.denominator == 1 and 0 <= exponent <= LONGEST:
         found = monomial(ZERO, c.constant(1))
         for _ in range(exponent.numerator):

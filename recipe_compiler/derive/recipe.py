@@ -31,6 +31,8 @@ class Derivation:
     Vectors over z are tuples in the order of the blocks; the entry of a column block of size n has the one free index
     `Index(n, "i")`, that of a scalar block none. Entry (a, b) of D and Q has free indices `Index(n_a, "i")` and
     `Index(n_b, "j")` (those that exist).
+
+    (Ma, Chen, Fox 2015, Eqs. 2 and 3.)
     """
 
     dynamics: Dynamics
@@ -142,7 +144,7 @@ def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector
 
 
 def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector: Vector) -> Vector:
-    """Return the vector `sum_j A_ij v_j`."""
+    """Return the vector `sum_j A_ij v_j` over z, one tensor with the free indices `row_slots(a)` for each block a."""
     transposed = [
         c.rename(entry, dict(zip(row_slots(block), col_slots(block), strict=True)))
         for block, entry in zip(blocks, vector, strict=True)
@@ -158,7 +160,7 @@ def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector:
 
 
 def add_matrices(c: Calculus, left: Matrix, right: Matrix) -> Matrix:
-    """Return the sum of two matrices over z."""
+    """Return A + B of two matrices over z, entry by entry; the indices are those of the places."""
     return tuple(
         tuple(c.add(one, other) for one, other in zip(a, b, strict=True)) for a, b in zip(left, right, strict=True)
     )
@@ -200,10 +202,12 @@ def _matrix(dynamics: Dynamics, c: Calculus, name: str, given: tuple[tuple[Formu
 def generator(derivation: Derivation, phi: Tensor) -> Tensor:
     """Return L phi for every size: f . grad phi + tr(D Hess phi), with f the derived drift, Gamma included.
 
+    For dtheta = -grad U dt + sqrt(2) dW and phi = theta_k theta_l it is -theta_k d_l U - theta_l d_k U + 2 delta_kl.
+
     Args:
         derivation: gives f and D.
         phi: a function of the state. Its free indices are those of the result; none has the label `i` or `j`, which
-            those of f and D have.
+        those of f and D have.
     """
     c = derivation.calculus
     blocks = derivation.dynamics.declarations.blocks

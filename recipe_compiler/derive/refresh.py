@@ -41,8 +41,9 @@ def _is_constant(c: Calculus, tensor: Tensor) -> bool:
 def refreshes(derivation: Derivation) -> tuple[str, ...]:
     """Return `r ~ N(0, M)` for every block that has this law under exp(-H) given the others, whatever they are.
 
-    H is then quadratic in the block, without a term of first order, and its Hessian P, which may depend on the other
-    blocks, is shown to be positive definite: the covariance is inv(P).
+    H is then quadratic in the block, without a term of first order: dH/dr = P r with P = d^2 H/dr dr', n x n, which may
+    depend on the other blocks and is shown to be positive definite. The covariance is inv(P): H = r.T inv(M) r/2 has P
+    = inv(M), and r ~ N(0, M).
     """
     declarations = derivation.dynamics.declarations
     c = calculus(declarations)

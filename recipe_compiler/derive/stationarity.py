@@ -20,6 +20,8 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
     It is written as -(div - grad H .) J with the flux J = f - div D + D grad H, so that what cancels in J need not be
     differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1); anything else is
     no refutation by itself.
+
+    For one coordinate, H = theta**2/2 and D = 1, f = -theta leaves 0 and f = -2 theta leaves 1 - theta**2.
     """
     blocks = derivation.dynamics.declarations.blocks
     c = calculus(derivation.dynamics.declarations)
@@ -46,19 +48,25 @@ def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
 
 
 def symmetry_defect(derivation: Derivation) -> Matrix:
-    """Return D - D^T, block by block: zero in every place if D is symmetric for every size."""
+    """Return D - D^T over z, entry (a, b) with the free indices i of block a and j of block b.
+
+    It is zero in every place if D is symmetric for every size.
+    """
     c = calculus(derivation.dynamics.declarations)
     return _defect(c, derivation.dynamics.declarations.blocks, derivation.D, -1)
 
 
 def skewness_defect(derivation: Derivation) -> Matrix:
-    """Return Q + Q^T, block by block: zero in every place if Q is skew for every size."""
+    """Return Q + Q^T over z, entry (a, b) with the free indices i of block a and j of block b.
+
+    It is zero in every place if Q is skew for every size.
+    """
     c = calculus(derivation.dynamics.declarations)
     return _defect(c, derivation.dynamics.declarations.blocks, derivation.Q, 1)
 
 
 def transposed(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Matrix:
-    """Return the transpose of a matrix over z."""
+    """Return A^T of a matrix over z: its entry (a, b) is A[b][a] with the indices i and j exchanged."""
     return tuple(
         tuple(_transposed_entry(c, row, col, matrix[b][a]) for b, col in enumerate(blocks))
         for a, row in enumerate(blocks)

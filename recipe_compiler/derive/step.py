@@ -52,10 +52,11 @@ class Step:
 
 
 def stated_step(dynamics: Dynamics) -> Step:
-    """Return the claimed update in order.
+    """Return the claimed update z' = z + dz(z, draws, eps) in order, block by block.
 
     Raises:
-        ModelError: blocks that wait for each other; a V that cannot be the covariance of the gradient.
+        ModelError: blocks that wait for each other; a draw written twice in a square; a V that cannot be the covariance
+            of the gradient.
     """
     order = update_order(dynamics)
     blocks = dynamics.declarations.blocks

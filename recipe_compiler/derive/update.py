@@ -39,7 +39,10 @@ DEGREE = 8
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What one step does, in the slots of a vector and of a matrix over z."""
+    """The moments of one step, E[dz] and Cov[dz] given z, as series in eps.
+
+    An entry of `mean` has the free indices `row_slots(a)` of its block, one of `covariance` these and `col_slots(b)`.
+    """
 
     step: Step
     change: tuple[Series, ...]
@@ -93,10 +96,14 @@ class Update:
 
 
 def read_update(step: Step) -> Update:
-    """Return the moments of a step.
+    """Return E[dz] and Cov[dz] = E[dz dz.T] - E[dz] E[dz].T of a step given z, by powers of eps, for every size.
+
+    Expectations over a Gaussian draw w of covariance C are exact: E P(w) = [exp(C_ij d_i d_j/2) P](0), which is the sum
+    over pairings (Isserlis 1918): E[w_i w_j w_k w_l] = C_ij C_kl + C_ik C_jl + C_il C_jk. theta - eps grad U + N(0, 2
+    eps I) has E[dz] = -eps grad U and Cov[dz] = 2 eps I.
 
     Raises:
-        NotReadError: a formula whose expansion in eps is not known.
+        NotReadError: a formula whose expansion in eps is not known; a third moment of an estimated gradient's noise.
         ModelError: a formula that has no entrywise meaning.
     """
     c = calculus(step.declarations)

@@ -32,6 +32,9 @@ def assemble(
     """Return the Program of one step that shifts every block once, in `order`, its noise drawn at the old state.
 
     The noise is corrected for that of the gradient.
+
+    z' = z + eps f + N(0, eps (2D - eps B_hat)), B_hat = (D+Q) V (D+Q)^T, which is 0 where V is (Ma, Chen, Fox 2015, Eq.
+    9).
     """
     gradient, block = setting.gradient.name, setting.gradient.block
     B_hat: Matrix | None = None

@@ -37,7 +37,14 @@ ONE = Fraction(1)
 
 
 def with_control_variates(gradient: Gradient, mode: str, at_mode: str) -> Gradient:
-    """Return the gradient as differences to that at `mode`, a vector at which the full gradient is `at_mode`."""
+    """Return the gradient as differences to that at `mode`, a vector at which the full gradient is `at_mode`.
+
+    With g_m the gradient of -log likelihood of datum m and p that of -log prior, it is p(theta) - p(mode) + at_mode +
+    (N/n) sum_batch (g_m(theta) - g_m(mode)): unbiased whatever `mode` is.
+
+    Raises:
+        ModelError: the gradient is code, or one of several blocks or of a matrix.
+    """
     if gradient.count is None:
         return gradient
     if gradient.stacked or gradient.code:

@@ -18,7 +18,10 @@ SMALL = 8
 def moments(
     derivation: Derivation, gradient: Gradient, declared: frozenset[str], sizes: Mapping[str, str | int]
 ) -> InfinitesimalGenerator | None:
-    """Return L phi for every coordinate, and for products of two; None where no block has the whole real line.
+    """Return L phi = f . grad phi + tr(D Hess phi) for every coordinate, and for products of two.
+
+    None where no block has the whole real line. The mean of L phi under exp(-H) is 0 for each, which a chain is checked
+    by.
 
     Args:
         derivation: of the bound dynamics.

@@ -33,6 +33,9 @@ def target_gradient(
     U(theta) = -log_prior - sum_n log_likelihood_n; the minibatch estimate scales the sum by N/n and leaves the prior
     alone (Ma, Chen, Fox 2015, Eq. 7). A target without data states U itself. `sizes` are those of a stacked target.
 
+    The batch has n of N data: grad U~ = -grad log_prior - (N/n) sum_batch grad log_likelihood_n, with E[grad U~] = grad
+    U.
+
     Raises:
         ModelError: a size of a stacked target is not known.
     """

@@ -20,6 +20,8 @@ def without_overflow(c: Calculus, tensor: Tensor) -> Tensor:
     """Return the tensor with each such quotient rewritten, every p_m being positive wherever it is defined.
 
     The result equals the tensor exactly; it is meant to be computed, and is not in canonical form.
+
+    exp(a)/(exp(a) + exp(b)) becomes 1/(1 + exp(b - a)).
     """
     return Tensor(tensor.free, tuple(_rewritten(c, term) for term in tensor.terms))
 

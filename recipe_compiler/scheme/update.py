@@ -49,7 +49,11 @@ def shifts(
 
 
 def with_gradient(drift: Tensor, potential: str | None, gradient: str, done: Mapping[str, str]) -> Tensor:
-    """Return a drift with grad U as the component of an array, and with the updated names of the blocks in `done`."""
+    """Return a drift with grad U as the component of an array, and with the updated names of the blocks in `done`.
+
+    Raises:
+        ModelError: the drift holds U itself, or a derivative of it beyond the first.
+    """
 
     def rule(atom: Atom) -> Atom:
         match atom:
@@ -93,7 +97,11 @@ def evaluated(moves: tuple[Shift, ...], gradient: str, block: Block, *, sequenti
 
 
 def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
-    """Return the groups of blocks whose noise is correlated, with 2D and B_hat of each group."""
+    """Return the groups of blocks whose noise is correlated, with the blocks of 2D and B_hat of each group.
+
+    Blocks a and b are in one group where D[a][b] or B_hat[a][b] is not zero; the draw is N(0, eps (2D - eps B_hat))
+    over the group (Ma, Chen, Fox 2015, Eq. 9).
+    """
     blocks = derivation.dynamics.declarations.blocks
     zero = range(len(blocks))
 

@@ -7,10 +7,11 @@ from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor, Term
 
 
 def degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
-    """Return the degree in the coordinates of `blocks`, functions of them being none: None where it is no polynomial.
+    """Return the degree in the coordinates of `blocks` jointly; None where it is no polynomial in them.
 
-    A tensor in canonical form is read term by term: a degree is never too small, and may be too large where terms
-    cancel that do not look alike.
+    That is the case where a function of one of them occurs. A tensor in canonical form is read term by term: a degree
+    is never too small, and may be too large where terms cancel that do not look alike. -xi r has degree 1 in r, 2 in
+    {r, xi}.
     """
     held = blocks | {function.name for function in declarations.functions if set(function.of) & blocks}
     degrees = [_of_term(term, blocks, held) for term in tensor.terms]

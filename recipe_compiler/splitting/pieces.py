@@ -62,7 +62,7 @@ class Piece:
 
 
 def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
-    """Return the pieces of a derivation.
+    """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D where every part is in one piece (`missing`).
 
     Raises:
         ModelError: a selection names what there is not; or a share of Gamma has no piece, or several.
@@ -75,7 +75,10 @@ def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ..
 
 
 def share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
-    """Return sum_j d(D+Q)_ij/dz_j over the coordinates j of block b, for i of block a."""
+    """Return sum_j d(D+Q)_ij/dz_j over the coordinates j of block b alone, for i of block a (`place` is (a, b)).
+
+    The shares of a add up to Gamma_a (Ma, Chen, Fox 2015, Eq. 3). The result has the free indices `row_slots(a)`.
+    """
     blocks = {block.name: n for n, block in enumerate(derivation.dynamics.declarations.blocks)}
     a, b = (blocks[name] for name in place)
     c, block = derivation.calculus, derivation.dynamics.declarations.blocks[b]
@@ -85,6 +88,9 @@ def share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
 
 def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamma: tuple[Pair, ...] = ()) -> Piece:
     """Return the piece of some selections, with the given shares of Gamma.
+
+    f_k = -sum_s (D_s + Q_s) grad H_s + its shares of Gamma, D_k = sum_s D_s; the selection of Q[theta,r] = -I and of H
+    = U(theta) + r.T inv(M) r/2 without U has the drift inv(M) r of theta.
 
     Raises:
         ModelError: a selection names what there is not.

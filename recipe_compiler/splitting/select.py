@@ -60,6 +60,9 @@ def chosen(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
 def selected(dynamics: Dynamics, selection: Selection) -> Dynamics:
     """Return the dynamics with the D_k, Q_k and H_k of a selection in the places of D, Q and H.
 
+    D_k and Q_k are those matrices with zeros in the places (a, b) and (b, a) that are not selected, H_k = sum of the
+    selected summands.
+
     Raises:
         ModelError: the selection names a block or a summand that there is not; or D or Q is not given.
     """

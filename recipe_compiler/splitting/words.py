@@ -38,6 +38,8 @@ def shares(word: Word) -> dict[str, Fraction]:
     """Return the share of the step that each piece has in all, in the order of their first letters.
 
     The equation is integrated, and no other, where every share is 1.
+
+    `[B/2, A/2, O, A/2, B/2]` has the share 1 of each of A, B and O.
     """
     found: dict[str, Fraction] = {}
     for letter in letters(word):
@@ -58,7 +60,10 @@ def first_asymmetry(word: Word) -> int | None:
 
 
 def series(word: Word, longest: int) -> dict[Pieces, Fraction]:
-    """Return the coefficients of exp(s_1 L_1) ... exp(s_m L_m) by products of up to `longest` generators."""
+    """Return the coefficients of exp(s_1 L_1) ... exp(s_m L_m) by products of up to `longest` generators, eps left out.
+
+    `[A, B]`: 1, A, B, A A/2, A B, B B/2.
+    """
     found: dict[Pieces, Fraction] = {(): ONE}
     for letter in letters(word):
         grown: dict[Pieces, Fraction] = {}
@@ -73,8 +78,9 @@ def series(word: Word, longest: int) -> dict[Pieces, Fraction]:
 def order(word: Word, highest: int = HIGHEST) -> Order:
     """Return the largest p up to `highest` such that the word has weak order p whatever its pieces are.
 
-    It is a lower bound for given pieces: commutators of theirs may vanish. Two or more noisy pieces are letters like
-    any other.
+    The coefficients of all products of up to p generators are those of exp(eps (L_1 + L_2 + ...)): 1/q! for every
+    product of q. It is a lower bound for given pieces: commutators of theirs may vanish. `[A, B]` has order 1, wrong by
+    1/2 in A B (1, not 1/2) and by -1/2 in B A; `[A/2, B, A/2]` has order 2.
     """
     pieces = tuple(shares(word))
     compared = next((p for p in range(highest, 1, -1) if len(pieces) ** p <= MOST_WORDS), 1)
