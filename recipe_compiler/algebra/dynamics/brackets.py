@@ -1,7 +1,7 @@
 """Hoermander's condition at fixed sizes, in scalars: the span of the columns of D and their brackets with b.
 
 Operators d_i (D_ij d_j) + b . grad with b = -Q grad H + div Q are hypoelliptic where the columns of D, and their
-brackets with b and among themselves, span all directions (Oleinik, Radkevich 1971); for the semigroup b is left out.
+brackets with b and among themselves, span all directions (Oleinik, Radkevich 1973); for the semigroup b is left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -122,7 +122,11 @@ def rank_at(s: System, at: Point) -> int:
 
 
 def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
-    """Return the determinant of as many brackets as there are coordinates, shown to vanish nowhere; None if none is."""
+    """Return det[V_1, ..., V_n] of n brackets for n coordinates, shown to vanish nowhere; None if none is.
+
+    The V_k are columns of D and brackets [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j X_i), independent at one of the points
+    `at` (Oleinik, Radkevich 1973). Only up to 6 coordinates.
+    """
     n = len(s.z)
     if n > LARGEST_MINOR:
         return None

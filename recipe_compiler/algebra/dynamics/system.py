@@ -1,6 +1,6 @@
 """A stochastic differential equation at fixed sizes, in scalars: gradient, Gamma, drift, Fokker-Planck residual.
 
-Derivatives are those off all kinks, where moduli, signs and comparisons are smooth (`algebra.cells`).
+Derivatives are those off all kinks, where moduli, signs and comparisons are smooth (`algebra.scalars.sign_cells`).
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,11 @@ Vector = tuple[Expr, ...]
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Coordinates z, energy H and matrices D, Q over all coordinates, in scalars."""
+    """Coordinates z, energy H and matrices D, Q over all coordinates, in scalars.
+
+    z holds n symbols; D and Q are n x n tuples of rows. It stands for dz = f dt + sqrt(2D) dW (Ma, Chen, Fox 2015, Eq.
+    2).
+    """
 
     z: tuple[Symbol, ...]
     H: Expr
@@ -43,12 +47,12 @@ def system(
 
 
 def state(declarations: Declarations, sizes: Mapping[str, int]) -> tuple[Symbol, ...]:
-    """Return all coordinates of the state in order."""
+    """Return all n coordinates of the state, block by block, row by row within a matrix."""
     return tuple(x for block in declarations.blocks for x in coordinates(block, sizes))
 
 
 def block_matrix(blocks: tuple[tuple[Formula, ...], ...], at: Setting) -> Rows:
-    """Return one matrix over all coordinates from its blocks."""
+    """Return one n x n matrix over all coordinates from its blocks; block (a, b) is n_a x n_b at the sizes of `at`."""
     found: list[tuple[Expr, ...]] = []
     for line in blocks:
         parts = [rows(place, at) for place in line]
@@ -57,7 +61,7 @@ def block_matrix(blocks: tuple[tuple[Formula, ...], ...], at: Setting) -> Rows:
 
 
 def block_vector(blocks: tuple[Formula, ...], at: Setting) -> Vector:
-    """Return one vector over all coordinates from its blocks."""
+    """Return one vector over all n coordinates from its blocks."""
     return tuple(x for block in blocks for row in rows(block, at) for x in row)
 
 
@@ -86,9 +90,10 @@ def drift(s: System) -> Vector:
 def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     """Return (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] with p = exp(-H): zero where exp(-H) is stationary.
 
-    With g = grad H this is
-    -div f + f.g + sum_ij [d_i d_j D_ij - g_j d_i D_ij - g_i d_j D_ij + D_ij (g_i g_j - d_j g_i)];
-    p itself never occurs. `D` is that of the system unless another diffusion is given.
+    With g = grad H this is -div f + f.g + sum_ij [d_i d_j D_ij - g_j d_i D_ij - g_i d_j D_ij + D_ij (g_i g_j - d_j
+    g_i)]; p itself never occurs. `D` is that of the system unless another diffusion is given.
+
+    (Cf. Ma, Chen, Fox 2015, Eq. 5.) For H = x**2/2, D = 1 it is 0 of f = -x, and 1 - x**2 of f = -2 x.
     """
     g = gradient(s.H, s.z)
     terms = [f_i * g_i - slope(off_kinks(f_i), x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]

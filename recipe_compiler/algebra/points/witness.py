@@ -34,7 +34,10 @@ REMEMBERED = 64
 
 
 def is_defined_at(formulas: Iterable[Formula], setting: Setting, leaf: Leaf) -> bool:
-    """Whether formulas certainly have a value where `leaf` gives that of symbols and undefined functions."""
+    """Whether formulas certainly have a value where `leaf` gives that of symbols and undefined functions.
+
+    exp(log(x)) has none at x = -1, though its scalar is x.
+    """
     return all(_has_value(node, setting, leaf) for formula in formulas for node in nodes(formula))
 
 
@@ -114,6 +117,8 @@ def witness(
     """Return an admissible point where an expression is certainly not zero, re-checked by substitution.
 
     The formulas that it was made of have a value there. None if none was found: that says nothing.
+
+    Values are exact, or balls that exclude 0 (Johansson 2017).
 
     Raises:
         instances.NoInstanceError: kinds of which no instance is known.

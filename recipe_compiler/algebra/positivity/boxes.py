@@ -39,7 +39,11 @@ class Covered:
 
 
 def covered(a: Rows, region: Region, strict: bool = False) -> Covered | None:
-    """Return that a symmetric matrix is positive semidefinite (a scalar: positive, if `strict`) on a bounded region."""
+    """Return that a symmetric matrix is positive semidefinite (a scalar: positive, if `strict`) on a bounded region.
+
+    `a` is n x n, and 1 x 1 of a scalar; every name in it needs two finite bounds. Each box of the cover is outside the
+    domain, or certified in ball arithmetic: elimination finds positive pivots only (Johansson 2017).
+    """
     names = sorted(frozenset().union(*(names_of(x) for row in a for x in row)), key=str)
     bounds = bounds_of(region)
     if not names or len(names) > DIMENSIONS or not all(name in bounds for name in names):

@@ -102,6 +102,8 @@ def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | N
     """Return a point of a region and a direction in which the symmetric part of a matrix is negative; None if unknown.
 
     `names` are the symbols to choose, all that the matrix and the region speak of among them.
+
+    `a` is n x n; the direction v has n rationals and v.T (a + a.T) v/2 < 0 at the point, exactly or by balls.
     """
     n = len(a)
     half = sympy.Rational(1, 2)

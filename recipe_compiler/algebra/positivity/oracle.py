@@ -32,7 +32,12 @@ def no_counterexample(
     op: str = ">=",
     resources: int = RESOURCES,
 ) -> Answer:
-    """Ask whether `p op 0` (`op` one of `>= > !=`) wherever all facts of a problem hold."""
+    """Decide by Z3 whether `p op 0` (`op` one of `>= > !=`) wherever all facts of a problem hold.
+
+    It is proved if (facts and not p op 0) has no solution in real variables (de Moura, Bjorner 2008). A solution, an
+    unknown answer or an error of Z3 proves nothing. `resources` bounds Z3's own count of its work, so that the answer
+    is the same on every machine.
+    """
     import z3
 
     context = z3.Context()  # of its own: what was asked before must not count

@@ -46,8 +46,11 @@ def connected(problem: Problem) -> tuple[tuple[int, ...], ...]:
 def coefficients(problem: Problem) -> tuple[fmpq_mpoly, ...]:
     """Return e_1, ..., e_n of the n x n matrix of a problem: det(t I - M) = t**n - e_1 t**(n-1) + e_2 t**(n-2) - ...
 
-    A symmetric M is positive semidefinite if and only if all e_k >= 0. By Faddeev and LeVerrier: B_0 = I,
-    M_k = M B_(k-1), e_k = (-1)**(k+1) tr(M_k)/k, B_k = M_k - tr(M_k)/k I.
+    A symmetric M is positive semidefinite if and only if all e_k >= 0. By Faddeev and LeVerrier: B_0 = I, M_k = M
+    B_(k-1), e_k = (-1)**(k+1) tr(M_k)/k, B_k = M_k - tr(M_k)/k I.
+
+    [[2, 1], [1, 1]] has e = 3, 1 and is positive definite; diag(0, -1) has e = -1, 0 and is not, though its leading
+    minors are 0, 0.
 
     Raises:
         NoNormalFormError: too many terms.

@@ -72,7 +72,10 @@ def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | No
 
 
 def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> Sign | None:
-    """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0 (or > 0)."""
+    """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0 (or > 0).
+
+    With x, y >= 0, `x y + 1` is positive by its terms; x**2 - 2 x y + y**2 is nonnegative by its factors, (x - y)**2.
+    """
     if p.is_zero():
         return Sign(False, "zero")
     listed = tuple(known)

@@ -37,7 +37,12 @@ LEAST = -1e-3
 
 
 def exact(found: System, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
-    """Return positive semidefinite Gram matrices that solve the system exactly, near given ones; None without any."""
+    """Return positive semidefinite Gram matrices that solve the system exactly, near given ones; None without any.
+
+    The entries q are rounded to fractions of 2**bits and projected: q + A.T y with (A A.T) y = b - A q, the nearest
+    solution of A q = b (Peyrl, Parrilo 2008). L D L.T over the rationals decides whether they are semidefinite; more
+    bits are tried if not.
+    """
     for bits in BITS:
         q = [fmpq(round(float(near[n][i, j]) * 2**bits), 2**bits) for n, i, j in found.unknowns]
         solved = _projected(found, q)
@@ -166,6 +171,8 @@ def squares(problem: Problem) -> Squares | None:
     Each Q_g is a positive semidefinite matrix of rationals, each g is 1 or known to be >= 0 on the domain; multipliers
     other than 1 are tried last. Floats propose (Clarabel); the rounded matrices are projected onto the equations
     exactly (Peyrl, Parrilo 2008), so that the identity holds as it stands.
+
+    For M = [[x**2 - 2 x + 1]], w = (v, v x) and Q = [[1, -1], [-1, 1]], with no other multiplier than 1.
     """
     for multipliers in _multipliers(problem):
         try:

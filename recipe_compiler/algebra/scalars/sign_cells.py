@@ -3,7 +3,7 @@
 `where`, `minimum` and `maximum` are polynomials in signs and moduli, true at every point: with s = sign(l - r), the
 condition l == r holds where 1 - s**2 is 1, and nowhere else. `Cell(u)` is 1 or -1, with `u Cell(u) = |u|` everywhere;
 off {u = 0} it is the sign of u. It is constant on each cell, so its derivative is zero. That {u = 0} has no volume, or
-no point mass, is not its business, but that of whoever uses what was read off the kinks (`verify.kinks`).
+no point mass, is not its business, but that of whoever uses what was read off the kinks (`verify.core.kinks`).
 """
 
 from collections.abc import Callable
@@ -56,12 +56,18 @@ def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
 
 
 def by_signs(e: Expr) -> Expr:
-    """Return an expression with `Min`, `Max` and `Piecewise` by signs and moduli: equal to it at every point."""
+    """Return an expression with `Min`, `Max` and `Piecewise` by signs and moduli: equal to it at every point.
+
+    Max(x, y) = (x + y + |x - y|)/2; where(x == y, x, y) = y + (1 - sign(x - y)**2) (x - y).
+    """
     return _rebuilt(e, _by_signs, sympy.sign, sympy.Min, sympy.Max, sympy.Piecewise)
 
 
 def off_kinks(e: Expr) -> Expr:
-    """Return an expression with all its kinks by cells: equal to it wherever no argument of a sign is zero."""
+    """Return an expression with all its kinks by cells: equal to it wherever no argument of a sign is zero.
+
+    |x| = x Cell(x), sign(x) = Cell(x).
+    """
     return _rebuilt(by_signs(e), _by_cells, sympy.Abs, sympy.sign)
 
 

@@ -49,7 +49,7 @@ class Definite:
 
 
 def semidefinite(formula: Formula, declarations: Declarations) -> Definite | None:
-    """Return why a square formula, d x d for any d, is positive semidefinite, None if no rule says so.
+    """Return why a square formula, d x d for any d, is positive semidefinite; None if no rule shows it.
 
     Rules are theorems about parts: A + B, c A with c >= 0, L P L.T, inv(P), diag(a) with a >= 0, kron(P, R) of such
     (`dominance` has those with minus signs). `x x.T + exp(y) I` is one for every size.

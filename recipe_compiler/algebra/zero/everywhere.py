@@ -28,6 +28,8 @@ Apart = Callable[[Expr], bool]
 def is_zero_everywhere(e: Expr, apart: Apart) -> bool:
     """Whether an expression is shown to vanish at every point at which it is defined, for all values of its symbols.
 
+    |x| - x sign(x) does; sign(x)**2 - 1 does not, at x = 0, unless x is apart from 0.
+
     Args:
         e: the expression.
         apart: whether a scalar is shown to have no zero on the domain.

@@ -35,6 +35,9 @@ def is_zero(e: Expr) -> bool:
     kinks), nothing is said; and where the argument of a root or logarithm is zero. False proves nothing:
     transcendentals may depend on each other in ways the normal form does not know.
 
+    `exp(x + y) - exp(x) exp(y)`, `sqrt(x**2) - |x|` and `sin(2 x) - 2 sin(x) cos(x)` are zero. sign(x)**2 - 1 is, too,
+    as x = 0 is a kink: `is_zero_everywhere` says no.
+
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.
     """

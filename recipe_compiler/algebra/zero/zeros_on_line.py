@@ -170,7 +170,11 @@ class Order:
 
 
 def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
-    """Return the real zeros of a rational function of x with rational coefficients; None for any other function."""
+    """Return the real zeros of a rational function of x with rational coefficients; None for any other function.
+
+    Each stands once, isolated between two fractions, in ascending order: x**3 - 2 x has -sqrt(2), 0 and sqrt(2), (x**2
+    - 2)**2/(x + 1) the outer two.
+    """
     numerator, _ = sympy.fraction(sympy.together(e))
     polynomial = _polynomial(numerator, x)
     if polynomial is None or polynomial.is_zero:

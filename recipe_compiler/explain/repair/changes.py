@@ -100,8 +100,11 @@ def entry_shape(entry: str, declarations: Declarations) -> Shape:
 def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -> Explanation | None:
     """Return the change as an explanation if the document with it, read from its text, is proved; else None.
 
-    The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too,
-    D symmetric and Q skew. On circles it must mean something: exp(t) is no function on one.
+    The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too, D
+    symmetric and Q skew. On circles it must mean something: exp(t) is no function on one.
+
+    Q + Q.T = 0, D - D.T = 0, f = -(D + Q) grad H + Gamma and the residual of (f, D) is 0, as each is read from the
+    text.
     """
     declarations = dynamics.declarations
     try:

@@ -26,7 +26,7 @@ def standing(
 ) -> Explanation | None:
     """Return a repair with what stays undecided or refuted, None if it is what refutes a claim that decides.
 
-    Those that `changes.proved` decides are not asked again. A claim that reads nothing of what is changed is as
+    Those that `changes.proved` decides are not decided again. A claim that reads nothing of what is changed is as
     decided or refuted as `before`.
     """
     heads = frozenset(head(entry) for entry in entries)

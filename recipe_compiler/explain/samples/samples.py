@@ -41,6 +41,8 @@ def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
     Looked at: H times a constant, one term of it, all terms; the same with one term added (the logarithm of a field, of
     a determinant, of D; a scalar block, which shifts a quadratic energy), with all; then, where z is one scalar, the
     quadrature of H' = (D' - f)/D. That exp(-H) can be normalised is not claimed.
+
+    The residual of the claimed f and D vanishes for p = exp(-H').
     """
     dynamics = subject.dynamics
     if subject.derivation is None or dynamics.claims.drift is None:

@@ -67,6 +67,9 @@ def independent_update(subject: Subject) -> Answer:
     All `grad_tilde(U, b)` of one step are of one minibatch. Where the estimate stands once in each term, its mean is
     the gradient whatever its noise; in a product with itself, in a function, or in a covariance it is not. A block as
     updated holds the estimate, too; where that is of order eps there, reusing it is of a higher order than the drift.
+
+    E[S(grad U~) grad U~] = S(grad U) grad U fails: E[grad U~ grad U~.T] = grad U grad U.T + V (Ma, Chen, Fox 2015,
+    supplement F.1).
     """
     where = subject.place("claims.update", "claims")
     tried: list[str] = []

@@ -49,6 +49,9 @@ def budget_at(budget: Budget) -> Proved | Refuted | str:
     """Return the decision at the build's exact values, or why there are none.
 
     Where every place is `c I` of one identity, the matrix is one of numbers times I (Kronecker), whatever the size.
+
+    2D - eps B_hat >= 0 if and only if range(B_hat) is in range(D) and eps <= 2/lambda_max(D^(+1/2) B_hat D^(+1/2)); D =
+    diag(1, 2), B_hat = I allows eps <= 2 (Ma, Chen, Fox 2015, Sec. 2.3).
     """
     try:
         two_D, B_hat, names = _numbers(budget)

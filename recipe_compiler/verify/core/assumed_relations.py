@@ -27,7 +27,10 @@ RESERVED = "V"
 
 
 def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
-    """Return a calculus that knows the signs of differences of which an assumption states one."""
+    """Return a calculus that knows the sign of the scalar l - r for each assumption `l > r` or `l >= r`.
+
+    Of `l < r` that of r - l; sums over positions are left out, as they say nothing of one of them.
+    """
     found: list[tuple[Tensor, bool]] = []
     for compare in declarations.assume:
         if compare.left.shape.sizes or compare.right.shape.sizes or compare.op == "==":
@@ -44,7 +47,10 @@ def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
 
 
 def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
-    """Return dynamics with assumed equalities of parameters put in, and these as reasons."""
+    """Return dynamics with assumed equalities of parameters put in, and these as reasons.
+
+    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2; a formula too large to change leaves all as it stands.
+    """
     replacements: dict[str, Formula] = {}
     reasons: set[str] = set()
     for stated in dynamics.declarations.assume:

@@ -100,8 +100,11 @@ def _constant(formula: Formula, declarations: Declarations, block: Block) -> Exp
 def density_at(subject: Subject, face: Face) -> tuple[Density, bool, frozenset[str]]:
     """Return (a bound of) exp(-H) at a face, by the terms of H that are singular there, whether it is exact, and why.
 
-    A singular term is a sum of functions of one coordinate each, or bounded below by one: for w, v >= 0,
-    sum(w) log(sum(v)) >= sum(w log(v)).
+    A singular term is a sum of functions of one coordinate each, or bounded below by one: for w, v >= 0, sum(w)
+    log(sum(v)) >= sum(w log(v)).
+
+    p = exp(-H) ~ y**e at distance y. H = theta - (a - 1) log(theta) has e = a - 1 at theta = 0; a term 1/theta makes p
+    fall faster than every power there (`barrier` 1).
 
     Raises:
         NotKnownError: a term that is neither bounded at the face nor a sum over coordinates.

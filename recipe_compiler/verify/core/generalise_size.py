@@ -59,7 +59,10 @@ def largest_size(declarations: Declarations) -> int:
 
 
 def any_size(dynamics: Dynamics) -> Dynamics | None:
-    """Return dynamics with names in the place of fixed sizes above those looked at anyway; None if there are none."""
+    """Return dynamics with names in the place of fixed sizes above those looked at anyway; None if there are none.
+
+    d = 50 becomes a name: what holds for every d holds for 50. The positions that formulas name must fit small sizes.
+    """
     names = _names(dynamics.declarations)
     if not names:
         return None

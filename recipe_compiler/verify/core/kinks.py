@@ -52,7 +52,10 @@ class Kinks:
 
 
 def lipschitz(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
-    """Return the obligations of formulas, less the kinks across which they are locally Lipschitz."""
+    """Return the obligations of formulas, less the kinks across which they are locally Lipschitz.
+
+    |x| leaves no obligation, sign(x) does: across its jump int (f . grad phi + D : hess phi) p need not be 0.
+    """
     return _without(tuple(formulas), declarations, LIPSCHITZ)
 
 

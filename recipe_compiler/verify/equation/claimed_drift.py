@@ -24,7 +24,10 @@ from recipe_compiler.verify.core.subject import Subject
 
 
 def claimed_drift(subject: Subject) -> Answer:
-    """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one."""
+    """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one.
+
+    f - [-(D + Q) grad H + Gamma] = 0 in every block (Ma, Chen, Fox 2015, Eq. 3), a Stratonovich f converted first.
+    """
     where = subject.place("claims.drift", "claims")
     D = subject.dynamics.claims.diffusion or subject.dynamics.D
     if subject.derivation is None or D is None or subject.dynamics.Q is None:

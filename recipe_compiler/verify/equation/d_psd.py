@@ -57,7 +57,11 @@ class Negative:
 
 
 def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool) -> Negative | None:
-    """Return an exact negative direction of the symmetric part of a block matrix at an admissible point."""
+    """Return an exact negative direction of the symmetric part of a block matrix at an admissible point.
+
+    v of rationals has v.T (M + M.T) v/2 < 0 at the point, exactly. diag(x, 1) has v = (1, 0) at x = -1. None is no
+    proof.
+    """
     declarations = subject.dynamics.declarations
     a = block_matrix(matrix, subject.setting(sizes))
     attempts = (MANY if len(a) <= SMALL else SOME) if not short else FEW if len(a) <= LARGE else 1

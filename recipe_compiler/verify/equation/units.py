@@ -31,7 +31,10 @@ def declares_units(dynamics: Dynamics) -> bool:
 
 
 def units(subject: Subject) -> Answer:
-    """Decide that all terms have the units of their places, for some units of the names that declare none."""
+    """Decide that all terms have the units of their places, for some units of the names that declare none.
+
+    [H] = 1, [D_ab] = [Q_ab] = [z_a][z_b]/time, [f_a] = [z_a]/time.
+    """
     dynamics = subject.dynamics
     nowhere = Place("")
     measure = Measure({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})

@@ -118,8 +118,9 @@ MANY = 16
 
 
 def components(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
-    """Return the energies of the components, each of which needs a finite integral; none where there is no mixture.
+    """Return H_k = H_0 - K log T_k of a mixture H = H_0 - K log(sum_k T_k), T_k > 0; none where there is no mixture.
 
+    exp(-H) has a finite integral if and only if all exp(-H_k) have: max_k T_k**K <= (sum_k T_k)**K <= C sum_k T_k**K.
     Only one mixture of exponentials is taken apart: what is left may hold another one.
     """
     for term in energy.terms:
@@ -157,6 +158,9 @@ def finite(
 
     Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral. A
     mixture is decided component by component.
+
+    Shown where H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with c > 0 and sum_b s_b/g_b < 1, apart from bounded
+    terms (weighted inequality of the means). theta**4 + r**2 - theta r is one: 1/4 + 1/2 < 1.
     """
     c = with_assumed_signs(c, declarations)
     found = _as_it_stands(c, declarations, energy, over, abstract)

@@ -46,6 +46,10 @@ def convexity(
     """Return the refutation, None where the energy is not of this form or no exact point shows it.
 
     Energies must be shown to be smooth before.
+
+    With what is left of H less the stated energy = A(theta) Phi(a) + psi(a), Z(A) = int exp(-A Phi - psi) da has
+    Z(A)**2 < Z(A - h) Z(A + h): Z(A(theta)) is not constant, and the marginal is another law. `scalars` gives the
+    difference at given sizes.
     """
     coupling = coupling_of(c, keep, difference)
     declarations = subject.dynamics.declarations

@@ -98,7 +98,12 @@ def ends_of(block: Block, h: Tensor) -> tuple[End, ...] | None:
 
 
 def at_ends(c: Calculus, block: Block, x: Coordinate, h: Tensor) -> Ends:
-    """Return what the integral of exp(-h) over one coordinate x of a block needs."""
+    """Return what the integral of exp(-h) over one coordinate x of a block needs.
+
+    With L = |x| at infinity and 1/|x - e| at a finite end e, h = K log L needs K > 1 at infinity, K > -1 at e; what
+    grows faster needs a positive factor. h = x - (a - 1) log(x) over x > 0, the gamma density, needs a > 0: K = a - 1 >
+    -1 at 0.
+    """
     ends = ends_of(block, h)
     if ends is None:
         return Ends((), (f"the ends of {block.name} are not numbers",), exact=False)

@@ -43,6 +43,9 @@ def tail(c: Calculus, declarations: Declarations, group: tuple[Block, ...], own:
     """Return what the integral over blocks needs at infinity, where `own`, the energy, grows like a logarithm.
 
     None where it does not, as far as is known.
+
+    int exp(-H) < oo if and only if sum_k K_k g_k > n where H = sum_k K_k log(f_k), f_k ~ |z|**g_k in n dimensions.
+    Student's law, H = (nu + d)/2 log(1 + |x|**2/nu), has (nu + d)/2 * 2 > d for every nu > 0.
     """
     unbounded = tuple(block for block in group if block.domain.name not in COMPACT)
     total, exact, found = c.zero(), True, False

@@ -52,8 +52,9 @@ class GaussianIntegral:
 
 
 def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
-    """Return the integral of exp(-H) over coordinates in which H is quadratic, up to a constant factor.
+    """Return the integral of exp(-H) over coordinates r in which H is quadratic: P (n x n) and H', up to a constant.
 
+    H = r.P r/2 - b.r + c leaves H' = c + log(det P)/2 - b.inv(P) b/2; a r**2/2 - x r leaves log(a)/2 - x**2/(2 a).
     Whether P is positive definite, without which there is no integral, is a question of its own.
 
     Raises:
@@ -102,7 +103,11 @@ class Law:
 
 
 def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
-    """Decide that the integral of exp(-H) over all blocks but `keep` is exp(-stated) times a constant."""
+    """Decide that the integral of exp(-H) over all blocks but `keep` is exp(-stated) times a constant.
+
+    int exp(-H) d(others) = const exp(-stated) (Ma, Chen, Fox 2015, Eq. 1). `stated` is a scalar formula of blocks in
+    `keep`.
+    """
     declarations = subject.dynamics.declarations
     others = [block for block in declarations.blocks if block.name not in keep]
     c = calculus(declarations)

@@ -64,6 +64,9 @@ def current_around(problem: Problem, at: Fields, sizes: Sizes) -> tuple[str, Wit
     """Return a direction in which the mean current is certainly not zero, with a point that shows it.
 
     None where there is a block that is no circle, or where nothing is shown.
+
+    mean(J_i) = 0 for J = div(Q exp(-H)), Q periodic. H = 0 and f = 1 on a circle have the mean 1 (Barp and others
+    2021).
     """
     declarations = problem.dynamics.declarations
     if any(block.domain.name is not DomainName.CIRCLE for block in declarations.blocks):

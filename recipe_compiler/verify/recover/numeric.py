@@ -37,6 +37,9 @@ def numbers_of(problem: Problem, at: Point, sizes: Sizes) -> Numbers | None:
 
     The blocks must be real: on any other domain the rays from a point to infinity leave it.
 
+    An n x n matrix of floats, Q = A exp(H). For H = (x**2 + r**2)/2 and J = (r, -x) exp(-H), A_12 = -int_1^oo t (x**2 +
+    r**2) exp(-t**2 (x**2 + r**2)/2) dt = -exp(-H): Q_12 = -1 at every point.
+
     Raises:
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.
     """

@@ -65,7 +65,10 @@ def states_equation(dynamics: Dynamics) -> bool:
 
 @once
 def represented(subject: Subject) -> Represented | None:
-    """Return the subject with D and Q, recovered once for all claims that ask; None where they are not known."""
+    """Return the subject with D and Q, recovered once for all claims that need it; None where they are not known.
+
+    Claims about f = -(D + Q) grad H + Gamma can then be decided where a document states f and D only.
+    """
     if subject.derivation is None or not states_equation(subject.dynamics):
         return None
     if subject.dynamics.Q is not None:
@@ -81,7 +84,12 @@ def represented(subject: Subject) -> Represented | None:
 
 
 def from_integral(problem: Problem, at: Fields) -> Proposal | str:
-    """Return the Q of two coordinates by an integral along one of them, or that none was found."""
+    """Return the Q of two coordinates by an integral along one of them, or that none was found.
+
+    Q_12 = exp(H) int W_1 exp(-H) dz_2 solves d_2 Q_12 - Q_12 d_2 H = W_1; it must satisfy Q_12 d_1 H - d_1 Q_12 = W_2
+    as well. H = (x**2 + r**2)/2 and W = (r, -x) give Q_12 = -1. (Ma, Chen, Fox 2015, Eq. S.11 has its sign and brackets
+    wrong.)
+    """
     x, y = at.z
     (g1, g2), (w1, w2) = at.g, at.W
     for along, slope, wanted in ((y, g2, w1), (x, g1, -w2)):
@@ -154,7 +162,10 @@ class Recovery:
 
 
 def verified(problem: Problem, proposal: Proposal) -> Recovery | str:
-    """Return the recovery if the proposed Q is proved skew, periodic on circles and to give the drift; else why not."""
+    """Return the recovery if the proposed Q is proved skew, periodic on circles and to give the drift; else why not.
+
+    Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, by both engines, as if the author had written Q.
+    """
     shown = "; ".join(text(place) for row in proposal.Q for place in row)
     try:
         subject = problem.with_curl(proposal.Q)

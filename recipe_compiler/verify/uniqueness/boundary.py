@@ -119,7 +119,9 @@ def has_boundary(dynamics: Dynamics) -> bool:
 def boundary(subject: Subject) -> Answer:
     """Decide the flux through every face, for every size; that of the Q which a claimed drift has where none is given.
 
-    The current does not depend on which Q represents it.
+    With p ~ y**e and the face's row of D + Q ~ y**s nothing flows where s + e > 0 for all parameters. CIR, D = theta
+    and H = theta - (a - 1) log(theta), has s + e = 1 + (a - 1) = a > 0, and reaches theta = 0 if and only if a < 1
+    (Feller 1952). The current does not depend on which Q represents it.
     """
     where = subject.place("state", "H")
     of = represented(subject)

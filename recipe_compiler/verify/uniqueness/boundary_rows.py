@@ -22,6 +22,8 @@ def row_size(subject: Subject, face: Face, formula: Formula) -> Size | None:
 
     On the last face of a simplex the row is the sum of all rows of the block: the normal is (1, ..., 1).
 
+    |row| <= C y**s; D = diag(theta) has s = 1 at theta = 0.
+
     Raises:
         NotKnownError: not known.
     """

@@ -64,7 +64,12 @@ def places(subject: Subject) -> Iterator[Place]:
 
 
 def constant_rank(entries: tuple[Place, ...], pivot: Callable[[Place], Pivot | None]) -> Rank:
-    """Decide that D n = 0, Q n = 0 has the same rank everywhere; `pivot` says which entries are nonsingular."""
+    """Decide that D n = 0, Q n = 0 has the same rank at every state, block by block.
+
+    `pivot` gives the reason why an entry is nonsingular everywhere, None where it is not shown. With D[r,r] = C and
+    Q[theta,r] = -K(theta), both nonsingular, n = 0 is the only solution. An equation without a pivot whose entries
+    depend on the state leaves the question open, by name.
+    """
     found = Rank()
     equations = [
         [p for p in entries if (p.matrix, p.row) == key] for key in dict.fromkeys((p.matrix, p.row) for p in entries)

@@ -62,7 +62,11 @@ class Wall:
 
 
 def wall(subject: Subject, *, degenerate: bool = False) -> Wall | None:
-    """Return a surface that splits the state space, one that D or D + Q singles out if asked; None if none is found."""
+    """Return a surface {g = 0} that splits the state space, if `degenerate` one that D or D + Q singles out, or None.
+
+    L g = g w and grad g . D grad g = g**2 u with smooth w and u: log|g| then has bounded drift and noise in bounded
+    sets (Ito), and g keeps its sign. D = theta**2, Q = 0 on the line has g = theta.
+    """
     whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     if restricts_state(whole.declarations) or smoothness(formulas, whole.declarations).open:
@@ -240,7 +244,10 @@ def _both_sides(subject: Subject, g: Expr, sizes: Sizes, *, free: bool) -> bool:
 
 
 def crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
-    """Whether chains cross {g = 0}, g linear, whatever the parameters: noise or current is not 0 on a dense part."""
+    """Whether chains cross {g = 0}, g linear, whatever the parameters.
+
+    One of grad g . D grad g and b . grad g, b = -Q grad H + div Q, is not zero on a dense part of the surface.
+    """
     s = subject.system(sizes)
     x, at = solved(g, s.z)
     return any(is_dense(restricted(e, x, at), s.z) for e in crossing(g, s))

@@ -38,7 +38,10 @@ _Row = tuple[Fraction, ...]
 
 
 def spanning(s: System) -> tuple[Expr, ...]:
-    """Return minors of the columns of D and their brackets that vanish nowhere together; none where none are found."""
+    """Return minors of the columns of D and their brackets that vanish nowhere together; none where none are found.
+
+    Each is an n x n determinant. `x` and `1 + x y` are such a pair: 1 = (1 + x y) - y x.
+    """
     if len(s.z) > LARGEST_OF_MINORS:
         return ()
     variables: set[sympy.Basic] = set()

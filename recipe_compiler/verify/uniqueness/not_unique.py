@@ -74,6 +74,8 @@ def other_law(subject: Subject, hint: str, at: AtValues | None) -> Other | None:
 
     In dynamics the claim is about all admissible parameters, and one instance refutes it; in a build it is about its
     values, `at`.
+
+    D grad C = 0 and b . grad C = 0, b = -Q grad H + div Q, make C constant along chains; it is H where D = 0 (HMC).
     """
     for instance in _instances(subject, at):
         try:

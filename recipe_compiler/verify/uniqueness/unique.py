@@ -72,8 +72,9 @@ def unique(subject: Subject) -> Answer:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared.
 
     Shown where D is definite, or where its columns and their brackets with b = -Q grad H + div Q span all n directions
-    at every state (Hoermander 1967; Hairer, Mattingly 2006, Theorem 3.16). In
-    underdamped Langevin dynamics with a definite C noise reaches r, and [d/dr, b] reaches theta.
+    at every state (Hoermander 1967; Hairer, Mattingly 2006, Theorem 3.16). In underdamped Langevin dynamics with a
+    definite C noise reaches r, and [d/dr, b] reaches theta. It rests on a finite integral of exp(-H) and on no
+    explosion.
     """
     return of_equation(subject, None, lambda: normalisable(subject), explosion)
 

@@ -57,6 +57,8 @@ def claimed_update(subject: Subject) -> Answer:
 
     The limit is dz = f dt + sqrt(2D) dW with f = lim E[dz]/eps (a vector over z) and D = lim Cov[dz]/(2 eps) (a matrix
     over z), as eps -> 0. A step that does not shrink with eps has to keep the Gaussian exp(-H) itself.
+
+    (Ma, Chen, Fox 2015, Theorem 1, for this f and D.) theta - eps/2 grad U + N(0, eps I) has f = -grad U/2 and D = I/2.
     """
     where = subject.place("claims.update", "claims")
     try:

@@ -38,7 +38,11 @@ class Remarks:
 
 
 def remarks(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
-    """Return what finite steps do, and where the limiting equation is another than the recipe's."""
+    """Return what finite steps do, and where the limiting equation is another than the recipe's.
+
+    With E[dz] = eps f + eps**2 f_2 and Cov[dz] = 2 eps D + eps**2 C_2 the part eps of the residual is that of f_2 and
+    C_2/2: what the noise V of a gradient leaves there is a bias of every finite step.
+    """
     finite = (_between(claimed), _finite(claimed)) if claimed.update.unit == ONE else ()
     parts = (_limit(claimed), _noiseless(claimed), *finite, _other_equation(claimed, recipe))
     return Remarks(tuple(s for part in parts for s in part.said), tuple(d for part in parts for d in part.data))

@@ -53,6 +53,9 @@ class Refresh:
 def refresh(update: Update, H: Formula) -> Refresh:
     """Return the conditions that a step which does not shrink must meet, for every size.
 
+    They are F m + g - m = 0 and F S F.T + Sigma - S = 0, n x n over the blocks that are moved, each of which must be
+    shown to vanish. r' = c r + N(0, (1 - c**2) M) has F = c I: c**2 M + (1 - c**2) M = M.
+
     Raises:
         NotAffineError: the blocks that it moves are not Gaussian under exp(-H), or they are not moved affinely.
         ModelError: an H that has no entrywise meaning.

@@ -30,6 +30,8 @@ TOP = Fraction(2)
 def step_moments(step: Step, sizes: Sizes) -> StepMoments:
     """Return the moments of a step at fixed sizes, up to eps**2.
 
+    E[dz] is a vector over the n coordinates, Cov[dz] n x n, both with powers of eps; pairings as in Isserlis (1918).
+
     Raises:
         NoExpansionError: no expansion about eps = 0 is known, or a third moment of a gradient's noise is needed.
         entries.NotScalarisableError, matrices.TooLargeError: as for `algebra.entries.rows`.

@@ -99,7 +99,11 @@ def claims_update(dynamics: Dynamics) -> bool:
 
 
 def step_scale(subject: Subject) -> Answer:
-    """Decide that a claimed update leaves every block where it is but for O(eps), with noise of covariance O(eps)."""
+    """Decide that a claimed update leaves every block where it is but for O(eps), with noise of covariance O(eps).
+
+    E[dz] = O(eps) and Cov[dz] = O(eps), no smaller where D is not 0: a drift sqrt(eps) grad U, and N(0, 2 eps**2 I)
+    beside D = I, are refuted.
+    """
     where = subject.place("claims.update", "claims")
     update = subject.dynamics.claims.update or ()
     blocks = {block.name: block for block in subject.dynamics.declarations.blocks}
