@@ -37,6 +37,7 @@ FAR = (fmpq(10) ** 5, fmpq(10) ** 12)
 MOST_SETTLED_TERMS, MOST_MADE = 60, 9
 LOG_OF_FAR, FAR_ANGLE = (arb(10) ** 7).log(), 10**4
 """Distances at which growth is read, and from where on an angle is a phase."""
+STATED = ("diffusion", "drift", "update", "marginal")
 CALCULUS, FREE = ("grad", "div", "hessian", "Derivative", "diff"), ("real", "circle")
 PD, PSD = "positive definite", "positive semidefinite"
 DECIMAL = re.compile(r"(?<![\w.])(\d*\.\d+|\d+\.?(?=[eE]))([eE][+-]?\d{1,3})?\b")
@@ -82,10 +83,10 @@ def array(entries: Any) -> Array:
     """Return a matrix of rows, of a column, or of an entry; NumPy would take a polynomial for a list of terms."""
     whole = entries if isinstance(entries, list | np.ndarray) else [entries]
     rows = [list(row) if isinstance(row, list | np.ndarray) else [row] for row in whole]
-    found = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
-    require(found.size and all(len(row) == found.shape[1] for row in rows), "no matrix", UnreadError)
+    require(rows and rows[0] and len({*map(len, rows)}) == 1, "no matrix", UnreadError)
+    require(all(isinstance(x, flint.fmpq_mpoly) for row in rows for x in row), "no matrix", UnreadError)
+    found = np.empty((len(rows), len(rows[0])), dtype=object)
     for i, j in np.ndindex(found.shape):
-        require(isinstance(rows[i][j], flint.fmpq_mpoly), "no matrix", UnreadError)
         found[i, j] = rows[i][j]
     return found
 
@@ -264,6 +265,11 @@ class Field:
         return whole * self.of(f"root {root}", x) ** int((q - n).p)
 
 
+def log_gamma(n: int, x: arb) -> arb:
+    """Return the n-th derivative of log gamma."""
+    return flint.arb_series([x, arb(1)], prec=n + 1).lgamma()[n] * math.factorial(n)
+
+
 FUNCTIONS: dict[str, tuple[Callable[[arb], arb], Callable[[Field, Poly, Poly], Poly]]] = {
     "inv": (lambda x: 1 / x, lambda f, u, t: -t * t),
     "exp": (arb.exp, lambda f, u, t: t),
@@ -276,18 +282,10 @@ FUNCTIONS: dict[str, tuple[Callable[[arb], arb], Callable[[Field, Poly, Poly], P
     "pi": (lambda _: arb.pi(), lambda f, u, t: constant(0)),
     "erf": (arb.erf, lambda f, u, t: 2 * f.of("exp", -u * u) * f.of("inv", f.of("root 2", f.of("pi", constant(0))))),
     "gamma": (arb.gamma, lambda f, u, t: t * f.of("polygamma 1", u)),
-    **{
-        f"root {n}": (lambda x, n=n: x.root(n), lambda f, u, t, n=n: t * f.of("inv", u) / n)
-        for n in range(2, MOST_ROOT)
-    },
-    **{
-        f"polygamma {n}": (
-            lambda x, n=n: flint.arb_series([x, arb(1)], prec=n + 1).lgamma()[n] * math.factorial(n),
-            lambda f, u, t, n=n: f.of(f"polygamma {n + 1}", u),
-        )
-        for n in range(MOST_ROOT)
-    },
 }
+for n in range(MOST_ROOT):
+    FUNCTIONS[f"root {n}"] = (lambda x, n=n: x.root(n), lambda f, u, t, n=n: t * f.of("inv", u) / n)
+    FUNCTIONS[f"polygamma {n}"] = (functools.partial(log_gamma, n), lambda f, u, t, n=n: f.of(f"polygamma {n + 1}", u))
 """Value and slope of each function of u, itself t; `polygamma n` is the n-th derivative of log gamma."""
 
 OPERATORS: dict[str, Callable[[Field, Array, Array], Array]] = {
@@ -316,24 +314,12 @@ SIDES: dict[type, set[int]] = {
     ast.Eq: {0},
     ast.NotEq: {-1, 1},
 }
+APPLIED = ("exp", "log", "sin", "cos", "tan", "atan", "asinh", "erf", "gamma")
 SCALAR: dict[str, Callable[[Field, Poly], Poly]] = {
-    **{
-        name: lambda f, u, name=name: f.of(name, u)
-        for name in FUNCTIONS
-        if name.isalpha() and name not in ("inv", "pi")
-    },
+    **{name: lambda f, u, name=name: f.of(name, u) for name in APPLIED},
     "loggamma": lambda f, u: f.of("polygamma 0", u),
     "digamma": lambda f, u: f.of("polygamma 1", u),
     "trigamma": lambda f, u: f.of("polygamma 2", u),
-    "sqrt": lambda f, u: f.power(u, constant(fmpq(1, 2))),
-    "log1p": lambda f, u: f.of("log", u + 1),
-    "expm1": lambda f, u: f.of("exp", u) - 1,
-    "exprel": lambda f, u: (f.of("exp", u) - 1) * f.power(u, constant(fmpq(-1))),
-    "softplus": lambda f, u: f.of("log", f.of("exp", u) + 1),
-    "sigmoid": lambda f, u: f.of("inv", f.of("exp", -u) + 1),
-    "tanh": lambda f, u: 1 - 2 * f.of("inv", f.of("exp", 2 * u) + 1),
-    "cosh": lambda f, u: (f.of("exp", u) + f.of("exp", -u)) / 2,
-    "sinh": lambda f, u: (f.of("exp", u) - f.of("exp", -u)) / 2,
     "sign": lambda f, u: constant(f.side(u)),
     "abs": lambda f, u: u * f.side(u),
 }
@@ -341,73 +327,39 @@ MATRIX: dict[str, Callable[[Field, Array], Any]] = {
     **{name: lambda f, A, of=of: np.frompyfunc(lambda u: of(f, u), 1, 1)(A) for name, of in SCALAR.items()},
     "inv": lambda f, A: inverse(f, A)[0],
     "det": lambda f, A: characteristic(A)[1][-1],
-    "logdet": lambda f, A: f.of("log", characteristic(A)[1][-1]),
     "sum": lambda f, A: sum(A.flat, constant(0)),
     "trace": lambda f, A: sum(np.diag(A), constant(0)),
     "diag": lambda f, A: diagonal(A.flat),
-    "norm2": lambda f, u: (u * u).sum(),
-    "logsumexp": lambda f, u: f.of("log", MATRIX["exp"](f, u).sum()),
 }
 PAIRS: dict[str, Callable[[Field, Array, Array], Any]] = {
-    "minimum": lambda f, A, B: np.frompyfunc(lambda x, y: x if f.side(x - y) <= 0 else y, 2, 1)(A, B),
-    "maximum": lambda f, A, B: np.frompyfunc(lambda x, y: x if f.side(x - y) >= 0 else y, 2, 1)(A, B),
-    "dot": lambda f, u, v: (u * v).sum(),
-    "outer": lambda f, u, v: product(u, v.T),
     "kron": lambda f, A, B: array(np.kron(A, B)),
     "binomial": lambda f, n, k: binomial(f, n.item(), k.item()),
     "polygamma": lambda f, n, x: SCALAR[{0: "digamma", 1: "trigamma"}[f.whole(n.item())]](f, x.item()),
 }
-SPELLED = """
-E: exp(1)
-EulerGamma: -digamma(1)
-GoldenRatio: (1 + sqrt(5))/2
-S(x): _x
-Integer(x): _x
-Float(x): _x
-Rational(x): _x
-Rational(x, y): _x/_y
-Pow(x, y): _x**_y
-HadamardPower(x, y): _x**_y
-Abs(x): abs(_x)
-Heaviside(x): (1 + sign(_x))/2
-Heaviside(x, y): where(_x == 0, _y, (1 + sign(_x))/2)
-ln(x): log(_x)
-log(x, y): log(_x)/log(_y)
-cbrt(x): _x**(1/3)
-root(x, y): _x**(1/_y)
-sec(x): 1/cos(_x)
-csc(x): 1/sin(_x)
-cot(x): cos(_x)/sin(_x)
-asin(x): 2*atan(_x/(1 + sqrt(1 - _x**2)))
-acos(x): pi/2 - 2*atan(_x/(1 + sqrt(1 - _x**2)))
-acot(x): atan(1/_x)
-sech(x): 1/cosh(_x)
-csch(x): 1/sinh(_x)
-coth(x): 1/tanh(_x)
-acsch(x): asinh(1/_x)
-acosh(x): log(_x + sqrt(_x - 1)*sqrt(_x + 1))
-atanh(x): (log1p(_x) - log1p(-_x))/2
-acoth(x): (log1p(1/_x) - log1p(-1/_x))/2
-asech(x): log(1/_x + sqrt(1/_x - 1)*sqrt(1/_x + 1))
-beta(x, y): exp(loggamma(_x) + loggamma(_y) - loggamma(_x + _y))
-factorial(x): gamma(_x + 1)
-Transpose(x): _x.T
-Inverse(x): inv(_x)
-Trace(x): trace(_x)
-Determinant(x): det(_x)
-DiagMatrix(x): diag(_x)
-DotProduct(x, y): dot(_x, _y)
+TABLES: dict[int, dict[str, Callable[..., Any]]] = {1: MATRIX, 2: PAIRS}
+MEANT = """
+sqrt(x): _x**(1/2); cbrt(x): _x**(1/3); root(x, y): _x**(1/_y); Pow(x, y): _x**_y; HadamardPower(x, y): _x**_y
+ln(x): log(_x); log(x, y): log(_x)/log(_y); log1p(x): log(_x + 1); expm1(x): exp(_x) - 1; exprel(x): (exp(_x) - 1)/_x
+sigmoid(x): 1/(exp(-_x) + 1); softplus(x): log(exp(_x) + 1); logsumexp(x): log(sum(exp(_x)))
+cosh(x): (exp(_x) + exp(-_x))/2; sinh(x): (exp(_x) - exp(-_x))/2; tanh(x): 1 - 2/(exp(2*_x) + 1)
+sec(x): 1/cos(_x); csc(x): 1/sin(_x); cot(x): cos(_x)/sin(_x); acot(x): atan(1/_x)
+asin(x): 2*atan(_x/(1 + sqrt(1 - _x**2))); acos(x): pi/2 - 2*atan(_x/(1 + sqrt(1 - _x**2)))
+sech(x): 1/cosh(_x); csch(x): 1/sinh(_x); coth(x): 1/tanh(_x); acsch(x): asinh(1/_x)
+acosh(x): log(_x + sqrt(_x - 1)*sqrt(_x + 1)); asech(x): log(1/_x + sqrt(1/_x - 1)*sqrt(1/_x + 1))
+atanh(x): (log1p(_x) - log1p(-_x))/2; acoth(x): (log1p(1/_x) - log1p(-1/_x))/2
+minimum(x, y): (_x + _y - abs(_x - _y))/2; maximum(x, y): (_x + _y + abs(_x - _y))/2; Abs(x): abs(_x)
+Heaviside(x): (1 + sign(_x))/2; Heaviside(x, y): where(_x == 0, _y, (1 + sign(_x))/2)
+factorial(x): gamma(_x + 1); beta(x, y): exp(loggamma(_x) + loggamma(_y) - loggamma(_x + _y))
+norm2(x): sum(_x*_x); dot(x, y): sum(_x*_y); outer(x, y): _x @ _y.T; logdet(x): log(det(_x))
+Transpose(x): _x.T; Inverse(x): inv(_x); Trace(x): trace(_x); Determinant(x): det(_x); DiagMatrix(x): diag(_x)
+DotProduct(x, y): dot(_x, _y); S(x): _x; Integer(x): _x; Float(x): _x; Rational(x): _x; Rational(x, y): _x/_y
+Add(x, y): _x + _y; Mul(x, y): _x*_y; HadamardProduct(x, y): _x*_y; Max(x, y): maximum(_x, _y)
+Min(x, y): minimum(_x, _y); KroneckerProduct(x, y): kron(_x, _y)
+E: exp(1); EulerGamma: -digamma(1); GoldenRatio: (1 + sqrt(5))/2
 """
-"""What SymPy prints, and what it means here; what has arguments of any number is `spelled` below."""
-MEANINGS = {head: ast.parse(meaning, mode="eval").body for head, meaning in re.findall("(.+): (.+)", SPELLED)}
-JOINED: dict[str, Callable[[ast.expr, ast.expr], ast.expr]] = {
-    "Add": lambda x, y: ast.BinOp(x, ast.Add(), y),
-    "Mul": lambda x, y: ast.BinOp(x, ast.Mult(), y),
-    "HadamardProduct": lambda x, y: ast.BinOp(x, ast.Mult(), y),
-    "Max": lambda x, y: called("maximum", x, y),
-    "Min": lambda x, y: called("minimum", x, y),
-    "KroneckerProduct": lambda x, y: called("kron", x, y),
-}
+"""Functions by others, and what SymPy prints; what has arguments of any number is `spelled` below."""
+MEANINGS = {x: ast.parse(meaning, mode="eval").body for x, meaning in re.findall(r"\s*([^;\n]+?): ([^;\n]+)", MEANT)}
+JOINED = ("Add", "Mul", "HadamardProduct", "Max", "Min", "KroneckerProduct")
 RELATIONS: dict[str, type] = {"Eq": ast.Eq, "Gt": ast.Gt, "Ge": ast.GtE, "Lt": ast.Lt, "Le": ast.LtE, "Ne": ast.NotEq}
 
 
@@ -419,24 +371,17 @@ def called(name: str, *args: ast.expr) -> ast.expr:
 def spelled(name: str, args: list[Any]) -> Any:
     """Return what SymPy's spelling of a call means in the language's own functions; None where it is no spelling."""
     match name, args:
-        case _, [_, *_] if name in JOINED:
-            return functools.reduce(JOINED[name], args)
         case "logsumexp", [_, _, *_]:
-            return called("log", spelled("Add", [called("exp", x) for x in args]))
+            return called("log", called("Add", *(called("exp", x) for x in args)))
         case "Derivative" | "diff", [found, _, *_]:
             for by in args[1:]:
-                match by:
-                    case ast.Tuple([variable, ast.Constant(int() as times)]) if 0 < times < MOST_ROOT:
-                        pass
-                    case ast.Name() | ast.Subscript():
-                        variable, times = by, 1
-                    case _:
-                        return None
+                variable, times = by.elts if isinstance(by, ast.Tuple) and len(by.elts) == 2 else (by, ast.Constant(1))
+                times, block = getattr(times, "value", 0), getattr(variable, "value", variable)
+                if times not in range(1, MOST_ROOT) or not isinstance(block, ast.Name):
+                    return None
                 for _ in range(times):
-                    if isinstance(variable, ast.Subscript):
-                        found = ast.Subscript(called("grad", found, variable.value), variable.slice)
-                    else:
-                        found = called("grad", found, variable)
+                    found = called("grad", found, block)
+                    found = ast.Subscript(found, variable.slice) if isinstance(variable, ast.Subscript) else found
             return found
         case "Matrix" | "ImmutableMatrix", [rows]:
             return rows
@@ -475,6 +420,11 @@ def inverse(f: Field, A: Array) -> tuple[Array, Poly]:
     """Return inverse and determinant."""
     adjugate, (*_, determinant) = characteristic(A)
     return adjugate * array([f.power(determinant, constant(-1))]), determinant
+
+
+def is_granted(id_: str, one: str) -> bool:
+    """Whether a claim may rest on something that nothing declares."""
+    return any(re.fullmatch(shape, one) for shape in GRANTED.get(id_, ()))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -557,16 +507,21 @@ class Documents:
 
         Functions that nothing is granted of grow as they like.
         """
-        found, granted = Documents(self.parts), [one for one in claim["given"] if self.is_granted(claim["id"], one)]
-        stated, every = set[tuple[str, str]](), {pair for part in self.every() for pair in self.facts(part)}
+        own = ("state", "parameters", "functions")
+        lists = [declared(part, key) for part in (self.dynamics, self.target) for key in own]
+        lists += [declared(self.build, "parameters"), self.noise, self.declared]
+        found, granted = Documents(self.parts), [one for one in claim["given"] if is_granted(claim["id"], one)]
+        stated, every = set[tuple[str, str]](), {pair for part in lists for pair in self.facts(part)}
         sizes = {size for entry in self.declared.values() for size in entry["shape"]}
+        page = Page(Documents({}), {})  # at which a value that a build gives is of a kind, or not
         for one in (one for one in claim["given"] if one not in granted and not one.endswith(INSIDE)):
             if re.fullmatch(r"(\w+) >= \d+", one) and one.split()[0] in sizes:
                 continue  # a formula reads a position, and has no value at smaller sizes, where nothing is concluded
             read = re.fullmatch(r"(\w+) is ([a-z ]+)", one)
             said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
             compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) <= {*self.declared}
-            holds = all(x in every or self.tells(*x) for x in said) if read else compares
+            told = {x for x in said if x[0] in self.told and is_of(page, page.formula(self.told[x[0]], ()), [x[1]])}
+            holds = said <= every | told if read else compares
             require(holds, f"{one} is taken as given, which the document does not say")
             stated |= said
             found.supposed += [] if read else [one]
@@ -584,50 +539,40 @@ class Documents:
             entry["wild"] = not about and not (self.build and name == self.potential)
         return found
 
-    def tells(self, name: str, kind: str) -> bool:
-        """Whether the value that a build gives is of a kind."""
-        page = Page(Documents({}), {})
-        return name in self.told and is_of(page, page.formula(self.told[name], ()), [kind])
-
-    def is_granted(self, id_: str, one: str) -> bool:
-        """Whether a claim may rest on something that nothing declares."""
-        return any(re.fullmatch(shape, one) for shape in GRANTED.get(id_, ()))
-
-    def every(self) -> list[dict[str, Json]]:
-        """Return all that is declared, in each document."""
-        own = ("state", "parameters", "functions")
-        lists = [declared(part, key) for part in (self.dynamics, self.target) for key in own]
-        return [*lists, declared(self.build, "parameters"), self.noise, self.declared]
-
     def facts(self, entries: dict[str, Json]) -> Iterator[tuple[str, str]]:
         """Yield names with each of their kinds, and those that these include."""
         for name, entry in entries.items():
             for kind in (*entry["is"], "smooth"):
                 yield from ((name, one) for one in (kind, *WEAKER.get(kind, ())))
 
+    def nodes(self, stated: Any) -> Iterator[ast.AST]:
+        """Yield the nodes of the trees of formulas, parents first."""
+        if isinstance(stated, list | tuple | dict):
+            for one in stated.values() if isinstance(stated, dict) else stated:
+                yield from self.nodes(one)
+        elif stated is not None:
+            yield from ast.walk(parse(str(stated)))
+
     def names(self, *stated: Any) -> set[str]:
         """Return the names in formulas, and in what is bound to them; not those that only say what a call is of."""
-        found, texts, of = set[str](), list(stated), set[int]()
+        found, texts, of = set[str](), [*stated], set[int]()
         while texts:
-            one = texts.pop()
-            if isinstance(one, list | dict):
-                texts += one.values() if isinstance(one, dict) else one
-            elif one is not None:
-                nodes = list(ast.walk(parse(str(one))))
-                for node in (node for node in nodes if isinstance(node, ast.Call)):
-                    name = getattr(node.func, "id", "")
-                    of |= {id(x) for x in node.args[0 if name in self.declared else 1 if name in CALCULUS else 99 :]}
-                new = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in of} - found
-                found, texts = found | new, [*texts, *(self.bind[name] for name in new if name in self.bind)]
+            new = set[str]()
+            for node in self.nodes(texts):
+                match node:
+                    case ast.Call(ast.Name(name), args):
+                        of |= {id(x) for x in args[0 if name in self.declared else 1 if name in CALCULUS else 99 :]}
+                    case ast.Name(name) if id(node) not in of:
+                        new.add(name)
+                    case _:
+                        pass
+            texts = [self.bind[name] for name in new - found if name in self.bind]
+            found |= new
         return found
 
     def moves(self, *stated: Any) -> bool:
         """Whether formulas depend on the state."""
         return bool(self.names(*stated) & {*self.blocks, *self.functions})
-
-    def domains(self, document: Json) -> set[str]:
-        """Return the domains of the blocks of a document, without their ends."""
-        return {entry["domain"] for entry in declared(document, "state").values()}
 
     def asked(self) -> list[tuple[str, str]]:
         """Return part and id of every claim that these documents are asked, in order."""
@@ -638,49 +583,44 @@ class Documents:
         facts = {"": True, "D": self.D, "Q": self.Q, "-Q": not self.Q, "marginal": marginal, "alone": not self.build}
         facts |= {"drift": claims.get("drift"), "update": claims.get("update"), "code": self.target.get("gradient")}
         facts |= {"auxiliary": self.own and {*self.blocks} - {*self.own} and not other, "formula": not facts["code"]}
-        facts |= {"circle": "circle" in self.domains(self.dynamics), "circles": "circle" in self.domains(self.target)}
+        domains, theirs = ({x["domain"] for x in declared(y, "state").values()} for y in (self.dynamics, self.target))
+        facts |= {"circle": "circle" in domains, "circles": "circle" in theirs}
         facts |= {"f": self.Q or claims.get("drift"), "estimate": "grad_tilde" in self.names(claims.get("update"))}
         lacking = self.D and facts["drift"] and not self.Q
         facts["varies"] = self.moves(self.D, self.dynamics.get("D"), self.Q) or lacking
-        facts["face"] = self.domains(self.dynamics) - {*FREE} or self.moves(self.assume)
+        facts["face"] = domains - {*FREE} or self.moves(self.assume)
         facts["units"] = self.dynamics.get("units") and not self.bind
         facts["assumes"] = self.assume or self.target.get("assume") or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
         return [(part, id_) for part, id_, needs in rows if all(facts[need] for need in needs.split(","))]
 
     def sizes(self, *, every: bool) -> list[dict[str, int]]:
-        """Return sizes to look at: 1, 2, 3 for each name in turn; those that a build gives, unless for every size."""
-        entries = [*self.declared.values(), *declared(self.claims, "noise").values()]
+        """Return three sizes to look at for each name in turn; those that a build gives, unless for every size.
+
+        The least has all the positions that formulas name.
+        """
+        entries = [*self.declared.values(), *self.noise.values()]
         names = sorted({s for entry in entries for s in entry["shape"] if not s.isdigit()})
         known = {name: int(n) for name, n in (self.build.get("sizes") or {}).items() if name in names and not every}
         for name, text in self.values.items():
-            known |= dict(
-                zip(
-                    self.parameters[name]["shape"],
-                    np.array(json.loads(re.sub(r"[^][, ]+", "0", text))).shape,
-                    strict=False,
-                )
-            )
-        looks = [{name: known.get(name, 1 + (k + i) % 3) for i, name in enumerate(names)} for k in range(3)]
+            shape = np.array(json.loads(re.sub(r"[^][, ]+", "0", text))).shape
+            known |= dict(zip(self.parameters[name]["shape"], shape, strict=False))
+        stated = [self.dynamics.get(key) for key in ("H", "D", "Q", "assume")], [self.claims.get(key) for key in STATED]
+        at = [
+            x for one in self.nodes([stated, self.bind]) if isinstance(one, ast.Subscript) for x in ast.walk(one.slice)
+        ]
+        least = 1 + max((x.value for x in at if isinstance(x, ast.Constant) and isinstance(x.value, int)), default=0)
+        looks = [{name: known.get(name, least + (k + i) % 3) for i, name in enumerate(names)} for k in range(3)]
         return [look for k, look in enumerate(looks) if look not in looks[:k]]
 
 
-WEAKER = {
-    "positive": ("nonnegative", "nonzero"),
-    "nonnegative": (),
-    "nonzero": (),
-    PD: (PSD, "symmetric"),
-    PSD: ("symmetric",),
-    "symmetric": (),
-    "skew": (),
-    "diagonal": ("symmetric",),
+WEAKER: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("nonnegative", "nonzero", "symmetric", "skew"), ()),
+    **{"positive": ("nonnegative", "nonzero"), PD: (PSD, "symmetric"), PSD: ("symmetric",), "diagonal": ("symmetric",)},
 }
 """Kinds that a claim says it rests on, with those that they include."""
-INSIDE, LAW, BOUND = (
-    " inside its domain",
-    r"exp\((.+)\) has a finite integral",
-    r"-?(\w+) >= -c \(1 \+ (.+)\) for some c",
-)
+INSIDE, LAW = " inside its domain", r"exp\((.+)\) has a finite integral"
+BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
 CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
 GRANTED: dict[str, tuple[str, ...]] = {
     "normalisable": (LAW,),
@@ -695,10 +635,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
         r"exp\(-H\) is a Gaussian law of \w+ given the other blocks",
     ),
     "gradient_noise": ("V_hat is positive semidefinite",),
-    "noise_budget": (
-        "V_hat is positive semidefinite",
-        r"eps <= eps_max of the V_hat that is estimated: .+",
-    ),
+    "noise_budget": ("V_hat is positive semidefinite", r"eps <= eps_max of the V_hat that is estimated: .+"),
 }
 """What a claim may rest on besides what is declared: nothing else, least of all on what it says."""
 ASKED = {
@@ -722,9 +659,7 @@ EXCUSED: dict[str, Callable[[Json, Documents], Any]] = {
 class Page(Field):
     """Documents at fixed sizes, with a constant for every name they declare, and a formula for every function."""
 
-    def __init__(
-        self, documents: Documents, point: Point, seed: str = "", *, tame: int = 0, plain: bool = False
-    ) -> None:
+    def __init__(self, documents: Documents, point: Point, seed: str = "", *, tame: int = 0, plain: bool = False):
         """Read a point; with a seed, what it does not give is drawn here.
 
         Tame functions grow slowly, up or down. Plain numbers are -1, 0 and 1, plain functions vanish with their slopes.
@@ -829,11 +764,9 @@ class Page(Field):
             case ast.Subscript(arg, index):
                 A, at = read(arg), [x.value for x in getattr(index, "elts", [index]) if isinstance(x, ast.Constant)]
                 bounds = A.shape if len(at) == 2 else (A.size,)
-                fits = len(at) == len(bounds) and all(
-                    isinstance(i, int) and i < n for i, n in zip(at, bounds, strict=True)
-                )
-                require(fits, f"no position {at}", UnreadError)
-                return array(A[at[0], at[1]] if len(at) == 2 else A.flat[at[0]])
+                inside = [isinstance(i, int) and i < n for i, n in zip(at, bounds, strict=False)]
+                require(len(at) == len(bounds) and all(inside), f"no position {at}", UnreadError)
+                return array(A.reshape(bounds)[tuple(at)])
             case ast.Name(name):
                 return self._name(name, scope)
             case ast.Call(ast.Name(name), args) if name in self.d.declared:
@@ -862,26 +795,28 @@ class Page(Field):
                     self.beside[f"tilde {block}"] = self.drawn(self.fit("V" if "V" in self.d.declared else 0, n, n))
                 slope = array(self.gradient(self._name(name, scope).item(), self.ids[block]))
                 return slope + self.beside[f"tilde {block}"]
-            case ast.Call(ast.Name(name), [arg]) if name in MATRIX:
-                return array(MATRIX[name](self, read(arg)))
-            case ast.Call(ast.Name(name), [one, two]) if name in PAIRS:
-                return array(PAIRS[name](self, read(one), read(two)))
+            case ast.Call(ast.Name(name), args) if name in (table := TABLES.get(len(args), {})):
+                return array(table[name](self, *map(read, args)))
             case ast.Call(ast.Name("eye" | "Identity" | "zeros" | "ZeroMatrix" | "ones" | "OneMatrix" as name), sizes):
                 n, m = (self.whole(read(x).item()) for x in (sizes[0], sizes[-1]))
                 require(0 < n <= MOST_COORDINATES and 0 < m <= MOST_COORDINATES, f"a matrix {n} x {m}", UnreadError)
                 kind = name[0].lower()
                 return array([[constant(kind == "o" or (kind in "ei" and i == j)) for j in range(m)] for i in range(n)])
+            case ast.Call(ast.Name(name), [one, *rest]) if name in JOINED:
+                return functools.reduce(lambda A, x: self._meant(f"{name}(x, y)", A, read(x)), rest, read(one))
             case ast.Call(ast.Name(name), args) if f"{name}({', '.join('xy'[: len(args)])})" in MEANINGS:
-                given = dict(zip(("_x", "_y"), map(read, args), strict=False))
-                self.beside, outer = {**self.beside, **given}, self.beside
-                try:
-                    return self._read(MEANINGS[f"{name}({', '.join('xy'[: len(args)])})"], None)
-                finally:
-                    self.beside = outer
+                return self._meant(f"{name}({', '.join('xy'[: len(args)])})", *map(read, args))
             case ast.Call(ast.Name(name), args) if (meaning := spelled(name, args)) is not None:
                 return read(meaning)
             case _:
                 raise UnreadError(ast.unparse(ast.fix_missing_locations(node))[:80])
+
+    def _meant(self, head: str, *given: Array) -> Array:
+        self.beside, outer = {**self.beside, **dict(zip(("_x", "_y"), given, strict=False))}, self.beside
+        try:
+            return self._read(MEANINGS[head], None)
+        finally:
+            self.beside = outer
 
     def _holds(self, condition: Any, read: Callable[[Any], Array]) -> bool:
         """Whether a condition of `where` holds near the point."""
@@ -927,7 +862,8 @@ class Page(Field):
         require(name in {"I", "ones", "pi", *self.sizes} - {*self.d.declared}, f"{name} has no value", UnreadError)
         if name == "I":
             return diagonal([constant(1)] * self.n)
-        return array([constant(1)] * self.n if name == "ones" else self._number(name))
+        number = self.of("pi", constant(0)) if name == "pi" else constant(self.sizes.get(name, 1))
+        return array([number] * (self.n if name == "ones" else 1))
 
     def _arguments(self, name: str, block: str) -> Iterable[Poly]:
         """Return what a function that is drawn depends on: a block, or the sine around its circle."""
@@ -941,9 +877,6 @@ class Page(Field):
         """Return the length of a circle."""
         ends = [self.scalar(end) for end in self.d.blocks[block]["ends"]]
         return ends[1] - ends[0] if ends else 2 * self.of("pi", constant(0))
-
-    def _number(self, name: str) -> Poly:
-        return self.of("pi", constant(0)) if name == "pi" else constant(self.sizes[name])
 
     def _drawn(self, name: str, z: list[Poly]) -> Array:
         """Return a value of the kinds and the domain declared, or a function of z: the same for the same seed."""
@@ -1372,9 +1305,9 @@ def settled(page: Page, energy: Callable[[], Poly], held: Iterable[int]) -> arb:
 
 def rational(x: arb) -> fmpq:
     """Return a rational number of few digits in a ball, or next to it."""
-    if not x.is_finite():
+    whole, power = x.mid().man_exp() if x.is_finite() else (0, MOST_BITS)
+    if abs(power) >= MOST_BITS:
         raise ZeroDivisionError
-    whole, power = x.mid().man_exp()
     cut = max(int(whole).bit_length() - 100, 0)
     return fmpq(int(whole) >> cut) * fmpq(2) ** (int(power) + cut)
 
@@ -1708,7 +1641,8 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
         Q = [[claim["data"].get(f"Q[{a},{b}]", "0") for b in d.blocks] for a in d.blocks]
         d = Documents({**d.parts, "dynamics": {**d.dynamics, "Q": Q}})
     less = d.resting_on(claim)
-    d = d if id_ == "step_scale" else less  # powers of eps are the same whatever the kinds
+    same = {*d.facts(d.declared)} == {*less.facts(less.declared)}
+    d, whole = d if id_ == "step_scale" else less, d  # powers of eps are the same whatever the kinds
     tame, often = ((1, -1), 1) if id_ in FAR_OUT else ((0,), 4 if id_ in ("d_psd", "noise_budget") else 2)
     draws = [(k, plain) for plain in ((False, True) if id_ in (*VALUES, *SOFT) else (False,)) for k in range(often)]
     for sizes in d.sizes(every=claim["for_d"] == "all")[: 2 if id_ in FAR_OUT else 3]:
@@ -1716,6 +1650,8 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
         try:
             for k, plain in draws:
                 pages = [drawn(d, sizes, points, f"{seed} {k}", tame=way, plain=plain) for way in tame]
+                if not (same or k or plain):  # what holds of more holds of what is declared
+                    pages.append(drawn(whole, sizes, points, seed, tame=tame[0]))
                 for text in d.supposed:
                     require(all(page.compares(text) for page in pages), f"{text} is taken as given, and does not hold")
                 if id_ in VALUES:
@@ -1867,7 +1803,7 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
                     raise
                 require(judge is not refuted or claim["id"] in (*SOFT, "recovered_q"), f"{claim['id']}: {what}")
                 says += f" (this checker cannot read {what})"
-        granted = [one for one in claim["given"] if claim["verdict"] == "proved" and d.is_granted(claim["id"], one)]
+        granted = [one for one in claim["given"] if claim["verdict"] == "proved" and is_granted(claim["id"], one)]
         says += f"; granted, not declared: {'; '.join(granted)}" if granted else ""
         found.append((claim["id"], says))
     return found
