@@ -36,7 +36,7 @@ def derivation_text(derivation: Derivation) -> str:
         *((("given", [f"{size} >= {least}" for size, least in _least(dynamics)]),) if _least(dynamics) else ()),
     ]
     head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
-    return "\n\n".join([head, *(_section(name, lines) for name, lines in sections)]) + "\n"
+    return "\n\n".join([head, *(section(name, lines) for name, lines in sections)]) + "\n"
 
 
 def derivation_latex(derivation: Derivation) -> str:
@@ -96,7 +96,13 @@ def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
     ]
 
 
-def _section(name: str, lines: Sequence[str]) -> str:
+def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]:
+    """Return the lines of dz = f dt + sqrt(2 D) dW: what each is the differential of, and its right side."""
+    return _right_sides(calculus(derivation.dynamics.declarations), style, derivation)
+
+
+def section(name: str, lines: Sequence[str]) -> str:
+    """Return lines under a name in the margin."""
     first, *others = lines
     return "\n".join([f"{name:<{_MARGIN}}{first}", *(f"{'':<{_MARGIN}}{line}" for line in others)])
 

@@ -178,15 +178,15 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     return Ref(name, at), defined
 
 
-def _constant(defined: Definitions, atom: Applied) -> tuple[Ref, Definitions]:
-    """Return where a function of constants is kept: it is computed before the chain."""
+def _alone(defined: Definitions, atom: Applied, words: str, *, constant: bool) -> tuple[Ref, Definitions]:
+    """Return where a function of numbers alone is kept: of constants before the chain, of the state before its loop."""
     name = defined.name_of(atom)
     if name is None:
         value, defined = _call(defined, atom, (), {})
-        name, defined = defined.naming(f"{atom.fn.split()[0]}_of_constants")
+        name, defined = defined.naming(f"{atom.fn.split()[0]}_{words}")
         array = Array(name, ())
         assign = Assign(Ref(name), value)
-        defined = defined.having(Definition(array, (assign,), constant=True, of_datum=False)).meaning(atom, name)
+        defined = defined.having(Definition(array, (assign,), constant, of_datum=False)).meaning(atom, name)
     return Ref(name), defined
 
 
@@ -207,7 +207,9 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
         case Applied() if defined.rows and {index.label for index in indices(atom)} <= {DATUM}:
             return _before(defined, atom, defined.rows)
         case Applied() if not indices(atom) and defined.is_constant(atom):
-            return _constant(defined, atom)
+            return _alone(defined, atom, "of_constants", constant=True)
+        case Applied() if defined.ahead and scope and not indices(atom):
+            return _alone(defined, atom, "of_state", constant=False)
         case Applied():
             return _call(defined, atom, scope, variables)
         case Base(arg):

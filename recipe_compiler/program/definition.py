@@ -84,6 +84,8 @@ class Definitions:
     """Names of arrays of length one that stand for a number: the gradient by a scalar block."""
     rows: Rows | None = None
     """The rows a gradient reads, while one is lowered."""
+    ahead: bool = False
+    """Whether a function of numbers of the state is computed ahead of the loop that it stands in."""
     meanings: tuple[tuple[object, str], ...] = ()
     """What names stand for, so that what is alike is computed once."""
 

@@ -41,7 +41,8 @@ def lower(program: Program) -> Kernel:
     gradient = None
     if program.gradient is not None:
         gradient, defined = lower_gradient(defined, program.gradient, ())
-    lowering, defined = _lowered(lowering, defined.forgetting(), program, program.statements[first:])
+    ahead = replace(defined.forgetting(), ahead=True)
+    lowering, defined = _lowered(lowering, ahead, program, program.statements[first:])
     used = names_in(lowering.body) | (names_in(gradient.body) if gradient else frozenset[str]())
     prepare = prepared(program, defined, used)
     body = lowering.body

@@ -6,19 +6,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from recipe_compiler.derive.recipe import Derivation, derive
-from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Statement
 from recipe_compiler.scheme.assemble import Setting
 from recipe_compiler.scheme.update import fresh, with_gradient
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import Letter, letter_text, letters, word_text
-from recipe_compiler.splitting.defaults import default_selections
-from recipe_compiler.splitting.flows import Flow, Row, flow_of, rate, two_D
-from recipe_compiler.splitting.pieces import Piece, missing, pieces_of
-from recipe_compiler.splitting.words import shares
-from recipe_compiler.tensor.show import text as tensor_text
+from recipe_compiler.spec.words import Letter, letters
+from recipe_compiler.splitting.flows import Flow, rate, two_D
+from recipe_compiler.splitting.pieces import Piece, pieces_of
+from recipe_compiler.splitting.split_by import selections_of, split_by
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
 
 
@@ -32,16 +29,11 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
         ModelError: a letter that is no piece, a piece whose shares are not 1, or that has no exact flow.
     """
     plain = derive(derivation.dynamics)
-    selections = dict(scheme.pieces) or default_selections(plain)
-    _check_shares(scheme, tuple(selections))
-    pieces = pieces_of(plain, selections)
-    _check_sum(plain, pieces)
-    flows = {piece.name: flow_of(plain, piece) for piece in pieces}
-    _check_signs(scheme, flows)
-    stated = {piece.name: piece for piece in pieces_of(derivation, selections)}
+    flows = split_by(plain, scheme)
+    stated = {piece.name: piece for piece in pieces_of(derivation, selections_of(plain, scheme))}
     made = _Made(derivation, setting, _shifts(stated, scheme))
     for letter in letters(scheme.split):
-        made = made.then(letter, stated[letter.piece], flows[letter.piece])
+        made = made.then(letter, stated[letter.piece], flows[letter.piece][1])
     carried = _is_carried(made.statements, setting)
     return Program(
         scheme=scheme.name,
@@ -55,51 +47,6 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
         statements=tuple(_evaluated(made.statements, setting, carried=carried)),
         carried=carried,
     )
-
-
-def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
-    """Raise ModelError unless every piece is in the word, and for the whole step in all."""
-    found = shares(scheme.split)
-    faults: list[Fault] = []
-    for name in dict.fromkeys((*found, *pieces)):
-        if name not in pieces:
-            problem = f"found the letter {name} in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
-            faults.append(Fault(Place(""), "scheme.split", problem, "state it under `pieces`, or leave it out"))
-        elif found.get(name) != 1:
-            share = found.get(name, 0)
-            problem = f"found the piece {name} for {share} of the step in {word_text(scheme.split)}, expected 1 in all"
-            hint = "shares of a piece add up to 1, or another equation is integrated"
-            faults.append(Fault(Place(""), "scheme.split", problem, hint))
-    if faults:
-        raise ModelError(faults)
-
-
-def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
-    """Raise ModelError unless the pieces add up to the drift and to D, for every size."""
-    blocks = plain.dynamics.declarations.blocks
-    drift, D = missing(plain, pieces)
-    left = [
-        f"f[{block.name}] - their sum = {tensor_text(f)}" for block, f in zip(blocks, drift, strict=True) if f.terms
-    ]
-    left += [
-        f"D[{a.name},{b.name}] - their sum = {tensor_text(entry)}"
-        for a, row in zip(blocks, D, strict=True)
-        for b, entry in zip(blocks, row, strict=True)
-        if entry.terms
-    ]
-    if left:
-        names = ", ".join(piece.name for piece in pieces)
-        problem = f"found the pieces {names} with {'; '.join(left)}, expected pieces that add up to the equation"
-        hint = "what is left over belongs to a piece, and what is taken twice to one"
-        raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
-
-
-def _check_signs(scheme: Scheme, flows: Mapping[str, Flow]) -> None:
-    """Raise ModelError where a piece with noise has a negative share."""
-    for letter in letters(scheme.split):
-        if letter.share < 0 and flows[letter.piece].row is Row.ORNSTEIN_UHLENBECK:
-            problem = f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be undone"
-            raise ModelError([Fault(Place(""), "scheme.split", problem)])
 
 
 def _shifts(pieces: Mapping[str, Piece], scheme: Scheme) -> Counter[str]:

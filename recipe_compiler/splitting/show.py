@@ -1,0 +1,61 @@
+"""A word for readers: its pieces with their equations and flows, and what the word alone proves."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.show import equation_rows, section
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import word_text
+from recipe_compiler.splitting.flows import Flow
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.split_by import split_by
+from recipe_compiler.splitting.words import is_palindrome, order
+from recipe_compiler.tensor.style import LATEX, PLAIN, Style
+
+
+def word_sections(derivation: Derivation, scheme: Scheme) -> str:
+    """Return the pieces of a word, dz = f_k dt + sqrt(2 D_k) dW with the row of their flow, and the word, as text.
+
+    Raises:
+        ModelError: as of `split_by`.
+    """
+    found = split_by(derivation, scheme)
+    width = max(map(len, found))
+    lines = [
+        line
+        for name, (piece, flow) in found.items()
+        for line in _piece_lines(derivation, f"{name:<{width}}", piece, flow)
+    ]
+    return "\n\n".join((section("pieces", lines), section("word", [*_word_lines(scheme, found)])))
+
+
+def word_latex(derivation: Derivation, scheme: Scheme) -> str:
+    """Return the same as one LaTeX `align*` environment (needs amsmath)."""
+    lines: list[str] = []
+    for name, (piece, flow) in split_by(derivation, scheme).items():
+        for left, right in _moved(derivation, piece, LATEX):
+            said = rf"&& \text{{{name}, {flow.row.value}}}"
+            lines.append(rf"\mathrm{{d}}{left} &= {right} {said}")
+    body = " \\\\\n".join(f"  {line}" for line in lines)
+    return f"% {scheme.name}: {word_text(scheme.split)}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+
+
+def _piece_lines(derivation: Derivation, name: str, piece: Piece, flow: Flow) -> Iterator[str]:
+    first, *others = (f"d {left} = {right}" for left, right in _moved(derivation, piece, PLAIN))
+    yield f"{name}  {first}   ({flow.row.value})"
+    yield from (f"{'':<{len(name)}}  {other}" for other in others)
+
+
+def _moved(derivation: Derivation, piece: Piece, style: Style) -> list[tuple[str, str]]:
+    """Return the equations of the blocks that a piece moves: what is on the left of `=`, and on the right."""
+    own = replace(derivation, drift=piece.drift, D=piece.D)
+    return [row for row in equation_rows(own, style) if row[1] != "0"]
+
+
+def _word_lines(scheme: Scheme, found: Mapping[str, tuple[Piece, Flow]]) -> Iterator[str]:
+    own = order(scheme.split)
+    yield word_text(scheme.split)
+    noise = ", ".join(name for name, (piece, _) in found.items() if piece.is_noisy) or "none"
+    symmetric = "a palindrome" if is_palindrome(scheme.split) else "no palindrome"
+    yield f"weak order {own.order}, {symmetric}; noise in {noise}"

@@ -1,0 +1,83 @@
+"""The pieces and flows of a word for given dynamics: that they add up to the equation, each for the whole step."""
+
+from collections.abc import Mapping
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import letter_text, letters, word_text
+from recipe_compiler.splitting.defaults import default_selections
+from recipe_compiler.splitting.flows import Flow, Row, flow_of
+from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_of
+from recipe_compiler.splitting.words import shares
+from recipe_compiler.tensor.show import text as tensor_text
+
+
+def selections_of(derivation: Derivation, scheme: Scheme) -> Selections:
+    """Return what every piece of a scheme selects, as it is stated or as it follows from the dynamics."""
+    return dict(scheme.pieces) or default_selections(derivation)
+
+
+def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece, Flow]]:
+    """Return the pieces of a word by name, with sum_k f_k = f and sum_k D_k = D, and their exact flows.
+
+    Args:
+        derivation: of the dynamics, multiplied out.
+        scheme: a word.
+
+    Raises:
+        ModelError: a letter that is no piece, shares that are not 1 in all, pieces that do not add up, a piece without
+            an exact flow, or noise that would be undone.
+    """
+    selections = selections_of(derivation, scheme)
+    _check_shares(scheme, tuple(selections))
+    pieces = pieces_of(derivation, selections)
+    _check_sum(derivation, pieces)
+    found = {piece.name: (piece, flow_of(derivation, piece)) for piece in pieces}
+    _check_signs(scheme, {name: flow for name, (_, flow) in found.items()})
+    return found
+
+
+def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
+    """Raise ModelError unless every piece is in the word, and for the whole step in all."""
+    found = shares(scheme.split)
+    faults: list[Fault] = []
+    for name in dict.fromkeys((*found, *pieces)):
+        if name not in pieces:
+            problem = f"found the letter {name} in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
+            faults.append(Fault(Place(""), "scheme.split", problem, "state it under `pieces`, or leave it out"))
+        elif found.get(name) != 1:
+            share = found.get(name, 0)
+            problem = f"found the piece {name} for {share} of the step in {word_text(scheme.split)}, expected 1 in all"
+            hint = "shares of a piece add up to 1, or another equation is integrated"
+            faults.append(Fault(Place(""), "scheme.split", problem, hint))
+    if faults:
+        raise ModelError(faults)
+
+
+def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
+    """Raise ModelError unless the pieces add up to the drift and to D, for every size."""
+    blocks = plain.dynamics.declarations.blocks
+    drift, D = missing(plain, pieces)
+    left = [
+        f"f[{block.name}] - their sum = {tensor_text(f)}" for block, f in zip(blocks, drift, strict=True) if f.terms
+    ]
+    left += [
+        f"D[{a.name},{b.name}] - their sum = {tensor_text(entry)}"
+        for a, row in zip(blocks, D, strict=True)
+        for b, entry in zip(blocks, row, strict=True)
+        if entry.terms
+    ]
+    if left:
+        names = ", ".join(piece.name for piece in pieces)
+        problem = f"found the pieces {names} with {'; '.join(left)}, expected pieces that add up to the equation"
+        hint = "what is left over belongs to a piece, and what is taken twice to one"
+        raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+
+
+def _check_signs(scheme: Scheme, flows: Mapping[str, Flow]) -> None:
+    """Raise ModelError where a piece with noise has a negative share."""
+    for letter in letters(scheme.split):
+        if letter.share < 0 and flows[letter.piece].row is Row.ORNSTEIN_UHLENBECK:
+            problem = f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be undone"
+            raise ModelError([Fault(Place(""), "scheme.split", problem)])
