@@ -44,7 +44,10 @@ def bindings(build: Build, bound: Dynamics) -> Answer:
 
 
 def gradient_noise(build: Build, bound: Dynamics) -> Answer:
-    """Decide that V, the covariance of the minibatch gradient, is symmetric positive semidefinite."""
+    """Decide that V, the covariance of the minibatch gradient, is symmetric positive semidefinite: V = V.T >= 0.
+
+    V is d x d of a potential block of size d, a scalar of a scalar one.
+    """
     where = build.source.place("gradient_noise")
     valued = at_values(build) or bound
     tried: list[str] = []

@@ -17,7 +17,10 @@ from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
 
 def boundary_in(build: Build, bound: Dynamics) -> Answer:
-    """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's."""
+    """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's.
+
+    p ~ y**e and the face's row of D + Q ~ y**s need s + e > 0, as in `verify.uniqueness.boundary`.
+    """
     of_any = _decided(build, bound)
     stated = with_potential(build, bound)
     if not isinstance(of_any.decision, Undecided) or stated is None:

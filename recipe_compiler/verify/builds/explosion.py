@@ -23,6 +23,8 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
 
     For every U where that can be; else for the target's, by a Lyapunov function or by integrals. What is assumed of a U
     that is code stays assumed.
+
+    L W <= c (1 + W) with W -> oo, or int |D|/(1 + |z|)**2 exp(-H) < oo and int |J|/(1 + |z|) exp(-H) < oo.
     """
     of_any = _found(build, bound)
     rests_on = [fact for fact in of_any.decision.given if is_growth(fact)]

@@ -50,6 +50,8 @@ def independence(build: Build, bound: Dynamics) -> Answer:
 
     D and Q are formulas of the state and of constants: they depend on a minibatch only through the potential, which a
     minibatch build knows on its minibatch alone.
+
+    E[f~] = -(D + Q) grad U + Gamma needs E[(D + Q) grad U~] = (D + Q) E[grad U~] (Ma, Chen, Fox 2015, Sec. 2.3).
     """
     where = build.source.place("variant")
     if build.variant != "minibatch":

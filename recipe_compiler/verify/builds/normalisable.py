@@ -118,9 +118,9 @@ def _of_potential(target: Target, potential: Formula) -> Answer:
 
 
 def normalisable_build(build: Build, bound: Dynamics) -> Answer:
-    """Decide that exp(-H) has a finite integral with the target's potential in the place of U.
+    """Decide that int exp(-H) dz < oo with the target's potential in the place of U.
 
-    That of the dynamics rests on exp(-U) having one; the target has to show it. Exact values are put in as far as they
+    That of the dynamics rests on int exp(-U) < oo; the target has to show it. Exact values are put in as far as they
     make parameters positive or definite; a witness at other sizes, values or data says nothing about the build.
     """
     found = _of_build(build, bound)

@@ -62,9 +62,8 @@ def defined(target: Target) -> Answer:
 def gradient(target: Target) -> Answer:
     """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
 
-    The pieces of a `where` may meet with their derivatives: it then has a continuous gradient.
-
-    Of a gradient that is code it is assumed.
+    It is grad U, U = -log_prior - sum_n log_likelihood_n or the potential stated. The pieces of a `where` may meet with
+    their derivatives: it then has a continuous gradient. Of a gradient that is code it is assumed.
     """
     if target.gradient is not None:
         return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))

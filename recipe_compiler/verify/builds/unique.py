@@ -15,7 +15,10 @@ from recipe_compiler.verify.uniqueness.unique import of_equation
 
 
 def unique_in(build: Build, bound: Dynamics) -> Answer:
-    """Decide the same at the values of a build: a matrix declared positive semidefinite may be definite there."""
+    """Decide that exp(-H) is the only stationary law at the values of a build.
+
+    As in `verify.uniqueness.unique`; a matrix declared positive semidefinite may be definite there.
+    """
     sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)
     potential = potential_of(build, bound, known_sizes(build, build.target))

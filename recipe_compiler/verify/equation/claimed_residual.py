@@ -25,7 +25,10 @@ from recipe_compiler.verify.equation.equation import claimed_equation
 
 
 def claimed_residual(subject: Subject) -> Answer:
-    """Decide that the Fokker-Planck residual vanishes for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
+    """Decide that the Fokker-Planck residual vanishes for dz = f dt + sqrt(2 D) dW with the claimed f and D.
+
+    (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] = 0 with p = exp(-H), by both engines (cf. Ma, Chen, Fox 2015, Eq. 5).
+    """
     where = subject.place("claims.drift", "claims")
     try:
         of = claimed_equation(subject)

@@ -76,7 +76,9 @@ def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool
 
 
 def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative | None:
-    """Return an exact negative direction that a numerical search proposes, at a point re-checked against all declared.
+    """Return an exact negative direction v.T A v < 0 that floats propose, at a point re-checked against all declared.
+
+    A = (M + M.T)/2 of the n x n matrix M at the given sizes.
 
     Raises:
         entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
@@ -137,6 +139,8 @@ def d_psd(subject: Subject) -> Answer:
     In turn: structural rules; signs of the characteristic coefficients; blocks put together as `L (W x P) L.T`; a
     search for an exact negative direction; sums of squares, Z3 and boxes. The proofs and the search are independent:
     should they contradict each other, the verdict is undecided. That D is defined is shown apart, on the same domain.
+
+    v.T D v >= 0 for every v, at every state; D is n x n over all coordinates, d x d in its blocks.
     """
     D = subject.whole.D
     if D is None or subject.derivation is None:

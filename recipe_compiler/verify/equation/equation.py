@@ -18,7 +18,10 @@ from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """dz = f dt + sqrt(2 D) dW beside the energy H of a document."""
+    """dz = f dt + sqrt(2 D) dW beside the energy H of a document.
+
+    Vectors over z have a tensor for each block, or n scalars at fixed sizes; matrices one for each pair, or n x n.
+    """
 
     subject: Subject
     derivation: Derivation
@@ -40,6 +43,8 @@ class Equation:
 
 def equation(subject: Subject) -> Equation | None:
     """Return the recipe's equation where Q is given, else the claimed one; None where neither is known.
+
+    The recipe's has f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
 
     Raises:
         stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.

@@ -73,8 +73,8 @@ def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Sc
 
     Where the document fixes all sizes every place is written out. Else all places must be scalars, multiples `c I` of
     one identity, or diagonals `diag(v)` of one size: then the coordinates of one position couple among themselves only,
-    and the matrix of the c and of one entry of each v decides. What these are made of is opaque, so that the answer
-    holds for every size and position.
+    and the matrix of the c and of one entry of each v decides. [[a I, b I], [b I, a I]] is decided by [[a, b], [b, a]],
+    for every d. What these are made of is opaque, so that the answer holds for every size and position.
     """
     declarations = subject.dynamics.declarations
     try:
@@ -164,7 +164,10 @@ class _Family:
 
 
 def gram_of_blocks(matrix: Matrix, declarations: Declarations) -> Shown | None:
-    """Return that a block matrix is a sum of `L (W x P) L.T` with P and W positive semidefinite, None if not seen."""
+    """Return that a block matrix is a sum of `L (W x P) L.T` with P and W positive semidefinite, None if not seen.
+
+    `[[C, -C], [-C, C]]` is one, with L = diag(I, I), P = C and W = [[1, -1], [-1, 1]].
+    """
     terms = [
         _Term(a, b, weight, factors, place.shape.rows)
         for a, row in enumerate(matrix)

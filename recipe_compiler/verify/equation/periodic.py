@@ -56,9 +56,9 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
 
 
 def periodic(subject: Subject) -> Answer:
-    """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle.
+    """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle: F(z + T e_i) = F(z).
 
-    The next value of such a block has to be so up to whole periods.
+    The next value of such a block has to be so up to whole periods T.
     """
     dynamics = subject.dynamics
     stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ())
@@ -66,7 +66,7 @@ def periodic(subject: Subject) -> Answer:
 
 
 def target_periodic(target: Target) -> Answer:
-    """Decide that the log posterior is periodic in every block on a circle."""
+    """Decide that the log posterior is periodic in every block on a circle: U(theta + T e_i) = U(theta)."""
     stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
     sizes = (smallest_sizes(target.declarations, stated_formulas(target)),)
     return _answer(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
@@ -152,7 +152,7 @@ def _steps(formula: Formula, block: Block, setting: Setting) -> Iterator[Expr]:
 
 
 def once_around(entry: Expr, block: Block, setting: Setting) -> Iterator[Expr]:
-    """Yield what an expression changes by once around the circle of each coordinate, abstract functions left as is."""
+    """Yield F(x + T) - F(x) for each coordinate x of a block on a circle of period T, abstract functions left as is."""
     low, high = (rows(edge, setting)[0][0] for edge in block.domain.bounds or (Number(Fraction(0)), TURN))
     abstract = {call: sympy.Dummy(real=True) for call in entry.atoms(sympy.Derivative, sympy.Subs, AppliedUndef)}
     plain = cast(Expr, entry.xreplace(abstract))

@@ -18,7 +18,7 @@ from recipe_compiler.verify.core.subject import Subject, once
 
 @once
 def d_symmetric(subject: Subject) -> Answer:
-    """Decide that D (the claimed diffusion where D is not given) is symmetric for every size."""
+    """Decide that D - D.T = 0 (of the claimed diffusion where D is not given), entry by entry, for every size."""
     if subject.derivation is None or subject.whole.D is None:
         return Answer(Undecided(("neither D nor claims.diffusion is given",)))
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
@@ -27,7 +27,7 @@ def d_symmetric(subject: Subject) -> Answer:
 
 @once
 def q_skew(subject: Subject) -> Answer:
-    """Decide that Q is skew for every size."""
+    """Decide that Q + Q.T = 0, entry by entry, for every size (Ma, Chen, Fox 2015, Eq. 3)."""
     Q = subject.dynamics.Q
     if subject.derivation is None or Q is None:
         reason = "Q is not given, and this version does not recover it" if Q is None else "D is not given"

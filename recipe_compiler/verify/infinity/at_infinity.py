@@ -43,7 +43,11 @@ _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 
 
 def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
-    """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at."""
+    """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at.
+
+    Refuted where a current J exp(-H) goes along a line from end to end; undecided where J or D is as steep as exp(H)
+    and no Lyapunov function keeps solutions finite.
+    """
     if of is None or not isinstance(found.decision, Proved):
         return found
     left = steep(of.derivation)
@@ -78,7 +82,10 @@ def _open(found: Answer, tried: tuple[str, ...]) -> Answer:
 
 
 def lost(of: Equation) -> tuple[str, ...]:
-    """Return what is not shown to be integrable of D and of the current, for a finite integral of exp(-H)."""
+    """Return what is not shown to be integrable of D and of the current J, for a finite integral of exp(-H).
+
+    int |D|/(1 + |z|)**2 exp(-H) < oo and int |J|/(1 + |z|) exp(-H) < oo, term by term (Stannat 1999, Proposition 1.10).
+    """
     terms = Terms.of(of.subject.dynamics.declarations)
     noise = [(entry, 2) for row in of.derivation.D for entry in row]
     flux = [(entry, 1) for entry in of.current]
@@ -118,7 +125,10 @@ def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
 
 
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
-    """Whether a term over (1 + |z|)**weight is shown to be integrable against exp(-H), that itself being."""
+    """Whether int |term|/(1 + |z|)**weight exp(-H) < oo is shown, int exp(-H) being finite.
+
+    Exponentials in the term are moved into the energy, which must still grow; a bounded quotient needs nothing more.
+    """
     unbounded = {block.name for block in terms.unbounded}
     if not terms.blocks(term.factors) & unbounded:
         return True

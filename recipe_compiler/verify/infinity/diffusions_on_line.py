@@ -50,7 +50,11 @@ UNBOUNDED = HALF_LINES | {DomainName.REAL}
 
 
 def outruns(of: Equation) -> Answer | None:
-    """Return that a coordinate, a diffusion on a line by itself, is carried to infinity; None where none is seen to."""
+    """Return that a coordinate, a diffusion on a line by itself, is carried to infinity; None where none is seen to.
+
+    dx = f dt + sqrt(2 D) dW with polynomials, f of degree p > 1 outwards and D of degree at most p (Feller 1952): x' =
+    x**2 gets there, with noise D = 1, too.
+    """
     if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
         return None
     for sizes in of.subject.sizes:
@@ -130,7 +134,11 @@ class Through:
 
 
 def through(of: Equation) -> Through | None:
-    """Return a current along a line that is not zero at an exact point, None where none is found."""
+    """Return a current along a line that is not zero at an exact point, None where none is found.
+
+    J_k = f_k - D_kk' + D_kk h' is 0 for a stationary law there. f = -x + exp(x**2/2), D = 1, H = x**2/2 has J =
+    exp(x**2/2).
+    """
     subject = of.subject
     if subject.contradiction or restricts_state(subject.dynamics.declarations):
         return None
@@ -177,7 +185,10 @@ def _is_plain(of: Equation, noise: Expr, sizes: Sizes) -> bool:
 
 
 def reaches_infinity(of: Equation) -> Refuted | None:
-    """Return that a scalar block without a current reaches infinity by Feller's test; exp(-H) must be integrable."""
+    """Return that a scalar block without a current reaches infinity by Feller's test; exp(-H) must be integrable.
+
+    It does where exp(H)/D is integrable at an infinite end (Feller 1952): D = exp(x**2) with H = x**2/2.
+    """
     declarations = of.subject.dynamics.declarations
     c = calculus(declarations)
     if of.subject.contradiction or restricts_state(declarations):

@@ -183,7 +183,7 @@ class Confined:
 
 
 def confined(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> Confined | str:
-    """Return what a function grows like, beside |z_b|**besides[b]; or why that is not known.
+    """Return what a function grows like, W >= sum_b c |z_b|**g_b beside |z_b|**besides[b]; or why that is not known.
 
     Blocks that a form in them confines only where the others are bounded have no degree.
     """
@@ -227,7 +227,10 @@ def covered(terms: Terms) -> tuple[Block, ...]:
 
 
 def grows(terms: Terms, energy: Tensor) -> bool:
-    """Whether an energy is shown to grow like a power of |z|: every power of that is integrable against its density."""
+    """Whether an energy is shown to grow like a power of |z| in all unbounded blocks: H >= c |z|**g - C.
+
+    Every power of |z| is then integrable against exp(-H).
+    """
     if growth_below(terms.c, terms.declarations, terms.unbounded, energy) is not None:
         return True
     found = confined(terms, energy, {})

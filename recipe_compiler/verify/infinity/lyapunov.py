@@ -66,7 +66,12 @@ class Bound:
 
 
 def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> Bound:
-    """Return how L W compares with c (1 + W), W a sum of positive multiples of functions and `parts` the L of each."""
+    """Return how L W compares with c (1 + W), W a sum of positive multiples of functions and `parts` the L of each.
+
+    Term by term: what is nonnegative in -L W is dropped or spent, a product is outweighed where sum_b s_b/g_b <= 1 for
+    W >= sum_b |z_b|**g_b. For SGHMC, L H = tr(C inv(M)) - r.T inv(M) C inv(M) r: a constant, less what only helps
+    (Khasminskii 2012, Theorem 3.5; Meyn, Tweedie 1993, Theorem 2.1).
+    """
     every = [term for part in parts for term in part.terms]
     falling = [term for term in every if terms.is_nonnegative(_negative(term))]
     rising = [term for term in every if term not in falling]
@@ -194,7 +199,7 @@ class Candidate:
 
 
 def candidates(subject: Subject, terms: Terms) -> Iterator[Candidate]:
-    """Yield functions W, that of the author alone where one is stated."""
+    """Yield functions W, that of the author alone where one is stated: |z|**2, H + k |theta|**2, H."""
     stated = subject.dynamics.claims.lyapunov
     if stated is not None:
         says = f"{formula_text(stated)}, as stated"

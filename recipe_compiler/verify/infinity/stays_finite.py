@@ -57,7 +57,10 @@ class Shown:
 
 
 def inequality(of: Equation, terms: Terms, candidate: Candidate) -> Shown:
-    """Return whether L W <= c (1 + W) and W goes to infinity, for every size; else at the sizes of the document."""
+    """Return whether L W <= c (1 + W) and W goes to infinity, for every size; else at the sizes of the document.
+
+    L W = f . grad W + tr(D Hess W). The two engines' L W are compared where the proof is checked.
+    """
     parts = [terms.c.settled(generator(of.derivation, part.tensor)) for part in candidate.parts]
     found = bound(terms, parts, candidate.weight)
     premises = tuple(dict.fromkeys((*candidate.premises, *found.premises)))
@@ -121,7 +124,10 @@ def _by_leading_forms(of: Equation, candidate: Candidate) -> tuple[tuple[str, st
 
 
 def by_lyapunov(of: Equation) -> Answer:
-    """Return that solutions stay finite, or which functions do not show it."""
+    """Return that solutions stay finite, L W <= c (1 + W) for some W -> oo, or which functions do not show it.
+
+    Of several W the one that takes the least for granted (Khasminskii 2012, Theorem 3.5).
+    """
     terms = Terms.of(of.subject.dynamics.declarations)
     if not terms.unbounded:
         return checked(of, Shown("the domain is bounded"))

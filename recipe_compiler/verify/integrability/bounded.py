@@ -15,7 +15,10 @@ _KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
 
 
 def bounded_above(formula: Formula, declarations: Declarations) -> bool:
-    """Whether every entry of a formula is at most a constant, wherever it is defined."""
+    """Whether every entry F of a formula is at most a constant, F <= C, wherever it is defined.
+
+    False may mean that it was not shown. -x**2 and sin(x) are, 1 + sin(x) too.
+    """
     if not depends_on_state(formula) or sign(negate(formula), declarations).nonnegative:
         return True
     match formula:
@@ -32,7 +35,10 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
 
 
 def bounded_below(formula: Formula, declarations: Declarations) -> bool:
-    """Whether every entry of a formula is at least a constant, wherever it is defined."""
+    """Whether every entry F of a formula is at least a constant, F >= C, wherever it is defined.
+
+    False may mean that it was not shown. x**2 and log(1 + x**2) are.
+    """
     if not depends_on_state(formula) or sign(formula, declarations).nonnegative:
         return True
     match formula:

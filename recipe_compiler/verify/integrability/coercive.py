@@ -27,7 +27,10 @@ from recipe_compiler.verify.integrability.logarithmic_tails import tail
 
 
 def one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) -> Finite | None:
-    """Decide a block whose energy is a sum over its coordinates; None if it is not one."""
+    """Decide a block whose energy is a sum over its coordinates, sum_i h(x_i); None if it is not one.
+
+    int exp(-H) is then the product of n integrals over one coordinate, decided at its ends (`at_ends`).
+    """
     if block.domain.name is DomainName.SIMPLEX:
         return _dirichlet(c, block, own)
     if block.domain.name is DomainName.CIRCLE:
@@ -246,7 +249,7 @@ def _helping(c: Calculus, terms: list[Term], over: tuple[Block, ...]) -> list[Te
 
 
 def degree_two(c: Calculus, block: Block, term: Term) -> bool:
-    """Whether a term is of degree two in a block, whatever its other factors hold."""
+    """Whether a term is of degree two in a block, as r_i r_j A_ij, whatever else its other factors hold."""
     ours = [(a, e) for a, e in term.factors if isinstance(a, Coordinate) and a.block == block.name]
     rest = Term(ONE, tuple(factor for factor in term.factors if factor not in ours))
     return sum(e for _, e in ours) == 2 and block.name not in _blocks(c, rest) and all(e in (1, 2) for _, e in ours)

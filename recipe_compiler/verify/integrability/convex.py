@@ -34,7 +34,7 @@ from recipe_compiler.verify.core.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """What of an energy couples the blocks kept to others: `of_kept` times `of_others`."""
+    """What of an energy couples the blocks kept to others: the product A(theta) Phi(a) of two scalars."""
 
     of_kept: Tensor
     of_others: Tensor
@@ -70,7 +70,7 @@ def convexity(
 
 
 def coupling_of(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupling | None:
-    """Return the one product through which a scalar depends on the blocks kept, None if there are several."""
+    """Return the one product A(theta) Phi(a) through which a scalar depends on the blocks kept, None if several."""
     parts: dict[tuple[Factor, ...], list[Term]] = {}
     for term in difference.terms:
         if not blocks_in(c, Tensor((), (term,))) & keep:

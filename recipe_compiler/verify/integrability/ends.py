@@ -38,7 +38,7 @@ _PARTIAL = named(lambda row: not row.total)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A factor that must be positive for the integral to converge at an end."""
+    """A scalar factor K that must be positive for the integral to converge at an end: K - 1 of K log|x| at infinity."""
 
     end: str
     factor: Tensor
@@ -79,7 +79,10 @@ class Ends:
 
 
 def ends_of(block: Block, h: Tensor) -> tuple[End, ...] | None:
-    """Return the ends of a coordinate's domain, and both sides of 0 inside it where h may be singular there."""
+    """Return the ends of a coordinate's domain, and both sides of 0 inside it where h may be singular there.
+
+    x > 0 has 0+ and oo; the line -oo, oo, and 0-, 0+ between them for h = log|x|. None where an edge is no number.
+    """
     up, down = End(None, 1), End(None, -1)
     match block.domain.name:
         case DomainName.POSITIVE | DomainName.NONNEGATIVE:

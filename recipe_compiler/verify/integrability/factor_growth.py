@@ -63,7 +63,11 @@ class Growth:
 
 
 def product_of(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
-    """Return the growth of a product, None where that of a factor is not known."""
+    """Return the growth of a product, None where that of a factor is not known.
+
+    (s L**p log(L)**q) (t L**r log(L)**u) = s t L**(p+r) log(L)**(q+u). None, too, where one factor grows exponentially
+    and another falls so.
+    """
     order, sign, scale, rest = BOUNDED, 1, NUMBER_ONE, Rest.NOTHING
     factors = list(growths)
     for growth in factors:
@@ -78,7 +82,10 @@ def product_of(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
 
 
 def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> Growth | None:
-    """Return how a factor that holds x grows towards an end; None if it is not known, or not defined there."""
+    """Return how a factor that holds x grows towards an end; None if it is not known, or not defined there.
+
+    Of x**3 at oo it is L**3, at -oo -L**3; of log(x) at 0+ it is -log(L), L = 1/x.
+    """
     atom, exponent = factor
     if isinstance(atom, Coordinate):
         return _power(exponent, end)
@@ -231,7 +238,10 @@ def _has_values(c: Calculus, arg: Tensor, x: Coordinate) -> bool:
 
 
 def order_at(arg: Tensor, x: Coordinate, end: End) -> tuple[Fraction, int] | None:
-    """Return C and m with `arg ~ C |x - e|**m` near a finite end e, of a polynomial with rational coefficients."""
+    """Return C and m with `arg ~ C |x - e|**m` near a finite end e, of a polynomial with rational coefficients.
+
+    x**2 - 1 ~ 2 |x - 1| at 1 from above: C = 2, m = 1. None at infinity, and where anything else occurs.
+    """
     if end.at is None:
         return None
     found: dict[int, Fraction] = {}

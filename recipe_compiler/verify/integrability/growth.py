@@ -49,7 +49,7 @@ def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
 
 
 def exponents(c: Calculus, arg: Tensor) -> tuple[Term, ...] | None:
-    """Return the terms of all exponents of a sum of exponentials with positive constants before them; else None."""
+    """Return the terms of all exponents a_k of arg = sum_k p_k exp(a_k) with constants p_k > 0; None of any other."""
     found: list[Term] = []
     for term in arg.terms:
         own = [factor for factor in term.factors if _is_exponential(factor)]
@@ -84,7 +84,10 @@ class Confinement:
 
 
 def degrees(c: Calculus, declarations: Declarations, factors: tuple[Factor, ...]) -> Degrees | None:
-    """Return exponents s with |product| <= C prod_b (1 + |z_b|)**s_b everywhere, None where none are known."""
+    """Return exponents s with |product| <= C prod_b (1 + |z_b|)**s_b everywhere, None where none are known.
+
+    theta_i r_j r_j has s = 1 in theta and 2 in r.
+    """
     total: dict[str, Fraction] = {}
     for factor in factors:
         of_factor = _factor_degrees(c, declarations, factor)
@@ -146,7 +149,10 @@ def _scaled(found: Degrees | None, by: Fraction) -> Degrees | None:
 
 
 def is_bounded_below(c: Calculus, arg: Tensor) -> bool:
-    """Whether a sum is at least a positive constant: its terms are nonnegative, one of them a positive constant."""
+    """Whether a sum is at least a positive constant: its terms are nonnegative, one of them a positive constant.
+
+    1 + |x|**2 is. False may mean that it was not shown.
+    """
     if not is_nonnegative(c.rules, arg):
         return False
     constants = [Tensor(arg.free, (t,)) for t in arg.terms if not blocks_in(c, Tensor(arg.free, (t,)))]
@@ -175,7 +181,10 @@ def confinement(c: Calculus, declarations: Declarations, block: Block, own: tupl
 def grown(
     c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: Sequence[Term], left: Sequence[Term]
 ) -> dict[str, Confinement] | str:
-    """Return what confines every block of a group, each term of `left` being part of it or dominated; or why not."""
+    """Return what confines every block of a group, each term of `left` being part of it or dominated; or why not.
+
+    H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with sum_b s_b/g_b < 1 for each product left.
+    """
     found: dict[str, Confinement] = {}
     for block in group:
         if block.domain.name in COMPACT:

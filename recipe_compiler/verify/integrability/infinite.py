@@ -54,7 +54,7 @@ def infinite(subject: Subject, needed: Sequence[Condition]) -> tuple[Refuted, Si
 
 
 def fails(declarations: Declarations, needed: Iterable[Condition], sizes: Sizes) -> Refuted | None:
-    """Return a point at which a necessary condition does not hold."""
+    """Return a point at which a necessary condition K > 0 does not hold: K < 0, or K = 0 where that diverges, too."""
     leaf = leaf_of(declarations, sizes)
     for condition in needed:
         entries = written_out(condition.factor, sizes, leaf)

@@ -46,7 +46,10 @@ def claims_marginal(dynamics: Dynamics) -> bool:
 
 
 def claimed_marginal(subject: Subject) -> Answer:
-    """Decide every claimed marginal: each is a statement about one block, all others integrated out."""
+    """Decide every claimed marginal: each is a statement about one block, all others integrated out.
+
+    int exp(-H) d(others) = const exp(-claimed), as Eq. 1 of Ma, Chen, Fox 2015 has it of exp(-U).
+    """
     answers: list[Answer] = []
     for block, formula in subject.dynamics.claims.marginal or ():
         where = subject.place(f"claims.marginal.{block}", "claims.marginal")

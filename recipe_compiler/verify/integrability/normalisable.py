@@ -38,8 +38,8 @@ def normalisable(subject: Subject) -> Answer:
     """Decide that int exp(-H) dz over the declared domain is finite, for every size and all values of the parameters.
 
     Without it there is no law to keep (Ma, Chen, Fox 2015, Theorem 1, takes it for granted). Of an abstract potential U
-    it is assumed that exp(-U) has a finite integral; the assumption is listed, and decided in a build. What then stays
-    undecided is not required of the dynamics.
+    it is assumed that int exp(-U) < oo; the assumption is listed, and decided in a build. What then stays undecided is
+    not required of the dynamics.
     """
     declarations = subject.dynamics.declarations
     c = calculus(declarations)

@@ -21,7 +21,10 @@ MOST = (60, 90, 60)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A formula X at place (a, b): Q holds X there and -X.T at (b, a); X - X.T where a = b."""
+    """A formula X at place (a, b): Q holds X there and -X.T at (b, a); X - X.T where a = b.
+
+    X is n_a x n_b.
+    """
 
     a: int
     b: int
@@ -44,7 +47,10 @@ def candidates(problem: Problem, material: Material, level: int) -> list[Candida
 
 
 def added_drift(problem: Problem, candidate: Candidate) -> Vector:
-    """Return what a candidate adds to the drift: -Q grad H + div Q, which is zero outside rows a and b."""
+    """Return what a candidate adds to the drift: -Q grad H + div Q, which is zero outside rows a and b.
+
+    With Q[theta,r] = X: -X dH/dr + div_r X in the row of theta, X.T dH/dtheta - div_theta X.T in that of r.
+    """
     declarations, c = problem.dynamics.declarations, problem.calculus
     row, col = declarations.blocks[candidate.a], declarations.blocks[candidate.b]
     X = convert(candidate.formula, declarations, *row_slots(row), *col_slots(col))

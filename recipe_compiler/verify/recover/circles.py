@@ -22,7 +22,10 @@ from recipe_compiler.verify.recover.skew_problem import Fields, Problem
 
 
 def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
-    """Return the mean over all angles of a polynomial in sines and cosines of single angles; None of anything else."""
+    """Return the mean over all angles of a polynomial in sines and cosines of single angles; None of anything else.
+
+    (2 pi)**(-n) int e dz: sin(x)**2 has 1/2, sin(x) cos(x) has 0.
+    """
     reader = Reader([e])
     try:
         polynomial = reader.of(e)

@@ -72,7 +72,10 @@ class Material:
 
 
 def tensor_of(c: Calculus, declarations: Declarations, formula: Formula) -> Tensor | None:
-    """Return a formula in index notation, its axes i and j; None where it has no meaning there."""
+    """Return a formula in index notation, None where it has no meaning there.
+
+    A column has the free index i, a row j, a matrix i and j.
+    """
     labels = "ij" if formula.shape.rows is not None else "j"
     slots = [Index(size, label) for size, label in zip(formula.shape.sizes, labels, strict=False)]
     try:

@@ -41,7 +41,11 @@ def add(polynomials: Iterable[Polynomial]) -> Polynomial:
 
 
 def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
-    """Return the product. Raises TooLargeError."""
+    """Return the product.
+
+    Raises:
+        TooLargeError: it may have too many terms.
+    """
     if len(left) * len(right) > LARGEST * 4:
         raise TooLargeError(f"a product of {len(left)} and {len(right)} terms")
     found: dict[Powers, Fraction] = {}
@@ -58,7 +62,11 @@ def scaled(polynomial: Polynomial, number: int) -> Polynomial:
 
 
 def power(base: Polynomial, n: int) -> Polynomial:
-    """Return a whole power, n >= 0."""
+    """Return base**n of a whole n >= 0.
+
+    Raises:
+        TooLargeError: a product on the way may have too many terms.
+    """
     found: Polynomial = {(): Fraction(1)}
     for _ in range(n):
         found = multiply(found, base)

@@ -38,7 +38,7 @@ POINTS_TRIED = 12
 
 
 def lacks_q(dynamics: Dynamics) -> bool:
-    """Whether a drift is claimed and Q is left to be found."""
+    """Whether a drift f is claimed and Q is left to be found: f = -(D + Q) grad H + Gamma."""
     return dynamics.Q is None and dynamics.claims.drift is not None
 
 

@@ -125,7 +125,7 @@ def _divides(factor: Formula) -> bool:
 
 
 def outer(writer: Writer, row: Block, col: Block, at: tuple[int, int], entry: Formula) -> Formula:
-    """Return the place (row, col) of a block matrix that holds one entry and zeros."""
+    """Return the place (row, col) of a block matrix, e_i x e_j.T, that holds one entry at (i, j) and zeros."""
     i, j = at
     if not row.shape.sizes:
         return times(entry, build.transpose(writer.unit(col, j))) if col.shape.sizes else entry

@@ -105,7 +105,11 @@ def from_integral(problem: Problem, at: Fields) -> Proposal | str:
 
 
 def integral(z: Symbol, slope: Expr, wanted: Expr) -> Expr | None:
-    """Return the polynomial q in z with dq/dz - slope q = wanted, if there is one; coefficients free of z."""
+    """Return the polynomial q in z with dq/dz - slope q = wanted, if there is one; coefficients free of z.
+
+    `slope` and `wanted` are polynomials in z; q is found from its highest power down and may fail the equation below:
+    the caller checks it. slope = z and wanted = z give q = -1.
+    """
     h, w = _coefficients(slope, z), _coefficients(wanted, z)
     if h is None or w is None or len(h) < 2 or len(w) > LARGEST_DEGREE:
         return None
@@ -141,7 +145,10 @@ def _exponent(power: Expr, z: Symbol) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A skew Q that is proved to give the claimed drift, for every size the document allows."""
+    """A skew Q that is proved to give the claimed drift, for every size the document allows.
+
+    f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
+    """
 
     Q: Matrix
     by: str
@@ -197,7 +204,11 @@ class Outcome:
 
 
 def recover(subject: Subject) -> Recovery | None:
-    """Return a skew Q that is proved to give the claimed drift with D and H, or None if none was found."""
+    """Return a skew Q that is proved to give the claimed drift with D and H, or None if none was found.
+
+    f = -(D + Q) grad H + div(D + Q) (Ma, Chen, Fox 2015, Theorem 2). Q + A exp(H) with any skew A, div A = 0, is
+    another.
+    """
     try:
         problem = problem_of(subject)
     except NotConvertedError:

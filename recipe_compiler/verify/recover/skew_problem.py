@@ -75,7 +75,7 @@ class Proposal:
 
 
 def problem_of(subject: Subject) -> Problem | None:
-    """Return the problem of a subject, None where no drift is claimed or no noise is given.
+    """Return the problem div Q - Q grad H = f + D grad H - div D of a subject, None without a claimed drift or noise.
 
     Raises:
         stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
@@ -104,7 +104,7 @@ class Fields:
 
 
 def fields(problem: Problem, sizes: Sizes) -> Fields:
-    """Return the equations at fixed sizes.
+    """Return W = f + D grad H - div D and grad H as n scalars each, at fixed sizes.
 
     Raises:
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.
@@ -122,7 +122,10 @@ def fields(problem: Problem, sizes: Sizes) -> Fields:
 
 
 def assembled(problem: Problem, writer: Writer, entries: Entries) -> Matrix:
-    """Return the block matrix Q of a document of fixed sizes from its scalar entries above the diagonal."""
+    """Return the block matrix Q of a document of fixed sizes from its scalar entries above the diagonal.
+
+    `entries` maps (i, j), i < j, of the n x n matrix to terms; -Q_ij is put at (j, i).
+    """
     blocks = problem.dynamics.declarations.blocks
     owner = [(a, k) for a, block in enumerate(blocks) for k in range(len(positions(block.shape, {})))]
     places: dict[tuple[int, int], list[Formula]] = {}

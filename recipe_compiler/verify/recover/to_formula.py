@@ -31,7 +31,7 @@ Names = Mapping[Indeterminate, Formula]
 
 
 def place_shape(row: Block, col: Block) -> Shape:
-    """Return the shape of a place of a block matrix."""
+    """Return the shape n_row x n_col of a place of a block matrix."""
     return Shape(row.shape.rows, col.shape.rows)
 
 
@@ -72,7 +72,7 @@ def enlarged(coefficient: Coefficient, factor: int) -> Coefficient:
 
 
 def multiple(coefficient: Coefficient, formula: Formula, names: Names) -> Formula:
-    """Return `top/bottom * formula`."""
+    """Return `top/bottom * formula`, top and bottom polynomials in sizes and parameters."""
     first, *others = coefficient.bottom
     divided = bool(others or first[1])
     number = Fraction(1) if divided else 1 / first[0]
@@ -102,7 +102,7 @@ def _monomial(powers: tuple[tuple[Indeterminate, int], ...], names: Names) -> Fo
 
 
 def transpose(formula: Formula, declarations: Declarations) -> Formula:
-    """Return the transpose, carried inwards."""
+    """Return the transpose, carried inwards: (A B).T = B.T A.T, K.T = -K of a skew K, S.T = S of a symmetric S."""
     match formula:
         case Transpose(arg):
             return arg

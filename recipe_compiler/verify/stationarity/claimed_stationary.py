@@ -12,7 +12,10 @@ from recipe_compiler.verify.infinity.at_infinity import through_infinity
 
 
 def claimed_stationary(subject: Subject) -> Answer:
-    """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D."""
+    """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D.
+
+    The residual of f and D is 0, and the current J = f - div D + D grad H does not go through infinity.
+    """
     found = claimed_residual(subject)
     if not isinstance(found.decision, Proved):
         return found

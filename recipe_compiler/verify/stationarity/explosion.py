@@ -83,7 +83,9 @@ def _by_law(of: Equation) -> Answer | None:
 def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
     """Return the proof by what is integrable against exp(-H), a law that the equation keeps; else what is missing.
 
-    `law` says that exp(-H) has a finite integral. An author who states a Lyapunov function is told about that one.
+    int |D|/(1 + |z|)**2 exp(-H) < oo and int |J|/(1 + |z|) exp(-H) < oo keep almost every start finite (Stannat 1999,
+    Proposition 1.10). `law` is the answer that exp(-H) has a finite integral. An author who states a Lyapunov function
+    gets the answer about that one.
     """
     subject = of.subject
     if subject.dynamics.claims.lyapunov is not None:

@@ -26,8 +26,9 @@ from recipe_compiler.verify.infinity.at_infinity import through_infinity
 def stationary(subject: Subject) -> Answer:
     """Decide that the derived drift, with D, leaves exp(-H) stationary, for every size.
 
-    The second engine takes the *derived* drift, written out at small sizes, and asks for its residual; and it derives
-    the drift once more by itself and compares. A fault in the derivation cannot pass both.
+    (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] = 0 for p = exp(-H) and f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015,
+    Theorem 1). The second engine takes the *derived* drift, written out at small sizes, and decides its residual; and
+    it derives the drift once more by itself and compares. A fault in the derivation cannot pass both.
     """
     if subject.derivation is None or subject.dynamics.Q is None:
         missing = "D" if subject.derivation is None else "Q"

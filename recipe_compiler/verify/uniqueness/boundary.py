@@ -81,7 +81,7 @@ def _is_separate(term: Formula, face: Face) -> bool:
 
 
 def own(subject: Subject, face: Face) -> Formula:
-    """Return the entry of D of the block of a face."""
+    """Return the entry of D of the block of a face, n x n."""
     D = subject.whole.D or ()
     return D[face.number][face.number]
 

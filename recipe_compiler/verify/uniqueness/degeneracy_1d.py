@@ -107,7 +107,10 @@ def without_constants(line: Line) -> Line | None:
 
 
 def roughness(subject: Subject, place: Place, line: Line) -> Decision | None:
-    """Decide that an entry is locally Lipschitz; None if it is not known."""
+    """Decide that an entry is locally Lipschitz; None if it is not known.
+
+    sqrt(|x|) and 1 + sqrt(|x|) are not, at 0. `line` is the entry as a function of one coordinate x.
+    """
     found = spots(line.f, line.x, line.block, line.constants)
     if found is None:
         return None
@@ -146,9 +149,9 @@ def _numerator(f: Expr) -> Expr:
 
 
 def is_crossed(subject: Subject, line: Line, root: Root) -> bool | None:
-    """Whether chains cross the surface; False if the row of the coordinate in D and Q vanishes there; None: unknown.
+    """Whether chains cross {x = root}; False if the row of the coordinate in D and Q vanishes there; None: unknown.
 
-    They do where the noise in the coordinate, or the current of Q, is not zero on a dense part of the surface.
+    They do where D_xx, or the current b_x with b = -Q grad H + div Q, is not zero on a dense part of the surface.
     """
     system = subject.system(subject.sizes[0])
     k = system.z.index(line.x)

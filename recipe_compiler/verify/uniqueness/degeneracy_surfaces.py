@@ -121,7 +121,7 @@ def _is_smooth(g: Expr) -> bool:
 
 
 def is_linear(g: Expr, z: tuple[Symbol, ...]) -> bool:
-    """Whether g is a combination of coordinates with numbers as factors, and a constant."""
+    """Whether g = a . z + c with rational a, not all zero, over n coordinates."""
     slopes = gradient(g, z)
     return all(x.is_Rational for x in slopes) and any(x != 0 for x in slopes)
 
@@ -157,7 +157,10 @@ class Across:
 
 
 def across(g: Expr, s: System) -> Across:
-    """Return what of noise and drift goes through the surfaces on which g is constant."""
+    """Return what of noise and drift goes through the surfaces on which g is constant.
+
+    L g = exp(H) div(exp(-H) v), so that `drift` = div v - v . grad H (for a skew Q and symmetric D).
+    """
     n = gradient(g, s.z)
     v = tuple(total([a * x for a, x in zip(row, n, strict=True)]) for row in transpose(add((s.D, s.Q))))
     noise = total([x * y for x, y in zip(n, v, strict=True)])
@@ -167,7 +170,10 @@ def across(g: Expr, s: System) -> Across:
 
 
 def crossing(g: Expr, s: System) -> tuple[Expr, ...]:
-    """Return the noise in g and the current of Q through its surfaces; not what an abstract function occurs in."""
+    """Return the noise in g and the current of Q through its surfaces: grad g . D grad g and b . grad g.
+
+    b = -Q grad H + div Q. One in which an abstract function occurs is left out: what that is on a surface is not known.
+    """
     n = gradient(g, s.z)
     current = total([x * b for x, b in zip(n, circulation(s), strict=True)])
     return tuple(e for e in (across(g, s).noise, current) if not is_abstract(e))
@@ -204,7 +210,7 @@ def _bare(e: Expr) -> Expr:
 
 
 def solved(g: Expr, z: tuple[Symbol, ...]) -> tuple[Symbol, Expr]:
-    """Return a coordinate and what it is on {g = 0}, g linear."""
+    """Return a coordinate x of z and what it is on {g = 0}, g linear: x and y of x - y."""
     x = next(x for x in z if g.diff(x) != 0)
     return x, sympy.expand(x - g / g.diff(x))
 
@@ -263,7 +269,10 @@ def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
 
 
 def factors(e: Expr, z: tuple[Symbol, ...]) -> tuple[Expr, tuple[Expr, ...]]:
-    """Return the factor of an expression that is constant, and those that depend on the state without their powers."""
+    """Return the factor of an expression that is constant, and those that depend on the state without their powers.
+
+    2 a x**2 (x - y) has 2 a, and x, x - y.
+    """
     constant: Expr = sympy.Integer(1)
     found: list[Expr] = []
     for factor in sympy.Mul.make_args(cast(Expr, sympy.factor(e))):

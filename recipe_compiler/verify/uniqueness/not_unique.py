@@ -51,7 +51,7 @@ class AtValues:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A refutation, and the sizes it is about."""
+    """A refutation, another stationary density exp(-H)/(1 + C**2), and the sizes it is about."""
 
     decision: Refuted
     for_d: str | tuple[tuple[str, int], ...]

@@ -60,6 +60,9 @@ def regular(subject: Subject) -> Answer:
 
     Where Q is not given it is the one that the claimed drift is shown to have; if none is, what D shows alone. Nothing
     is then required of a D that is constant: a current round a torus has no Q, and is as regular as can be.
+
+    nT (D + Q) = 0 on a surface with normal n means that no chain crosses it: D = theta**2, Q = 0 on the line is
+    refuted.
     """
     of = represented(subject)
     if of is not None:

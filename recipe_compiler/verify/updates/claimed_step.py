@@ -98,7 +98,10 @@ def guarded(entries: Callable[[Sizes], Sequence[Expr]]) -> Scalars:
 
 
 def disagreement(claimed: ClaimedStep) -> Scalars:
-    """Return the moments that the index calculus found less those of the second engine, up to eps**2."""
+    """Return E[dz] and Cov[dz] as the index calculus found them less those of the second engine, up to eps**2.
+
+    n + n x n scalars for each power of eps at the given sizes; all must be zero.
+    """
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         parts = by_powers(claimed.at(sizes), SECOND)
@@ -146,7 +149,7 @@ def _length(index: Index, sizes: Sizes) -> int:
 
 
 def halved(claimed: ClaimedStep, matrix: Matrix) -> Matrix:
-    """Return D of a covariance 2 D."""
+    """Return D of a covariance 2 D, a matrix over z."""
     c = calculus(claimed.declarations)
     return tuple(tuple(c.scale(entry, Fraction(1, 2)) for entry in row) for row in matrix)
 

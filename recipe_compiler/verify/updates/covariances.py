@@ -48,7 +48,10 @@ class Laws:
 
 
 def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
-    """Return whether the draws of a step are draws, for small step sizes."""
+    """Return whether every `N(0, cov)` of a step has cov = cov.T >= 0 for small step sizes.
+
+    Its leading coefficient in eps decides if it is definite; else structure has to show that the rest keeps it so.
+    """
     given: set[str] = set()
     left: list[Open] = []
     for item in step.draws:
@@ -110,7 +113,10 @@ def _for_small_steps(item: Draw, step: Step) -> set[str]:
 
 
 def leading(formula: Formula) -> Leading | None:
-    """Return the lowest power of eps in a formula with its coefficient, as far as its structure shows it."""
+    """Return the lowest power of eps in a formula with its coefficient, as far as its structure shows it.
+
+    2 eps C - eps**2 V has (1, 2 C). None where it is not seen.
+    """
     if not _steps(formula):
         return Fraction(0), formula
     match formula:

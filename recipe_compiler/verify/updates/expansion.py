@@ -51,7 +51,7 @@ class Grading:
 
 
 def by_power(e: Expr, eps: Symbol, top: Fraction) -> dict[Fraction, Expr]:
-    """Return the coefficients of the powers of eps up to `top`; those that are zero as written are left out.
+    """Return the coefficients a_p of sum_p a_p eps**p up to `top`; those that are zero as written are left out.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known.
@@ -60,7 +60,7 @@ def by_power(e: Expr, eps: Symbol, top: Fraction) -> dict[Fraction, Expr]:
 
 
 def expanded(e: Expr, g: Grading) -> Terms:
-    """Return an expression by monomials, all those up to the last power kept.
+    """Return an expression as sum_p,m c_pm eps**p m, m monomials in the draws, all those up to the last power kept.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known.
@@ -94,7 +94,11 @@ def added(parts: list[Terms]) -> Terms:
 
 
 def multiplied(left: Terms, right: Terms, top: Fraction) -> Terms:
-    """Return the product up to a power of eps."""
+    """Return the product up to a power of eps.
+
+    Raises:
+        NoExpansionError: it may have too many terms.
+    """
     if len(left) * len(right) > MOST_TERMS:
         raise NoExpansionError(f"a product of more than {MOST_TERMS} terms")
     found: dict[Monomial, list[Expr]] = {}

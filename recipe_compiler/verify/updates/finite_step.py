@@ -152,6 +152,7 @@ def _other_equation(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
 def departure(claimed: ClaimedStep, recipe: Derivation | None) -> tuple[str, str] | None:
     """Return the first part of a limiting equation that is not the recipe's: the block, and what stands for what.
 
+    f and D are compared with k f and k D of the recipe, k the multiple of the step size from which fewest parts depart.
     None where D and Q are not given, or the two are the same. Where it is another equation it need not be wrong: this
     says where to look in one that is.
     """

@@ -205,7 +205,10 @@ def conditions_at(update: Update, H: Formula, found: Refresh) -> Scalars:
 
 
 def refresh_identity(update: Update, H: Formula, where: Place) -> tuple[Refresh, Identity]:
-    """Return the conditions as one identity; its index expression is the first condition that does not vanish."""
+    """Return the conditions as one identity; its index expression is the first condition that does not vanish.
+
+    F m + g - m = 0 and F S F.T + Sigma - S = 0 block by block, against the same at fixed sizes.
+    """
     found = refresh(update, H)
     words, left = next(((w, t) for w, t in found.conditions if not t.is_zero), ("the law of a step", Tensor((), ())))
     return found, Identity(words, where, left, conditions_at(update, H, found))

@@ -42,7 +42,7 @@ class StepMoments:
 
 @dataclass(frozen=True, slots=True)
 class DrawGroup:
-    """DrawGroup of mean 0 that are drawn together, and their covariance over the power of eps that they carry."""
+    """n draws of mean 0 that are drawn together, and their covariance over the power of eps that they carry."""
 
     symbols: tuple[Symbol, ...]
     covariance: tuple[tuple[Terms, ...], ...]
@@ -59,7 +59,7 @@ def standard(symbols: tuple[Symbol, ...]) -> DrawGroup:
 def moments(
     z: tuple[Symbol, ...], eps: Symbol, change: Sequence[Terms], groups: Sequence[DrawGroup], top: Fraction
 ) -> StepMoments:
-    """Return the moments of a dz that does not grow as eps becomes small, up to a power of eps.
+    """Return E[dz] (n) and Cov[dz] (n x n) of a dz that does not grow as eps becomes small, up to a power of eps.
 
     Raises:
         NoExpansionError: a moment of draws is needed that is not known.
@@ -77,6 +77,8 @@ def moments(
 
 def expectation(terms: Terms, groups: Sequence[DrawGroup], top: Fraction) -> Terms:
     """Return E of a polynomial in the draws, the last group first: its covariance may hold earlier draws.
+
+    E[w1**2 w2**2] = C11 C22 + 2 C12**2, from the three pairings (Isserlis 1918).
 
     Raises:
         NoExpansionError: a moment of draws is needed that is not known.

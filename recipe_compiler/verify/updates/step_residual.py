@@ -47,7 +47,7 @@ def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fractio
 
 
 def residual(z: tuple[Symbol, ...], part: Part, H: Expr) -> Expr:
-    """Return the residual of one power's part: f its mean, D half its covariance."""
+    """Return the residual of one power's part, a scalar: f its mean (n), D half its covariance (n x n)."""
     D: Rows = tuple(tuple(entry / 2 for entry in row) for row in part.covariance)
     return second.residual(System(z, H, D, ()), part.mean, D)
 
