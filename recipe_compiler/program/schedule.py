@@ -53,7 +53,7 @@ def _fits_registers(program: Program, kernel: Kernel) -> bool:
 def _in_registers(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with the state and all of a step in scalars; parameters stay as they are given."""
     step, gradient = kernel.step, kernel.gradient
-    work = (*step.work, *(gradient.work if gradient else ()))
+    work = (*step.work, *((*gradient.work, *gradient.outputs) if gradient else ()))
     count = sum(len(array.sizes) and 1 for array in step.outputs)
     blocks = step.inputs[:count]
     whole = {CLIPPED, *_passed_on(step.body, gradient)}

@@ -232,8 +232,8 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
             iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
                         f"gives a step another {name} than its own")  # fmt: skip
         elif array not in {block.name for block in module.program.blocks} and array in module.program.passed_on:
-            first = [sp.Symbol(f"{array}[{k}]") for k in range(np.size(value))]
-            known = [first[scalars[name][1]]] if name in scalars else first
+            places = [scalars[name][1]] if name in scalars else range(np.size(value))
+            known = [sp.Symbol(f"{array}[{k}]") for k in places]
             iteration.demand(
                 list(np.ravel(np.asarray(value, object))) == known, "gives a step another gradient than it evaluated"
             )

@@ -177,6 +177,46 @@ def test_a_fault_in_the_text_of_a_word_is_found(written, mutant: str) -> None:
         check_shipped(faulty, {"d": 1})
 
 
+PLANE = """
+format: 1
+name: plane
+dynamics: SPECS/dynamics/sghmc.yaml
+target: SPECS/targets/gaussian.yaml
+bind: {M: diag(m), C: diag(c)}
+parameters:
+  m: {shape: d, is: positive, value: [1, 3]}
+  c: {shape: d, is: nonnegative, value: [1, 2]}
+  mu: {value: [1, -2]}
+  Sigma: {value: [[2, 1/2], [1/2, 1]]}
+scheme: {split: SCHEME}
+variant: full
+SIZES
+run: {step_size: 0.1}
+"""
+
+
+@pytest.mark.parametrize("sizes", ["sizes: {d: 2}", ""])
+@pytest.mark.parametrize("word", ["B/2 A/2 O A/2 B/2", "A/2 B/4 O/3 B/4 A/4 O/3 B/2 A/4 O/3", "O/2 A -B 2*B O/2"])
+def test_a_word_without_friction_is_its_kicks_and_moves(written, word: str, sizes: str) -> None:
+    """In registers and in arrays, with one gradient and with several: three steps, written out in NumPy."""
+    build = written(PLANE.replace("SCHEME", f"[{word.replace(' ', ', ')}]").replace("SIZES", sizes))
+    emitted = compile_build(build)
+    module = load_text(emitted.name, emitted.text)
+    m, mu, Sigma, eps = np.array([1.0, 3.0]), np.array([1.0, -2.0]), np.array([[2, 0.5], [0.5, 1]]), 0.3
+    theta, r = np.array([1.5, -0.5]), np.array([0.3, -1.0])
+    x, p = theta.copy(), r.copy()
+    for letter in 3 * word.split():
+        share = {"/2": 1 / 2, "/3": 1 / 3, "/4": 1 / 4, "-B": -1, "2*B": 2}
+        t = eps * next((value for text, value in share.items() if text in letter), 1)
+        x += t * p / m if "A" in letter else 0
+        p -= t * np.linalg.solve(Sigma, x - mu) if "B" in letter else 0
+    given = (m, np.zeros(2), mu, Sigma)
+    constants = module.prepare(*given, eps, *([] if sizes else [2]))
+    streams, _ = module.seed_streams(1, 1)
+    assert module.run(theta, r, *given, *constants, eps, 3, streams[0], np.empty((1, 2)), np.empty((1, 2))) == 1
+    np.testing.assert_allclose([*theta, *r], [*x, *p], rtol=1e-13)
+
+
 def test_baoab_samples_the_double_well_without_a_bias_that_shows(written) -> None:
     """E theta**2 = 0.832745 by quadrature; BAOAB at eps = 0.1 is off by 0.08 %, sequential Euler by 0.2 %."""
     text_of = compile_build(written(WELL.replace("SCHEME", BAOAB)))
