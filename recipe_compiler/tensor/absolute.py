@@ -16,7 +16,10 @@ ABS, SIGN = "abs", "sign"
 
 
 def unscaled(c: Arithmetic, arg: Tensor) -> tuple[Fraction, Tensor]:
-    """Return an argument that is not zero as a number times the rest, whose first coefficient is positive."""
+    """Return an argument that is not zero as a number times the rest, whose first coefficient is positive.
+
+    -2 x + 4 y is -2 times x - 2 y.
+    """
     number = content([term.coefficient for term in arg.terms])
     number = -number if arg.terms[0].coefficient < 0 else number
     return number, c.scale(arg, 1 / number)

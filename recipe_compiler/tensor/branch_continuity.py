@@ -26,9 +26,10 @@ ONE = Fraction(1)
 
 
 def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Tensor) -> Tensor | None:
-    """Return the difference of the branches of a `where` on {left = right}; zero where they are shown to meet.
+    """Return yes - no of a `where` on {left = right}; zero where its branches are shown to meet.
 
-    None where nothing can be put in from left = right.
+    An atom that stands alone in left - right is put in from left = right: x of where(x > c, x**2, c**2) is c, which
+    leaves 0. None where nothing can be put in.
     """
     return _on_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
 

@@ -68,7 +68,7 @@ def constant(value: Fraction | int, free: Iterable[Index] = ()) -> Tensor:
 
 
 def meaningless(problem: str, hint: str = "") -> ModelError:
-    """Return the error of an expression that has no value, or that the calculus cannot treat."""
+    """Return the ModelError of an expression that has no value, or that the calculus cannot treat."""
     return ModelError([Fault(Place(""), "formula", problem, hint)])
 
 

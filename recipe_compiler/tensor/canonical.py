@@ -50,7 +50,10 @@ class Named:
 
 
 def pieces(factors: Sequence[Factor], free: frozenset[Index]) -> list[tuple[list[Factor], set[Index]]]:
-    """Return the factors in groups that share no bound index, with the bound indices of each."""
+    """Return the factors in groups that share no bound index, with the bound indices of each.
+
+    In A_ij x_j y_k z_k with i free A and x make one group, y and z another.
+    """
     groups: list[tuple[list[Factor], set[Index]]] = []
     for factor in factors:
         own = indices((factor,)) - free
@@ -197,6 +200,8 @@ def collect(
     """Return the canonical form of a sum of products of terms, with slots replaced by `moves`.
 
     Every term is summed over its indices that are neither in `free` (the free indices of the result) nor moved.
+
+    K_ij r_j and K_il r_l are one term; K_ij L_ij - L_ij K_ij is zero.
     """
     outer = frozenset(free)
     found: dict[str, Term] = {}

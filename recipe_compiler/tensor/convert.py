@@ -56,9 +56,12 @@ def convert(
 ) -> Tensor:
     """Return a formula as a tensor, with one slot per axis of its shape (`datum` is the first of every data field).
 
-    The free indices of the result are exactly those among the slots and `datum`, whether or not they occur. With
-    `stated`, factors stay as they are (`Rules.stated`): to be computed, not to be proved with.
-    Errors: ModelError, naming `entry`, for what only updates may hold and for what has no entrywise meaning.
+    A @ x with the slot i is sum_j A_ij x_j, grad(U, theta) is d_theta[i] U. The free indices of the result are exactly
+    those among the slots and `datum`, whether or not they occur. With `stated`, factors stay as they are
+    (`Rules.stated`): to be computed, not to be proved with.
+
+    Raises:
+        ModelError: naming `entry`, what only updates may hold, and what has no entrywise meaning.
     """
     try:
         result = _converted(formula, declarations, slots, datum, stated)

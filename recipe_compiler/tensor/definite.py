@@ -20,14 +20,21 @@ Names = frozenset[str]
 
 
 def never_zero(c: Calculus, tensor: Tensor, nonzero: Names) -> bool:
-    """Whether an expression vanishes nowhere, at no place of its indices; `nonzero` are names declared so."""
+    """Whether an expression vanishes nowhere, at no place of its indices; `nonzero` are names declared so.
+
+    1 + theta_i**2 does not. False says nothing.
+    """
     if is_positive(c.rules, tensor) or is_positive(c.rules, c.scale(tensor, -1)):
         return True
     return len(tensor.terms) == 1 and all(_factor_nonzero(c, factor, nonzero) for factor in tensor.terms[0].factors)
 
 
 def is_invertible(c: Calculus, matrix: Tensor, row: Index, col: Index, nonzero: Names) -> bool:
-    """Whether a square matrix with the free indices `row` and `col` is invertible wherever it is defined."""
+    """Whether a square matrix with the free indices `row` and `col` is invertible wherever it is defined.
+
+    Products of invertible ones are, diagonals without zeros, and positive definite ones or their negatives. False says
+    nothing.
+    """
     if row.size != col.size or not matrix.terms:
         return False
     diagonal = _diagonal(c, matrix, row, col)
@@ -132,6 +139,8 @@ def is_definite_by_terms(c: Calculus, matrix: Tensor) -> bool:
     """Whether every term of a matrix with two free indices is one definite matrix times a positive number.
 
     Less than `definiteness` knows: no products of matrices, and no terms that are only semidefinite.
+
+    inv(M) + 2 I is, with M definite.
     """
     if len(matrix.free) != 2 or not matrix.terms:
         return False
@@ -149,7 +158,10 @@ def _is_diagonal(term: Term, row: Index, col: Index) -> bool:
 
 
 def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor], Chain] | None:
-    """Return a term as scalars and a product of matrices from `row` to `col`; None if it is none."""
+    """Return a term as scalars and a product of matrices from `row` to `col`; None if it is none.
+
+    A_ij B_jk is a chain from i to k, through j.
+    """
     scalars = [factor for factor in term.factors if not slots(factor[0])]
     links = [_link(c, factor) for factor in term.factors if slots(factor[0])]
     known = [link for link in links if link is not None]

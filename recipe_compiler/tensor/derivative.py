@@ -68,10 +68,13 @@ def apart(left: Tensor, right: Tensor, step: Tensor | None) -> ModelError:
 
 
 def slope(c: Arithmetic, fn: str, x: Tensor, *, almost_everywhere: bool) -> Tensor:
-    """Return the derivative of `fn` at x.
+    """Return the derivative dfn/dx of a scalar function at x, with the free indices of x.
 
-    That of abs is sign, right for proofs since abs is Lipschitz. sign jumps: its derivative is a ModelError, or zero if
-    `almost_everywhere` is asked for, as emitted gradients may.
+    That of abs is sign, right for proofs since abs is Lipschitz. sign jumps: its derivative is zero with
+    `almost_everywhere`, as emitted gradients may have it.
+
+    Raises:
+        ModelError: a function that has no derivative here, or that jumps.
     """
     row = FUNCTIONS.get(fn)
     if row is None or not row.slope:
@@ -84,7 +87,10 @@ def slope(c: Arithmetic, fn: str, x: Tensor, *, almost_everywhere: bool) -> Tens
 def term_derivative(
     c: Arithmetic, term: Term, free: tuple[Index, ...], by: Coordinate, *, almost_everywhere: bool
 ) -> Tensor:
-    """Return the derivative of one term, factor by factor, summed over what the term is summed over."""
+    """Return the derivative of one term by a coordinate, factor by factor, summed over what the term is summed over.
+
+    d(c a**n b) = c n a**(n-1) (da) b + c a**n (db). With the free indices of the term and those of the coordinate.
+    """
     factors, over = unbound(term, free)
     parts: list[Tensor] = []
     for n, (atom, exponent) in enumerate(factors):

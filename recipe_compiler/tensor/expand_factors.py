@@ -14,6 +14,8 @@ def opened(c: Calculus, tensor: Tensor) -> Tensor:
     """Return an equal tensor, sums multiplied out where terms then cancel, or where they are a matrix that is applied.
 
     Of a product of several such matrices none is multiplied out.
+
+    -A r + (A - xi) r becomes -xi r.
     """
     while (other := _once(c, tensor)) is not None:
         tensor = other

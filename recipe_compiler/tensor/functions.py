@@ -74,7 +74,7 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
 
 
 def inside_logarithm(c: Arithmetic, atom: Atom) -> Tensor | None:
-    """Return u of an atom that is log(u), as log(1 + x) is; None of any other."""
+    """Return u of an atom that is log(u), as log(1 + x) is of log1p(x); None of any other."""
     if not isinstance(atom, Applied) or atom.fn not in LOGARITHMS:
         return None
     return written(c, FUNCTIONS[atom.fn].logarithm_of, atom.args[0])

@@ -43,6 +43,8 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
 
     Diagonal matrices (every entry with a delta) are inverted entry by entry, scalar factors leave the inverse,
     `inv(inv(A))` is A, and of a matrix and its transpose one stands for both.
+
+    inv(c A)_ij = inv(A)_ij/c, inv(diag(v))_ij = delta_ij/v_i.
     """
     grid = _canonical_grid(c, grid)
     row, col = grid.row, grid.col
@@ -68,7 +70,7 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
 
 
 def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
-    """Return det of a matrix, or log det; known are those of diagonal matrices with positive entries, and of I."""
+    """Return det A, or log det A, a scalar; of a diagonal with positive entries it is exp(sum_i log v_i)."""
     grid = _canonical_grid(c, grid)
     diagonal = _diagonal(c, grid)
     if diagonal is not None and is_positive(c.rules, diagonal):
@@ -81,7 +83,7 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
 
 
 def grid_sign(c: Arithmetic, grid: Grid) -> int:
-    """Return 1 for a symmetric matrix, -1 for a skew one, 0 for any other."""
+    """Return 1 if A_ij = A_ji, -1 if A_ij = -A_ji, 0 for any other matrix."""
     match grid.entry.terms:
         case (Term(_, ((Component(name, (left, right), ()), exponent),)),) if left != right and exponent == 1:
             return declared_symmetry(c.rules, name)

@@ -36,13 +36,18 @@ class AffineStep:
 
 
 def affine_step(H: Expr, z: tuple[Symbol, ...], mean: Vector, noise: Rows) -> AffineStep:
-    """Return a step by its mean change E[z'] - z and its covariance, beside the energy."""
+    """Return the step z' = z + mean + N(0, noise) beside H, over n coordinates.
+
+    F = I + d mean/dz and P = d^2 H/dz dz' are n x n.
+    """
     slope = gradient(H, z)
     return AffineStep(z, slope, tuple(gradient(x, z) for x in slope), mean, tuple(gradient(x, z) for x in mean), noise)
 
 
 def changes(step: AffineStep) -> tuple[Vector, Rows]:
     """Return F m + g - m and F S F.T + Sigma - S: both vanish if and only if the law stays as it is.
+
+    r' = c r + N(0, 1 - c**2) with H = r**2/2 has 0 and c**2 + (1 - c**2) - 1 = 0.
 
     Raises:
         matrices.TooLargeError: P is too large to invert.

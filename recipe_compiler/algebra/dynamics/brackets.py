@@ -57,7 +57,10 @@ class _Formed:
 
 
 def fields(s: System) -> Iterator[Vector]:
-    """Yield the columns of D, then their brackets level by level, those that vanish as written left out."""
+    """Yield the columns of D, then their brackets level by level, those that vanish as written left out.
+
+    [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j X_i) over n coordinates, Y among the columns and b = -Q grad H + div Q.
+    """
     formed = _formed(s)
     for k in count():
         if k == len(formed.known):

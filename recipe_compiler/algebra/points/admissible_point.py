@@ -311,7 +311,7 @@ def _entries_of(block: Block, values: tuple[Fraction, ...], sizes: Mapping[str, 
 
 
 def compares(op: str, difference: Value) -> bool:
-    """Whether `difference op 0` certainly holds."""
+    """Whether `difference op 0` certainly holds; False of a ball that contains 0."""
     zero = isinstance(difference, Fraction) and difference == 0
     match op:
         case ">":

@@ -78,7 +78,7 @@ def simplest(kinds: tuple[Kind, ...], i: int, j: int) -> Expr:
 
 
 def matrix(n: int, m: int, kinds: tuple[Kind, ...], style: int, draw: Draw) -> Rows:
-    """Return a matrix of the kinds declared.
+    """Return an n x m matrix of the kinds declared: definite as B B.T + I, semidefinite as B B.T, skew as B - B.T.
 
     Raises:
         NoInstanceError: the kinds contradict each other, as far as this construction knows.
@@ -110,13 +110,17 @@ def _refuse_contradictions(kinds: tuple[Kind, ...]) -> None:
 
 
 def potential(z: tuple[Symbol, ...], style: int, random: Random) -> Expr:
-    """Return a polynomial that grows in every direction, so that exp(-U) is a density: |z|**2/2 plus a square."""
+    """Return U = |z|**2/2, or that plus a square: a polynomial of which exp(-U) has a finite integral."""
     quadratic = sympy.Add(*[x**2 for x in z]) / 2
     return quadratic if style <= PLAIN else quadratic + polynomial(z, style, random) ** 2
 
 
 def as_fraction(value: Expr) -> Fraction:
-    """Return a SymPy rational as a Fraction."""
+    """Return a SymPy rational as a Fraction.
+
+    Raises:
+        TypeError: it is none.
+    """
     if not isinstance(value, sympy.Rational):
         raise TypeError(f"{value} is not rational")
     return fraction(value)

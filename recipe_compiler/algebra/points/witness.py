@@ -60,7 +60,7 @@ def _has_value(node: Formula, setting: Setting, leaf: Leaf) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A point and the value there, certainly not zero."""
+    """A point and the value e(z) != 0 there, certainly not zero."""
 
     at: Point
     value: Value

@@ -62,7 +62,7 @@ def covered(a: Rows, region: Region, strict: bool = False) -> Covered | None:
 
 
 def bounds_of(region: Region) -> dict[Expr, tuple[fmpq, fmpq]]:
-    """Return rational bounds of the names that have both, from facts that are linear in one name."""
+    """Return rational bounds low <= x <= high of the names that have both, from facts that are linear in one name."""
     low: dict[Expr, fmpq] = {}
     high: dict[Expr, fmpq] = {}
     zero = sympy.Integer(0)

@@ -91,7 +91,10 @@ FLOATS = Arithmetic(
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A point, a direction v, and v.T A v there: certainly negative."""
+    """A point, a direction v, and v.T A v there: certainly negative.
+
+    v.T A v < 0 for the symmetric n x n matrix A there.
+    """
 
     at: Point
     direction: tuple[Fraction, ...]
@@ -123,7 +126,10 @@ def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | N
 
 
 def confirmed(symmetric: Rows, region: Region, at: Point) -> Direction | None:
-    """Return the negative direction of a symmetric matrix at a point; None if it has none or the point is outside."""
+    """Return the negative direction v.T A v < 0 of a symmetric n x n matrix at a point; None if it has none.
+
+    None, too, where the point is outside the region, or an entry has no value there.
+    """
 
     def leaf(e: Expr) -> Fraction:
         if e not in at:

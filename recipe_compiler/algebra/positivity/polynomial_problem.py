@@ -46,7 +46,11 @@ class Inequality:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Is `matrix` positive semidefinite wherever all facts hold? Its generators are `names[k]`, printed `g{k}`."""
+    """Is the n x n `matrix` of polynomials positive semidefinite wherever all facts hold?
+
+    Its generators are `names[k]`, printed `g{k}`; it is `scale` times the given matrix, `scale` > 0 wherever that is
+    defined.
+    """
 
     context: fmpq_mpoly_ctx
     names: tuple[Expr, ...]
@@ -78,7 +82,9 @@ class Problem:
 
 
 def problem(a: Rows, region: Region) -> Problem:
-    """Return the question whether a symmetric matrix of scalars is positive semidefinite on a region.
+    """Return the question whether a symmetric n x n matrix of scalars is positive semidefinite on a region.
+
+    [[1/x]] with x > 0 becomes [[1]], multiplied with x; with x of either sign [[x]], multiplied with x**2.
 
     Raises:
         NoNormalFormError: an entry that is not real, not defined or too large.

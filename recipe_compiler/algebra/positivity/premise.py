@@ -155,9 +155,9 @@ def _given(answers: Sequence[Shown | None]) -> frozenset[str] | None:
 
 @lru_cache(maxsize=1024)
 def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return what it rests on that a small square matrix of a document that fixes all sizes is positive definite.
+    """Return what it rests on that a small n x n matrix of a document that fixes all sizes is positive definite.
 
-    All characteristic coefficients of a symmetric matrix are positive exactly if all its eigenvalues are.
+    A symmetric matrix is if and only if all its characteristic coefficients e_k > 0. None where it is not shown.
     """
     if declarations.sizes:
         return None
@@ -174,7 +174,7 @@ def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | N
 
 @lru_cache(maxsize=1024)
 def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return what it rests on that the determinant of a small matrix of fixed size has no zero."""
+    """Return what it rests on that det A != 0 everywhere, A small, n x n and of fixed size; None if not shown."""
     if declarations.sizes:
         return None
     try:

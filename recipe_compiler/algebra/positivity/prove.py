@@ -30,7 +30,10 @@ LARGEST_WORK = 2_000_000
 
 
 def connected(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """Return the rows of a matrix in groups with nothing but zeros between them."""
+    """Return the rows of an n x n matrix in groups with nothing but zeros between them.
+
+    [[a, 0, b], [0, c, 0], [b, 0, d]] has {0, 2} and {1}.
+    """
     a = problem.matrix
     left = set(range(len(a)))
     groups: list[tuple[int, ...]] = []
@@ -119,7 +122,7 @@ class Part:
 
 
 def parts(a: Rows, region: Region) -> tuple[Part, ...] | None:
-    """Return the connected blocks of a matrix with the signs of their coefficients; None unless it is symmetric.
+    """Return the connected blocks of an n x n matrix with the signs of their e_k; None unless it is symmetric.
 
     Raises:
         NoNormalFormError: an entry outside what can be read.
@@ -132,7 +135,10 @@ def parts(a: Rows, region: Region) -> tuple[Part, ...] | None:
 
 
 def deeper(part: Part, a: Rows, region: Region) -> Shown | list[str]:
-    """Return a proof about a block whose coefficients have no clear signs; else what was tried."""
+    """Return a proof about a block whose coefficients have no clear signs; else what was tried.
+
+    In turn sums of squares, Z3 on e_k >= 0, and boxes; `a` is the whole n x n matrix, of which `part` names rows.
+    """
     from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
 
     tried: list[str] = []
@@ -155,7 +161,10 @@ def deeper(part: Part, a: Rows, region: Region) -> Shown | list[str]:
 def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | None:
     """Return a proof of `e op 0` (`op` one of `> >= !=`) wherever e is defined in a region, None if none was found.
 
-    `light` keeps to signs of terms and factors.
+    `light` keeps to signs of terms and factors. x**2 - 2 x + 2 > 0 has no clear sign there, and is shown by Z3.
+
+    Raises:
+        ValueError: `op` is none of these.
     """
     if op not in OPERATORS:
         raise ValueError(f"no proof of {op}")

@@ -61,7 +61,10 @@ def names_of(e: Expr) -> frozenset[Expr]:
 
 
 def about(region: Region, scalars: Iterable[Expr]) -> Region:
-    """Return the facts about the names in scalars, and about those that these facts connect them with."""
+    """Return the facts about the names in scalars, and about those that these facts connect them with.
+
+    Of x they are x < y and, through y, y < 1.
+    """
     names: frozenset[Expr] = frozenset().union(*(names_of(e) for e in scalars))
     found: list[Fact] = []
     left = list(region)
@@ -140,7 +143,7 @@ def _is_of_one_position(formula: Formula) -> bool:
 
 
 def assumed(compare: Compare, left: Expr, right: Expr) -> Fact:
-    """Return an assumption about two scalars as a fact."""
+    """Return an assumption about two scalars as a fact: l > r as l - r > 0, l < r as r - l > 0."""
     says = text(compare)
     match compare.op:
         case ">" | ">=" | "==":

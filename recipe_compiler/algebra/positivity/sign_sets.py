@@ -50,12 +50,12 @@ def known(sign: Sign) -> Sign:
 
 
 def product(a: Sign, b: Sign) -> Sign:
-    """Return the sign of a product."""
+    """Return the sign of a product: {0, 1} times {-1} is {0, -1}."""
     return known(Sign(frozenset(x * y for x in a.may_be for y in b.may_be), a.given | b.given))
 
 
 def plus(a: Sign, b: Sign) -> Sign:
-    """Return the sign of a sum of two."""
+    """Return the sign of a sum of two: of 1 and 0 it is 1, of 1 and -1 any."""
     found: set[int] = set()
     for x in a.may_be:
         for y in b.may_be:
@@ -79,7 +79,7 @@ def summed(a: Sign) -> Sign:
 
 
 def integer_power(a: Sign, n: int) -> Sign:
-    """Return the sign of a power, where it is defined."""
+    """Return the sign of a**n, where it is defined: of an even n never -1, of a negative n never 0."""
     if n == 0:
         return sign_of(PLUS)
     defined = [x for x in a.may_be if x or n > 0]

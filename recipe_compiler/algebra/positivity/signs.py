@@ -39,7 +39,7 @@ class Sign:
 
 
 def by_terms(p: fmpq_mpoly, signs: Signs) -> Sign | None:
-    """Return that a polynomial is a sum of nonnegative terms, None if it is not seen to be."""
+    """Return that a polynomial is a sum of nonnegative terms, None if it is not seen to be: x**2 + y with y >= 0."""
     strict = False
     for exponents, coefficient in p.to_dict().items():
         if coefficient < 0:
@@ -54,7 +54,10 @@ def by_terms(p: fmpq_mpoly, signs: Signs) -> Sign | None:
 
 
 def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | None:
-    """Return that a product of factors is nonnegative: even powers, and factors with a sign of their own."""
+    """Return that a product of factors is nonnegative: even powers, and factors with a sign of their own.
+
+    (x - y)**2 (1 + z) with z >= 0 is.
+    """
     if len(p) > LARGEST_TO_FACTOR:
         return None
     scale, factors = p.factor()

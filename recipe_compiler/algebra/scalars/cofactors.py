@@ -11,7 +11,10 @@ Table = Sequence[Sequence[Any]]
 
 
 def by_cofactors(a: Table, total: Callable[[list[Any]], Any], one: Any, is_zero: Callable[[Any], bool]) -> Any:
-    """Return det a in any arithmetic, expanded along rows, minors computed once."""
+    """Return det a in any arithmetic, expanded along rows, minors computed once.
+
+    det a = sum_k (-1)**k a_0k det(a without row 0 and column k), `a` n x n; [[a, b], [c, d]] has a d - b c.
+    """
     n = len(a)
     minors: dict[tuple[int, ...], Any] = {(): one}
     for row in reversed(a):
@@ -26,7 +29,10 @@ def by_cofactors(a: Table, total: Callable[[list[Any]], Any], one: Any, is_zero:
 
 
 def adjugate(a: Table, det: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
-    """Return adj(a), with a adj(a) = det(a) I, in any arithmetic."""
+    """Return adj(a), with a adj(a) = det(a) I, in any arithmetic.
+
+    adj(a)_ij = (-1)**(i + j) det(a without row j and column i): [[a, b], [c, d]] has [[d, -b], [-c, a]].
+    """
     n = range(len(a))
     return tuple(tuple((-1) ** (i + j) * det(_without(a, j, i)) for j in n) for i in n)
 

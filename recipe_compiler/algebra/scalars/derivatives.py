@@ -26,7 +26,7 @@ _OF_ONE_ARGUMENT = tuple(row.of for row in SCALAR_FUNCTIONS.values() if row.corn
 
 @lru_cache(maxsize=REMEMBERED)
 def slope(e: Expr, x: Symbol) -> Expr:
-    """Return de/dx."""
+    """Return de/dx of a scalar, a scalar; kinks must have been put as cells before (`sign_cells.off_kinks`)."""
     match e:
         case Symbol():
             return sympy.Integer(int(e == x))

@@ -69,12 +69,20 @@ def entries(formula: Formula, declarations: Declarations, sizes: Mapping[str, in
 
 
 def scalar(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> Expr:
-    """Return a scalar formula as a SymPy scalar."""
+    """Return a scalar formula as a SymPy scalar.
+
+    Raises:
+        NotScalarisableError, matrices.TooLargeError: as for `entries`.
+    """
     return rows(formula, Setting(declarations, sizes))[0][0]
 
 
 def rows(formula: Formula, at: Setting) -> Rows:
-    """Return the entries of a formula as rows."""
+    """Return the entries of a formula as rows: 1 x 1 of a scalar, n x 1 of a column, 1 x n of a row.
+
+    Raises:
+        NotScalarisableError, matrices.TooLargeError: as for `entries`.
+    """
     match formula:
         case Number(value):
             return ((rational(value),),)

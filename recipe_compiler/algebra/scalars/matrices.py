@@ -30,7 +30,7 @@ def total(terms: list[Expr]) -> Expr:
 
 
 def product(left: Rows, right: Rows) -> Rows:
-    """Return `left @ right`; of many numbers by python-flint, which sums fractions a thousand times as fast."""
+    """Return the matrix A B, A l x m and B m x n; of many numbers by python-flint, which sums fractions faster."""
     if len(right) > LARGEST_COFACTOR_SIZE:
         a, b = numbers(left), numbers(right)
         if a is not None and b is not None:
@@ -40,12 +40,12 @@ def product(left: Rows, right: Rows) -> Rows:
 
 
 def transpose(a: Rows) -> Rows:
-    """Return the transpose."""
+    """Return A.T, m x n of n x m."""
     return tuple(zip(*a, strict=True))
 
 
 def identity(n: int) -> Rows:
-    """Return the identity matrix."""
+    """Return the n x n identity matrix."""
     return tuple(tuple(sympy.Integer(int(i == j)) for j in range(n)) for i in range(n))
 
 
@@ -55,7 +55,11 @@ def filled(rows: int, cols: int, value: int) -> Rows:
 
 
 def determinant(a: Rows) -> Expr:
-    """Return det a; of numbers by elimination."""
+    """Return det A of an n x n matrix; of numbers by elimination.
+
+    Raises:
+        TooLargeError: a symbolic matrix beyond what cofactors can do.
+    """
     exact = numbers(a)
     if exact is not None:
         return rational(exact.det())
@@ -65,7 +69,11 @@ def determinant(a: Rows) -> Expr:
 
 
 def inverse(a: Rows) -> Rows:
-    """Return the inverse: adjugate over determinant, of numbers by elimination."""
+    """Return the n x n inverse adj(A)/det(A), of numbers by elimination; that det A is not 0 is for the caller to know.
+
+    Raises:
+        TooLargeError: a symbolic matrix beyond what cofactors can do.
+    """
     n = len(a)
     if n == 1:
         return ((1 / a[0][0],),)
@@ -96,7 +104,7 @@ def rational(x: fmpq) -> Expr:
 
 
 def kronecker(a: Rows, b: Rows) -> Rows:
-    """Return the Kronecker product."""
+    """Return the Kronecker product A x B, (k m) x (l n) of k x l and m x n: blocks a_ij B."""
     return tuple(tuple(x * y for x in row for y in other) for row in a for other in b)
 
 

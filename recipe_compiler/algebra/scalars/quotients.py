@@ -66,7 +66,11 @@ def key(a: Quotient) -> tuple[object, ...]:
 
 
 def generator(key: object, of: Ring) -> tuple[Quotient, bool]:
-    """Return the generator of a transcendental, and whether it is new."""
+    """Return the generator of a transcendental, and whether it is new.
+
+    Raises:
+        RingFullError: the ring has no room for another one.
+    """
     new = key not in of.numbers
     if new:
         if len(of.numbers) == of.room:
@@ -89,7 +93,10 @@ def multiply(a: Quotient, b: Quotient, of: Ring) -> Quotient:
 
 
 def add(terms: list[Quotient], of: Ring) -> Quotient:
-    """Return the sum over the least common denominator, reduced."""
+    """Return the sum over the least common denominator, reduced.
+
+    1/x + 1/(x y) = (y + 1)/(x y).
+    """
     common: dict[int, int] = {}
     by_bottom: dict[tuple[tuple[int, int], ...], fmpq_mpoly] = {}
     for term in terms:
@@ -107,7 +114,11 @@ def add(terms: list[Quotient], of: Ring) -> Quotient:
 
 
 def inverse(a: Quotient, of: Ring) -> Quotient:
-    """Return 1/a."""
+    """Return 1/a.
+
+    Raises:
+        NoNormalFormError: a is zero.
+    """
     if a.top.is_zero():
         raise NoNormalFormError("division by zero")
     top = of.context.constant(1)
@@ -132,7 +143,11 @@ def split(top: fmpq_mpoly, of: Ring) -> tuple[fmpq, dict[int, int]]:
 
 
 def power(a: Quotient, n: int, of: Ring) -> Quotient:
-    """Return a**n for an integer n."""
+    """Return a**n for an integer n.
+
+    Raises:
+        NoNormalFormError: too many terms, or a negative power of zero.
+    """
     if n < 0:
         return power(inverse(a, of), -n, of)
     if n > 1 and is_large_power(a, n):
@@ -147,7 +162,10 @@ def is_large_power(a: Quotient, n: int) -> bool:
 
 
 def reduced(a: Quotient, of: Ring) -> Quotient:
-    """Return a quotient with every relation applied to its top, latest generator first."""
+    """Return a quotient with every relation applied to its top, latest generator first.
+
+    With r**2 = u, r**3 becomes u r.
+    """
     top, bottom = a.top, dict(a.bottom)
     for number, n, value in reversed(of.relations):
         if top.degrees()[number] >= n:

@@ -54,12 +54,12 @@ def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
 
 
 def determinant(a: Matrix) -> Fraction:
-    """Return the determinant of a square matrix."""
+    """Return det A of an n x n matrix of fractions."""
     return fraction(matrix(a, len(a)).det())
 
 
 def form(a: Matrix, v: Column) -> Fraction:
-    """Return v.T a v."""
+    """Return v.T A v of an n x n matrix and n numbers."""
     image = (sum((x * y for x, y in zip(row, v, strict=True) if x and y), Fraction(0)) for row in a)
     return sum((x * y for x, y in zip(v, image, strict=True)), Fraction(0))
 
@@ -136,7 +136,7 @@ def null_vectors(a: fmpq_mat) -> list[list[fmpq]]:
 
 
 def rank(rows: tuple[Row, ...], width: int) -> int:
-    """Return how many rows are linearly independent."""
+    """Return how many rows of `width` numbers are linearly independent."""
     return matrix(rows, width).rref()[1]
 
 
@@ -158,7 +158,10 @@ def fraction(x: fmpq) -> Fraction:
 
 @lru_cache(maxsize=REMEMBERED)
 def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
-    """Return the kinds that numbers of a shape are of, each as narrow as it can be said."""
+    """Return the kinds that numbers of a shape are of, each as narrow as it can be said.
+
+    [[2, 1], [1, 1]] is positive definite, [[0, 1], [-1, 0]] skew, diag(1, 0) diagonal, nonnegative and semidefinite.
+    """
     if len(shape.sizes) < 2 or len(numbers) != len(numbers[0]):
         return _first(numbers, (Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO)) or (Kind.REAL,)
     if not violates_exactly(numbers, Kind.DIAGONAL):

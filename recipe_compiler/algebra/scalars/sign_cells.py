@@ -39,7 +39,10 @@ class Cell(sympy.Function):
 
 
 def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
-    """Return `where(left op right, yes, no)` at every point, by the sign of `left - right`."""
+    """Return `where(left op right, yes, no)` at every point, by the sign of `left - right`.
+
+    where(l > r, yes, no) = no + (s**2 + s)/2 (yes - no) with s = sign(l - r).
+    """
     s = _sign(left - right)
     match op:
         case ">":
@@ -147,5 +150,5 @@ def _piecewise(node: sympy.Piecewise) -> Expr:
 
 
 def kinks(e: Expr) -> tuple[Expr, ...]:
-    """Return the arguments of all cells of an expression: the functions on whose zeros it may have kinks."""
+    """Return the arguments u of all cells of an expression: it is smooth off the sets {u = 0}."""
     return tuple(sorted({argument(cell) for cell in off_kinks(e).atoms(Cell)}, key=sympy.default_sort_key))

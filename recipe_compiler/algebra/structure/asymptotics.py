@@ -142,9 +142,9 @@ class Size:
 
 
 def terms(e: Expr, y: Symbol) -> tuple[Term, ...]:
-    """Return the terms of an expression at y -> 0+, the largest first.
+    """Return the terms c y**g log(y)**m of an expression at y -> 0+, the largest first.
 
-    A function smooth at 0 is its value there and a bound of one power more.
+    A function smooth at 0 is its value there and a bound of one power more: cos(y)/y is 1/y and a bound y**0.
 
     Raises:
         NotExpandedError: a term that is no power of y and log y times a function smooth at 0.
@@ -168,6 +168,8 @@ def terms(e: Expr, y: Symbol) -> tuple[Term, ...]:
 def density(energy: Expr, y: Symbol) -> Density:
     """Return exp(-energy) at y -> 0+.
 
+    -(a - 1) log(y) has y**(a - 1); 1/y has the barrier 1, exp(-1/y) falling faster than every power.
+
     Raises:
         NotExpandedError: its behaviour is not known.
     """
@@ -184,7 +186,7 @@ def density(energy: Expr, y: Symbol) -> Density:
 
 
 def size(e: Expr, y: Symbol) -> Size | None:
-    """Return how an expression compares with powers of y at the edge; None where it is zero.
+    """Return the s with |e| ~ y**s (or <= C y**s) at the edge, y -> 0+; None where e is zero.
 
     Raises:
         NotExpandedError: its behaviour is not known, or a logarithm stands at the lowest power.

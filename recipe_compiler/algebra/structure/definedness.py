@@ -73,7 +73,10 @@ def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
 
 
 def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
-    """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks)."""
+    """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks).
+
+    log(x): x > 0. sqrt(x): x >= 0, x > 0 if smooth. x**(-1): x != 0.
+    """
     match node:
         case Power(base, Number(exponent)) if exponent.denominator == 1:
             yield from [Condition(base, "!=")] if exponent < 0 else []
@@ -108,7 +111,10 @@ def of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligati
 
 
 def kink_of(node: Formula) -> Formula | None:
-    """Return the formula on whose zeros a node has its kink or jump, None if it has none, or no such formula."""
+    """Return the formula u on whose zeros a node has its kink or jump, None if it has none, or no such formula.
+
+    |x| and sign(x) have x, maximum(x, y) has x - y.
+    """
     match node:
         case Apply(fn, (arg,)) if fn in FUNCTIONS and FUNCTIONS[fn].corner is not Corner.NONE:
             return arg

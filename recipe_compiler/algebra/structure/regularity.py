@@ -41,7 +41,10 @@ MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "out
 
 
 def nonsingular(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return why a square formula is nonsingular (a scalar: not zero) everywhere, for every size; None if unknown."""
+    """Return why a square formula is nonsingular (a scalar: not zero) everywhere, d x d for any d; None if unknown.
+
+    Positive definite ones are, products, transposes and inverses of such, and diagonals without zeros.
+    """
     if not formula.shape.sizes:
         return _nonzero(formula, declarations)
     found = semidefinite(formula, declarations)
@@ -141,7 +144,10 @@ class Spot:
 
 
 def critical(f: Expr, x: Symbol) -> tuple[Expr, ...]:
-    """Return what must not vanish for a function of x to be smooth: under moduli, roots, quotients, logarithms."""
+    """Return what must not vanish for a function of x to be smooth: under moduli, roots, quotients, logarithms.
+
+    sqrt(x) and |x| have x, 1/(1 - x) has 1 - x.
+    """
     found = set(_critical(f, x))
     return tuple(sorted(found, key=sympy.default_sort_key))
 

@@ -89,6 +89,7 @@ def _own(formula: Formula, declarations: Declarations, guards: Guards) -> Obliga
 def meet(node: Apply, declarations: Declarations, *, smoothly: bool) -> bool:
     """Whether the pieces of a `where` are shown to meet; `smoothly`: with their derivatives by all that they are of.
 
+    a - b = 0 on {l = r} of where(l > r, a, b): where(x > 0, x**2, 0) meets smoothly, where(x > 0, x, 0) not so.
     `where(a == b, yes, no)` is `no` wherever its pieces have one value.
     """
     condition, yes, no = node.args

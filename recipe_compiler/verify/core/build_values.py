@@ -42,7 +42,7 @@ def known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
 
 
 def entry_values(build: Build, bound: Dynamics, sizes: Sizes) -> dict[Expr, Expr]:
-    """Return what each entry of a valued parameter is, by its name in the second engine."""
+    """Return what each entry of a valued parameter is, by its name in the second engine: C[0,1] = 1/2."""
     values = _numbers(build)
     found: dict[Expr, Expr] = {}
     for parameter in _parameters(bound):
@@ -105,7 +105,7 @@ def settled(build: Build) -> Build:
 
 
 def exact_rows(formula: Formula, build: Build) -> Rational | None:
-    """Return what a formula of parameters is at the values of a build; None where it is not known exactly."""
+    """Return what a formula of parameters is at the values of a build, n x m fractions; None where not known."""
     uses, values = dependence(formula), _numbers(build)
     if uses.blocks or uses.functions or uses.data or uses.draws or uses.step:
         return None

@@ -223,7 +223,7 @@ def _inside(arg: Formula) -> Expr:
 
 
 def is_bounded(formula: Formula, declarations: Declarations, face: Face) -> bool:
-    """Whether a formula is bounded at a face: defined and Lipschitz with all blocks on their closed domains."""
+    """Whether |F| <= C at a face is shown: F is defined and Lipschitz with all blocks on their closed domains."""
     if any(isinstance(n, FunctionAt) and face.block.name in n.of for n in nodes(formula)):
         return False
     return not lipschitz((formula,), closed(declarations)).premises.open

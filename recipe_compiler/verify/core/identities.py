@@ -37,7 +37,7 @@ Scalars = Callable[[Sizes], Sequence[Expr]]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A quantity that should vanish: its name for blame, its index expression, its entries at fixed sizes."""
+    """A quantity T that should vanish, T = 0: its name for blame, its index expression, its entries at fixed sizes."""
 
     says: str
     where: Place
@@ -76,7 +76,11 @@ class _Looked:
 
 
 def decide(question: Question) -> Answer:
-    """Decide that all identities hold for every size the document allows."""
+    """Decide that all identities T = 0 hold for every size the document allows.
+
+    Proved if T is zero in index notation and its entries are at small sizes; refuted by an exact point where an entry
+    is not; undecided where the engines disagree, or one has no answer.
+    """
     left = [identity for identity in question.identities if not identity.everywhere.is_zero]
     seen = _look(question, question.sizes)
     if left and not seen.open and seen.failed is None:

@@ -44,7 +44,7 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
 def counterexample(
     formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]
 ) -> tuple[tuple[str, str], ...] | None:
-    """Return exact values at which a formula is not of a kind; None if none was found."""
+    """Return exact values at which a formula is not of a kind, A != A.T or v.T A v < 0 say; None if none was found."""
     for size in sizes:
         try:
             setting = Setting(declarations, size)

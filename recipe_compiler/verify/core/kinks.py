@@ -60,7 +60,10 @@ def lipschitz(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
 
 
 def almost_everywhere(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
-    """Return the obligations of formulas that are used only almost everywhere: jumps on a null set do not matter."""
+    """Return the obligations of formulas that are used only almost everywhere: jumps on a null set do not matter.
+
+    sign(x) leaves none, where x is linear in a block.
+    """
     return _without(tuple(formulas), declarations, LIPSCHITZ | JUMPS)
 
 

@@ -24,12 +24,15 @@ _LINEAR = frozenset({"sum", "diag", "trace"})
 
 
 def is_even(formula: Formula, block: str) -> bool:
-    """Whether a formula is shown to be even in a block."""
+    """Whether F(-r) = F(r) is shown of a formula F and a block r."""
     return parity(formula, block) == EVEN
 
 
 def parity(formula: Formula, block: str) -> int | None:
-    """Return 0 for an even formula, 1 for an odd one, None where neither is shown."""
+    """Return 0 if F(-r) = F(r), 1 if F(-r) = -F(r) of a block r, None where neither is shown.
+
+    r.T inv(M) r has 0, inv(M) r has 1.
+    """
     match formula:
         case Symbol(name, _, Role.BLOCK):
             return ODD if name == block else EVEN

@@ -36,7 +36,10 @@ def contradiction(dynamics: Dynamics) -> str:
 
 
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to be defined and smooth, with the declared facts about their names."""
+    """Return what formulas need to be defined and smooth, with the declared facts about their names.
+
+    x > 0 for sqrt(x), x != 0 for |x|.
+    """
     return _with_facts(obligations, formulas, declarations)
 
 
@@ -46,7 +49,10 @@ def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obliga
 
 
 def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to have a value at every point, with the declared facts about their names."""
+    """Return what formulas need to have a value at every point, with the declared facts about their names.
+
+    x >= 0 for sqrt(x), x > 0 for log(x).
+    """
     return _with_facts(definedness, formulas, declarations)
 
 

@@ -56,7 +56,7 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
 
 
 def written_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Expr, ...]:
-    """Return all entries of a tensor at fixed sizes, row by row of its free indices."""
+    """Return all entries of a tensor at fixed sizes, row by row of its free indices: n_i x n_j scalars of two."""
     places = product(*(_range(index, sizes) for index in tensor.free))
     return tuple(scalarise(tensor, sizes, dict(zip(tensor.free, place, strict=True)), leaf) for place in places)
 
@@ -74,7 +74,7 @@ def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
 
 @once_at_sizes
 def drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
-    """Return the derived drift at fixed sizes, block by block."""
+    """Return the derived drift f at fixed sizes, block by block, n_b scalars each."""
     if subject.derivation is None:
         return {}
     leaf = leaf_of(subject.dynamics.declarations, sizes)
