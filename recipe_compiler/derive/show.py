@@ -90,7 +90,7 @@ def drift_texts(derivation: Derivation, block: int) -> list[tuple[str, str]]:
 
 
 def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
-    """Return the sizes that positions in formulas ask more than 1 of."""
+    """Return the sizes of which positions in formulas need more than 1."""
     return [
         (name, n) for name, n in smallest_sizes(dynamics.declarations, equation_formulas(dynamics)).items() if n > 1
     ]

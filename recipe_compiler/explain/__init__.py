@@ -1,1 +1,1 @@
-"""What is said of a refuted document: how to repair it, and what it samples instead."""
+"""Explanations beside a refuted document: how to repair it, and what it samples instead."""

@@ -27,7 +27,7 @@ class Traced(np.ndarray):
 
     @property
     def dtype(self) -> Any:
-        """Return the type of real numbers: that is what a file may ask for."""
+        """Return the type of real numbers: that is what a file may request."""
         return np.dtype(float)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -109,7 +109,11 @@ def plain(x: Any) -> Any:
 
 
 def applied(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what one of NumPy's elementwise functions gives."""
+    """Return what one of NumPy's elementwise functions gives.
+
+    Raises:
+        UntraceableError: with `where`, or written into an array of plain numbers.
+    """
     name = ufunc.__name__
     if kwargs.pop("where", True) is not True:
         raise UntraceableError(f"np.{name} with `where`")

@@ -1,4 +1,4 @@
-"""Names for a step that nothing is said about: which arguments are the state, and of what shape."""
+"""Names for a step that nothing is stated about: which arguments are the state, and of what shape."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -115,7 +115,7 @@ def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str,
 
 
 def _by_name(name: str, dynamics: Dynamics) -> Given | None:
-    """Return what a name stands for without being told."""
+    """Return what a name stands for by itself."""
     declarations = dynamics.declarations
     item = declarations.find(name)
     match item:
@@ -162,7 +162,7 @@ def _at_home(function: Function) -> FunctionAt:
 
 
 def _mapped(name: str, what: str, dynamics: Dynamics) -> Given:
-    """Return what `--map name=what` says."""
+    """Return what `--map name=what` means."""
     declarations = dynamics.declarations
     draw = _DRAW.fullmatch(what)
     block = next((block for block in declarations.blocks if draw and block.name == draw.group(1)), None)

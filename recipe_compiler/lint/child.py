@@ -148,7 +148,7 @@ def _arranged(flat: Sequence[Node], shape: tuple[int, ...]) -> Any:
 
 
 def _point(item: Json, arguments: tuple[object, ...]) -> list[Node]:
-    """Return the coordinates of the point a function of the document is asked at."""
+    """Return the coordinates of the point a function of the document is taken at."""
     shapes: list[list[int]] = item["of"]
     if len(arguments) != len(shapes):
         raise UntraceableError(f"{item['name']} called with {len(arguments)} arguments, expected {len(shapes)}")

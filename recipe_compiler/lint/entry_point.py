@@ -85,7 +85,7 @@ def _exact(value: float) -> Any:
 
 
 def watched(call: Callable[[], Any], *, closely: bool) -> Any:
-    """Return what a call returns; looked at `closely`, also what it asks the system is noted, which takes time.
+    """Return what a call returns; looked at `closely`, also what it requests of the system is noted, which takes time.
 
     Raises:
         UntraceableError: it could not be followed, also where the file caught what was raised for that; or an exception
@@ -136,7 +136,7 @@ SYSTEM = {
 
 
 def _profile(frame: FrameType, event: str, argument: Any) -> None:
-    """Note what a step asks the system."""
+    """Note what a step requests of the system."""
     if event != "c_call" or tape.asked is not None or not _is_watched(frame.f_code.co_filename, tape.file):
         return
     owner = getattr(argument, "__module__", None) or getattr(getattr(argument, "__self__", None), "__module__", "")

@@ -63,7 +63,10 @@ class Equation:
 
 
 def equation(read: Read) -> Equation:
-    """Return the limit of small steps as text, and what the next power of eps leaves."""
+    """Return the limit of small steps as text, and what the next power of eps leaves.
+
+    f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps), n and n x n.
+    """
     problem = read.problem
     try:
         unit = read.unit
@@ -141,7 +144,7 @@ def _same(read: Read) -> Seen:
 def _scale(problem: Problem, part: Part | None) -> Fraction | None:
     """Return what the limit is of the equation of D and Q in the first entry where neither is zero, if it is a number.
 
-    Some write -grad U/2 and a noise of variance eps. The diffusion is asked first.
+    Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
     """
     for (_, less), (_, whole) in zip(*(reversed([*_differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True):
         if is_zero(whole) or is_zero(whole - less):
@@ -167,5 +170,5 @@ def _differences(problem: Problem, part: Part | None, k: Fraction) -> Iterator[t
 
 
 def same_equation(read: Read) -> Seen:
-    """Return whether the limit is the equation of the D and Q of the document, entry by entry."""
+    """Return whether the limit is the equation of the D and Q of the document: f and D equal, entry by entry."""
     return with_needs(read, _same)

@@ -23,7 +23,9 @@ class Kept:
 
 
 def kept(z: tuple[Symbol, ...], part: Part, H: Expr) -> Kept:
-    """Return the conditions on the mean and covariance of a step at eps = 0.
+    """Return the conditions on the mean and covariance of a step at eps = 0: F m + g - m = 0, F S F.T + Sigma - S = 0.
+
+    exp(-H) has the mean m and the covariance S, n x n, in the n coordinates that are moved, given the others.
 
     Raises:
         NotAffineError: H is not quadratic in what is moved, or that is not moved affinely.

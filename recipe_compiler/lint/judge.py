@@ -18,7 +18,10 @@ from recipe_compiler.verify.updates.step_residual import Part, residual
 
 
 def stationary(read: Read) -> Seen:
-    """Return whether exp(-H) is stationary for the limit of small steps."""
+    """Return whether exp(-H) is stationary for the limit of small steps, f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps).
+
+    The residual (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)], p = exp(-H), is 0 (cf. Ma, Chen, Fox 2015, Eq. 5).
+    """
     return with_needs(read, _stationary)
 
 

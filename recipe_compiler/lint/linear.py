@@ -17,7 +17,11 @@ LARGEST = 6
 
 
 def inverse(a: Any) -> Any:
-    """Return inv(a): adjugate over determinant."""
+    """Return inv(a) = adj(a)/det(a) of an n x n matrix; that det(a) != 0 is taken for given where it is not a number.
+
+    Raises:
+        UntraceableError: the matrix is not square, too large, or singular.
+    """
     a = _square(a, "inverse")
     _given("inverted", "nonsingular")
     over = _guarded(_determinant(a), Fraction(-1))
@@ -25,17 +29,31 @@ def inverse(a: Any) -> Any:
 
 
 def determinant(a: Any) -> Any:
-    """Return det(a)."""
+    """Return det(a) of an n x n matrix.
+
+    Raises:
+        UntraceableError: the matrix is not square, or too large.
+    """
     return _determinant(_square(a, "determinant"))
 
 
 def solution(a: Any, b: Any) -> Any:
-    """Return inv(a) @ b."""
+    """Return x = inv(a) @ b with a x = b, a being n x n.
+
+    Raises:
+        UntraceableError: the matrix is not square, too large, or singular.
+    """
     return np.matmul(np.asarray(inverse(a), dtype=object), np.asarray(b, dtype=object))
 
 
 def factor(a: Any, upper: bool = False) -> Any:
-    """Return the lower Cholesky factor; like NumPy's, it looks at the lower triangle only."""
+    """Return L with L L.T = a, lower triangular, n x n; with `upper` L.T.
+
+    Like NumPy's, it looks at the lower triangle only.
+
+    Raises:
+        UntraceableError: the matrix is not square, too large, or singular.
+    """
     a = _square(a, "Cholesky factor")
     _given("factored", "positive definite")
     n = len(a)
@@ -50,7 +68,11 @@ def factor(a: Any, upper: bool = False) -> Any:
 
 
 def norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
-    """Return the Euclidean norm of a vector, the Frobenius norm of a matrix."""
+    """Return the Euclidean norm sqrt(sum_i x_i**2) of a vector, the Frobenius norm of a matrix.
+
+    Raises:
+        UntraceableError: another norm, or one along an axis.
+    """
     flat = np.asarray(x, dtype=object).reshape(-1)
     if axis is not None or keepdims or ord not in (None, "fro", 2) or (ord == 2 and np.ndim(x) > 1):
         raise UntraceableError("np.linalg.norm of another kind than the Euclidean norm of a whole array")
@@ -58,7 +80,7 @@ def norm(x: Any, ord: object = None, axis: object = None, keepdims: bool = False
 
 
 def chain(arrays: Any) -> Any:
-    """Return the product of several matrices."""
+    """Return the product A B C ... of several matrices."""
     found = np.asarray(arrays[0], dtype=object)
     for a in arrays[1:]:
         found = np.matmul(found, np.asarray(a, dtype=object))

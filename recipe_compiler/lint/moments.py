@@ -16,7 +16,7 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Moments, and the power of eps up to which they are known."""
+    """E[dz] (n) and Cov[dz] (n x n) of a step, and the power of eps up to which they are known."""
 
     step: StepMoments
     known: Fraction
@@ -26,7 +26,7 @@ class Moments:
 
 
 def moments_of(trace: Trace, meaning: Meaning, least: Fraction = ONE) -> Moments:
-    """Return the moments of dz, known at least up to a power of eps.
+    """Return E[dz] and Cov[dz] given z, known at least up to a power of eps.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known, or the step grows as eps becomes small.

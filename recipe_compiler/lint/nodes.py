@@ -111,7 +111,11 @@ tape = Tape()
 
 
 def number(value: Fraction, *parts: Node) -> Node:
-    """Return an exact number, computed of others: one made of rounded numbers is a rounded one."""
+    """Return an exact number, computed of others: one made of rounded numbers is a rounded one.
+
+    Raises:
+        UntraceableError: it has too many bits.
+    """
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > LONGEST_NUMBER:
         raise UntraceableError(f"a number of more than {LONGEST_NUMBER} bits")
     made = Node("number", (), value, float(value))
@@ -120,7 +124,11 @@ def number(value: Fraction, *parts: Node) -> Node:
 
 
 def of_float(value: float) -> Node:
-    """Return a number of the file, read as its decimals; one with many of them is noted as rounded."""
+    """Return a number of the file, read as its decimals; one with many of them is noted as rounded: 0.1 is 1/10.
+
+    Raises:
+        UntraceableError: it is infinite or no number.
+    """
     if not math.isfinite(value):
         raise UntraceableError(f"the number {value}")
     text = repr(float(value))
@@ -174,7 +182,11 @@ def multiply(a: Node, b: Node) -> Node:
 
 
 def power(base: Node, exponent: Node, guarded: bool = False) -> Node:
-    """Return base**exponent. `guarded`: NumPy itself stops where it is not defined."""
+    """Return base**exponent. `guarded`: NumPy itself stops where it is not defined.
+
+    Raises:
+        UntraceableError: a power, not a whole one, of a negative number; a number of too many bits.
+    """
     e = exponent.number
     if e is not None and e.denominator == 1:
         if e == 1:
@@ -237,7 +249,11 @@ class Written:
 
 
 def written(roots: Sequence[Node]) -> Written:
-    """Return all nodes that some are made of."""
+    """Return all nodes that some are made of.
+
+    Raises:
+        UntraceableError: a random number, or a value, of an earlier call or of loading the file.
+    """
     found: dict[int, Node] = {}
     waiting = list(roots)
     while waiting:

@@ -56,7 +56,11 @@ def _exact(x: Any) -> Any:
 
 
 def array(x: Any, dtype: Any = None, *_: Any, copy: Any = True, **kwargs: Any) -> Any:
-    """Return an array: of whole numbers or truth values as NumPy makes it, of any others one that is followed."""
+    """Return an array: of whole numbers or truth values as NumPy makes it, of any others one that is followed.
+
+    Raises:
+        UntraceableError: values that are followed in an array of another type than real numbers.
+    """
     if isinstance(x, Traced):
         return x.astype(dtype, copy=bool(copy))
     found = np.array(x, dtype=object)

@@ -1,4 +1,4 @@
-"""A trace at fixed sizes with what it is judged by: its moments, read once, and what one choice of sizes says."""
+"""A trace at fixed sizes with what it is judged by: its moments, read once, and the outcome at one choice of sizes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ Texts = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one choice of sizes says of a claim: it holds, it fails at a point, or neither is known and why."""
+    """The outcome of a claim at one choice of sizes: it holds, it fails at a point, or neither is known and why."""
 
     sizes: tuple[tuple[str, int], ...]
     holds: bool = False
@@ -97,7 +97,7 @@ class Problem:
 
 
 class Read:
-    """A problem with the moments of its step, read when they are first asked for."""
+    """A problem with the moments of its step, read when they are first needed."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

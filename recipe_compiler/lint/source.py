@@ -1,4 +1,4 @@
-"""What a user's file says without running it: the arguments of its step, and what it returns."""
+"""What a user's file shows without running it: the arguments of its step, and what it returns."""
 
 import ast
 from collections.abc import Iterator

@@ -109,6 +109,6 @@ def _covariance(entries: tuple[int, ...], n: int, reading: Reading, region: Regi
 
 
 def is_symmetric(entries: tuple[int, ...], n: int, reading: Reading) -> bool:
-    """Whether a covariance is symmetric, as far as the normal form sees it."""
+    """Whether C_ij = C_ji of an n x n covariance, given row by row, as far as the normal form sees it."""
     written = [reading.written(reading.of(place)) for place in entries]
     return all(is_zero(written[i * n + j] - written[j * n + i]) for i in range(n) for j in range(i))

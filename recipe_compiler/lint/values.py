@@ -177,7 +177,11 @@ def made(node: Node) -> Any:
 
 
 def node_of(x: object) -> Node | None:
-    """Return what a number is, None of anything else."""
+    """Return what a number is, None of anything else.
+
+    Raises:
+        UntraceableError: a complex number.
+    """
     match x:
         case Arithmetic():
             return x.node

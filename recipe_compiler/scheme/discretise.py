@@ -84,7 +84,7 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
         sizes: of a stacked target, in place of those of the build.
 
     Raises:
-        ModelError: the build asks for what no emitted step can do; names it.
+        ModelError: the build needs what no emitted step can do; names it.
     """
     known = dict(build.sizes) if sizes is None else sizes
     setting = _setting(build, derivation, known)
@@ -120,7 +120,7 @@ def _narrow(build: Build) -> bool:
 
 
 def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
-    """Return the sizes of the dynamics that the target's own shapes fix, whatever the build says of them."""
+    """Return the sizes of the dynamics that the target's own shapes fix, whatever the build states for them."""
     blocks = {block.name: block for block in build.dynamics.declarations.blocks}
     pairs = [(blocks[b.name].shape.sizes, b.shape.sizes) for b in program.blocks if b.name in blocks]
     found = [pair for old, new in pairs for pair in zip(old, new, strict=True)]

@@ -45,6 +45,9 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
     `inv(inv(A))` is A, and of a matrix and its transpose one stands for both.
 
     inv(c A)_ij = inv(A)_ij/c, inv(diag(v))_ij = delta_ij/v_i.
+
+    Raises:
+        ModelError: the matrix is zero everywhere.
     """
     grid = _canonical_grid(c, grid)
     row, col = grid.row, grid.col

@@ -60,7 +60,7 @@ class Chains:
 
 
 def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chains | None:
-    """Return factors with indices as chains, None where they are not matrix products."""
+    """Return factors with indices as chains, None where they are not matrix products: C_ij M_jk r_k is C @ M @ r."""
     if not is_product(links, free):
         return None
     opened = _opened(style, list(links), free, uses(links))

@@ -24,7 +24,10 @@ _FOLD = 8
 
 
 def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int, Fraction], ...]]:
-    """Return `value**exponent` (value > 0) as a rational times integers to powers strictly between 0 and 1."""
+    """Return `value**exponent` (value > 0) as a rational times integers to powers strictly between 0 and 1.
+
+    12**(1/2) = 2 * 3**(1/2).
+    """
     outside = Fraction(1)
     inside: list[tuple[int, Fraction]] = []
     for number, sign in ((value.numerator, 1), (value.denominator, -1)):
@@ -37,7 +40,7 @@ def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int
 
 
 def split(number: int) -> list[tuple[int, int]]:
-    """Return the factors of a positive integer with their counts: small primes, and what is left."""
+    """Return the factors of a positive integer with their counts: small primes, and what is left; 12 = 2**2 * 3."""
     found: list[tuple[int, int]] = []
     prime = 2
     while prime <= _TRIAL and prime * prime <= number:
@@ -52,9 +55,10 @@ def split(number: int) -> list[tuple[int, int]]:
 
 
 def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
-    """Return `tensor**exponent`, entry by entry.
+    """Return `tensor**exponent`, entry by entry: (4 x_i**2)**(1/2) is 2 x_i where x is declared nonnegative, else not.
 
-    Errors: ModelError for 0 to a negative power and for a negative number to a fractional one.
+    Raises:
+        ModelError: 0 to a negative power, or a negative number to a fractional one.
     """
     free = tensor.free
     if exponent == 0:
@@ -150,7 +154,7 @@ def _primitive(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Ten
 
 
 def content(coefficients: list[Fraction]) -> Fraction:
-    """Return the largest positive number by which all coefficients divide into integers."""
+    """Return the largest positive number by which all coefficients divide into integers: 2/3 of 2/3 and 4."""
     numerator = gcd(*[coefficient.numerator for coefficient in coefficients])
     return Fraction(numerator, lcm(*[coefficient.denominator for coefficient in coefficients]))
 

@@ -44,6 +44,8 @@ def identify(deltas: Iterable[Delta], free: frozenset[Index]) -> Identification 
 
     Of equal slots a literal position stands for all, else the first free index, else a bound one. A delta stays for
     every free index that is replaced. Indices over a single value are that value.
+
+    With i free, delta_ij delta_jk puts i in the place of j and k; delta_01 is 0.
     """
     groups: list[set[Slot]] = []
     for delta in deltas:
@@ -235,7 +237,10 @@ def _merged(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
 
 
 def oriented(c: Arithmetic, atom: Atom) -> tuple[int, Atom]:
-    """Return sign and atom with its symmetric, skew and derivative slots in order; sign 0 for a skew diagonal."""
+    """Return sign and atom with its symmetric, skew and derivative slots in order; sign 0 for a skew diagonal.
+
+    S_ji = S_ij of a symmetric S, K_ji = -K_ij of a skew K, d_j d_i U = d_i d_j U.
+    """
     match atom:
         case Component(name, at, by):
             sign, at = _oriented_slots(_component_sign(c.rules, name, at), at)

@@ -15,6 +15,8 @@ PI = Tensor((), (Term(Fraction(1), ((Pi(), Fraction(1)),)),))
 def written(c: Arithmetic, rule: str, x: Tensor) -> Tensor:
     """Return a rule of `x` at a tensor, entry by entry.
 
+    `1/(1 + x**2)` at theta_i is (1 + theta_i**2)**(-1), with the free indices of x.
+
     Raises:
         CompilerError: the rule holds something else than numbers, pi, x, sums, products, powers and functions.
     """

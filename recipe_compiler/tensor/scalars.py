@@ -63,8 +63,10 @@ def scalarise(
     """Return the entry of a tensor at `at` (every free index to a position from 0), sums running over 0 .. size-1.
 
     With `apart`, sums that share no index are multiplied as sums: far fewer operations, for leaves that are numbers.
-    Those are kept in `sums`, if given: what all entries of a tensor have in common is then summed once.
-    Sizes of which a fixed or literal position is out of range are a CompilerError.
+    Those are kept in `sums`, if given: what all entries of a tensor have in common is then summed once. Sizes of which
+    a fixed or literal position is out of range are a CompilerError.
+
+    `sum_j A_ij x_j` at i = 0 and d = 2 is A[0,0] x[0] + A[0,1] x[1].
     """
     return _Evaluation(sizes, leaf, apart, {} if sums is None else sums).tensor(tensor, at)
 
@@ -186,7 +188,10 @@ def _linked(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor
 
 
 def function(fn: str, *args: Scalar) -> Scalar:
-    """Return a scalar function of the language as SymPy's; `where >` and the like become Piecewise."""
+    """Return a scalar function of the language as SymPy's.
+
+    `where >` and the like become Piecewise((yes, left > right), (no, True)).
+    """
     match fn.split(" "):
         case ["where", op]:
             left, right, yes, no = args

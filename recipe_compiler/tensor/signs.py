@@ -24,17 +24,20 @@ _POSITIVE = named(lambda row: row.positive)
 
 
 def is_positive(rules: Rules, tensor: Tensor) -> bool:
-    """Whether every value is > 0: a sum of nonnegative terms, one of them positive and never an empty sum."""
+    """Whether every value is > 0: a sum of nonnegative terms, one of them positive and never an empty sum.
+
+    1 + x_i**2 is. False says nothing.
+    """
     return _is_at_least(rules, tensor.terms, strictly=True) or _follows(rules, tensor, strictly=True)
 
 
 def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
-    """Whether every value is >= 0, term by term, or by what is assumed."""
+    """Whether every value is >= 0, term by term, or by what is assumed: sum_i x_i**2 is. False says nothing."""
     return _is_at_least(rules, tensor.terms, strictly=False) or _follows(rules, tensor, strictly=False)
 
 
 def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
-    """Whether a power of an atom is >= 0 wherever it is defined."""
+    """Whether a power of an atom is >= 0 wherever it is defined: x**2 is, and x**(1/2)."""
     return _factor_at_least(rules, factor, strictly=False)
 
 

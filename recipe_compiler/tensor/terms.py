@@ -58,7 +58,7 @@ class Pi:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """Kronecker's delta of two slots of one size."""
+    """Kronecker's delta of two slots of one size: delta_ij = 1 where i = j, else 0."""
 
     left: Slot
     right: Slot
@@ -93,7 +93,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """An entry of the inverse of a matrix."""
+    """An entry inv(A)_ij of the inverse of a matrix A."""
 
     of: Grid
     at: tuple[Slot, Slot]
@@ -101,7 +101,7 @@ class Inverse:
 
 @dataclass(frozen=True, slots=True)
 class Determinant:
-    """det of a matrix, or log det where `log` is set."""
+    """det A of a matrix, or log det A where `log` is set; a scalar."""
 
     of: Grid
     log: bool
@@ -112,7 +112,10 @@ Atom = Coordinate | Component | SizeNumber | Pi | Delta | Applied | Base | Inver
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`coefficient * prod atom**exponent`, summed over the indices that are not free in its tensor."""
+    """`coefficient * prod atom**exponent`, summed over the indices that are not free in its tensor.
+
+    A_ij r_j is sum_j A_ij r_j in a tensor with the free index i.
+    """
 
     coefficient: Fraction
     factors: tuple[tuple[Atom, Fraction], ...] = ()

@@ -34,7 +34,10 @@ def uses(links: Iterable[Ended]) -> Counter[Slot]:
 
 
 def is_product(links: Iterable[Ended], free: Iterable[Index]) -> bool:
-    """Whether links may be a matrix product: an index that is not free stands at two ends, and no literal position."""
+    """Whether links may be a matrix product: an index that is not free stands at two ends, and no literal position.
+
+    A_ij B_jk c_k is one with i free; A_ij B_ij c_j is none.
+    """
     found, outside = uses(links), set(free)
     return all(isinstance(end, Index) and (end in outside or count == 2) for end, count in found.items())
 
@@ -70,5 +73,5 @@ def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[Step[L], 
 
 
 def backwards(chain: Sequence[Step[L]]) -> tuple[Step[L], ...]:
-    """Return a product transposed."""
+    """Return a product transposed: (A B).T = B.T A.T."""
     return tuple(Step(step.link, not step.forwards) for step in reversed(chain))

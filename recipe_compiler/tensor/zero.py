@@ -22,7 +22,11 @@ _PLACES = 600
 
 
 def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
-    """Whether the tensor is shown to be zero. False says nothing."""
+    """Whether the tensor is shown to be zero. False says nothing.
+
+    1/(1 + y) + y/(1 + y) - 1 is, over the common denominator; a sum over a fixed size is, where its n terms add up to
+    zero.
+    """
     cleared = _cleared(c, tensor)
     if not cleared.terms:
         return True

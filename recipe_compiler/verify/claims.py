@@ -323,7 +323,7 @@ def applicable_claims(
 
 
 def under_sizes(claim: Claim[Any, Any], document: Dynamics | Target | Bound, found: Answer) -> Answer:
-    """Return what a claim says of a document, given the sizes that positions in what it reads need: d >= 2."""
+    """Return the answer of a claim about a document, given the sizes that positions in what it reads need: d >= 2."""
     if not isinstance(document, Bound):
         return at_positions(found, _read(claim, document))
     build, bound = document.build, document.dynamics

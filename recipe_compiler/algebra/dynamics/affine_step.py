@@ -15,7 +15,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 
 @dataclass(frozen=True, slots=True)
 class AffineStep:
-    """A step and an energy; whether one is affine and the other quadratic in z is asked elsewhere."""
+    """A step and an energy; whether one is affine and the other quadratic in z is decided elsewhere."""
 
     z: tuple[Symbol, ...]
     slope: Vector

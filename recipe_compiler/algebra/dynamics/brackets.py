@@ -50,7 +50,7 @@ def work(s: System) -> int:
 
 @dataclass(slots=True)
 class _Formed:
-    """The fields of a system as far as they were asked for, and what forms the next ones."""
+    """The fields of a system as far as they were needed, and what forms the next ones."""
 
     more: Iterator[Vector]
     known: list[Vector] = field(default_factory=list[Vector])
@@ -107,9 +107,9 @@ def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
 
 
 def rank_at(s: System, at: Point) -> int:
-    """Return how many directions brackets span at an exact point; fields without a rational value do not count.
+    """Return how many of the n directions brackets span at an exact point: a lower bound of the rank.
 
-    A lower bound of the rank, therefore.
+    Fields without a rational value there do not count.
     """
     found: list[tuple[Fraction, ...]] = []
     reached = 0
@@ -149,7 +149,10 @@ def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
 
 
 def never_zero(e: Expr) -> bool:
-    """Whether a scalar vanishes nowhere: its expanded terms all have one sign, and one of them is never zero."""
+    """Whether a scalar vanishes nowhere: its expanded terms all have one sign, and one of them is never zero.
+
+    1 + x**2 does. False says nothing.
+    """
     terms = sympy.Add.make_args(sympy.expand(e))
     if len(terms) == 1:
         return _nonzero(terms[0])

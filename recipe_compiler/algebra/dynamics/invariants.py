@@ -33,7 +33,9 @@ class EnergyPart:
 
 
 def conserved_energies(s: System) -> Iterator[EnergyPart]:
-    """Yield groups of coordinates without noise, coupled to no other, whose part of H the drift leaves alone.
+    """Yield groups of coordinates without noise, coupled to no other, whose part h of H the drift leaves alone.
+
+    D grad h = 0 and b . grad h = 0 with b = -Q grad H + div Q; in HMC, D = 0, all of H is one.
 
     Raises:
         NoNormalFormError: an expression that the normal form does not know.

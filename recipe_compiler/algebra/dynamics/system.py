@@ -40,7 +40,11 @@ def system(
     Q: tuple[tuple[Formula, ...], ...],
     sizes: Mapping[str, int],
 ) -> System:
-    """Return the system of a dynamics at fixed sizes."""
+    """Return z, H, D and Q of a dynamics at fixed sizes, over n coordinates.
+
+    Raises:
+        NotScalarisableError, TooLargeError: a formula without scalar entries.
+    """
     at = Setting(declarations, sizes)
     z = state(declarations, sizes)
     return System(z, rows(H, at)[0][0], block_matrix(D, at), block_matrix(Q, at))

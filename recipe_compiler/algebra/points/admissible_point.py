@@ -215,7 +215,7 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
 def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:
     """Whether an assumption certainly holds at a point, entry by entry.
 
-    One about the state must hold strictly: a point on the edge, or on a surface, tells nothing of a neighbourhood.
+    One about the state must hold strictly: a point on the edge, or on a surface, is no witness for a neighbourhood.
     """
     op = compare.op
     if _is_of_state(compare.left) or _is_of_state(compare.right):

@@ -86,7 +86,7 @@ def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int =
 
 @dataclass(slots=True)
 class _Drawn:
-    """Attempts at admissible points, drawn in order as they are asked for and kept: claims look at the same ones."""
+    """Attempts at admissible points, drawn in order as they are needed and kept: claims look at the same ones."""
 
     declarations: Declarations
     sizes: Mapping[str, int]

@@ -194,7 +194,10 @@ def _as_ray(
 
 
 def monomials(H: Expr, z: Sequence[Symbol]) -> Monomials | None:
-    """Return the exponents and rational coefficients of a polynomial, None of anything else."""
+    """Return the exponents and rational coefficients of a polynomial, None of anything else.
+
+    3 x**2 y has ((2, 1), 3).
+    """
     if not _is_polynomial(H, set(z)):
         return None
     try:

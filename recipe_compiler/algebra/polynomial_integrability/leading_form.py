@@ -20,7 +20,7 @@ EFFORT = 3_000_000
 
 @dataclass(frozen=True, slots=True)
 class Leading:
-    """Why exp(-H) has a finite integral, for an independent check; `trusted` if Z3 was asked."""
+    """Why exp(-H) has a finite integral, for an independent check; `trusted` if it rests on Z3."""
 
     data: tuple[tuple[str, str], ...]
     trusted: bool

@@ -1,7 +1,7 @@
-"""Polynomial inequalities by Z3: a trusted program without a checkable proof, asked under a deterministic limit.
+"""Polynomial inequalities by Z3: a trusted program without a checkable proof, run under a deterministic limit.
 
 Transcendentals are real variables with true facts about them, so that "no solution" of the negation proves. A solution
-may not be one of the original (a free transcendental), and refutes nothing. Z3 is imported when it is first asked.
+may not be one of the original (a free transcendental), and refutes nothing. Z3 is imported when it is first needed.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ RESOURCES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether Z3 says that there is no counterexample, and what it is called."""
+    """Whether Z3 finds that there is no counterexample, and its name and version."""
 
     holds: bool
     version: str

@@ -201,7 +201,7 @@ def _part(a: Rows, rows: tuple[int, ...], region: Region) -> Part:
 
 
 def _by_z3(part: Part) -> Shown | str:
-    """Return that Z3 finds the coefficients without a sign nonnegative, or what it said of the first other one."""
+    """Return that Z3 finds the coefficients without a sign nonnegative, or its reason about the first other one."""
     if not part.coefficients:
         return "the characteristic coefficients are too large"
     reasons: list[tuple[str, str]] = []

@@ -169,14 +169,14 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
 
 
 def of_kinds(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
-    """Yield what the kinds of a scalar, or the signs declared of the entries of a matrix, say of one entry."""
+    """Yield what the kinds of a scalar, or the signs declared of the entries of a matrix, mean for one entry."""
     for kind, op in ((Kind.POSITIVE, ">"), (Kind.NONNEGATIVE, ">="), (Kind.NONZERO, "!=")):
         if kind in kinds:
             yield Fact(value, op, f"{name} is {kind}")
 
 
 def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
-    """Yield what the kinds of a scalar say: a definite one is a positive one."""
+    """Yield what the kinds of a scalar mean: a definite one is a positive one."""
     yield from of_kinds(name, value, kinds)
     for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
         if kind in kinds:

@@ -33,7 +33,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Each step is an expression with the numbers of the steps it needs; `results` are those asked for."""
+    """Each step is an expression with the numbers of the steps it needs; `results` are those requested."""
 
     steps: tuple[tuple[Expr, tuple[int, ...]], ...]
     results: tuple[int, ...]

@@ -59,7 +59,10 @@ def argument(e: Expr, n: int = 0) -> Expr:
 
 
 def elementary(e: Expr) -> Expr:
-    """Return an expression with hyperbolic functions and tangents by exponentials, sine and cosine."""
+    """Return an expression with hyperbolic functions and tangents by exponentials, sine and cosine.
+
+    tan(x) becomes sin(x)/cos(x).
+    """
     if not contains(e, *_REWRITTEN):
         return e
     known: dict[sympy.Basic, sympy.Basic] = {}
@@ -77,7 +80,10 @@ def _elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic
 
 
 def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
-    """Yield an exponent as `sum of rest * numerator/denominator`, `rest` free of rational factors."""
+    """Yield an exponent as `sum of rest * numerator/denominator`, `rest` free of rational factors.
+
+    2 x/3 has (x, 2, 3).
+    """
     for term in sympy.Add.make_args(sympy.expand(e)):
         coefficient, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
         yield rest, int(coefficient.p), int(coefficient.q)
@@ -89,7 +95,11 @@ def is_opaque(e: Expr) -> bool:
 
 
 def check_allowed(e: Expr) -> None:
-    """Refuse what no true relation covers."""
+    """Refuse what no true relation covers.
+
+    Raises:
+        NoNormalFormError: a pole, infinity or i; a derivative of a jump.
+    """
     if e in FORBIDDEN:
         raise NoNormalFormError(f"{e} occurs")
     if isinstance(e, FORBIDDEN_FUNCTIONS):

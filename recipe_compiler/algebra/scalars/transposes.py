@@ -37,7 +37,7 @@ class NotSeparableError(Exception):
 
 
 def diagonal_hessian(formula: Formula) -> Formula | None:
-    """Return `diag(f''(x))` of a Hessian of sums of elementwise functions of a column, None of anything else."""
+    """Return `diag(f''(x))`, d x d, of the Hessian of sum_i f(x_i) of a column x of size d; None of anything else."""
     match formula:
         case Apply("hessian", (arg, Symbol(shape=shape) as block), whole) if len(shape.sizes) == 1:
             try:
@@ -181,7 +181,7 @@ def plain(formula: Formula, declarations: Declarations) -> Formula:
 
 
 def transposed(formula: Formula, declarations: Declarations) -> Formula:
-    """Return the transpose of a plain formula, plain again."""
+    """Return the transpose of a plain formula, plain again: (A B).T = B.T A.T, S.T = S of a symmetric S."""
     if not formula.shape.sizes:
         return formula
     match formula:
@@ -214,7 +214,7 @@ def transposed(formula: Formula, declarations: Declarations) -> Formula:
 
 
 def is_symmetric(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a formula is its own transpose as written."""
+    """Whether A.T = A of a formula A as written; False may mean that it was not seen."""
     written = plain(formula, declarations)
     return written == transposed(written, declarations)
 
@@ -239,7 +239,10 @@ def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
 def mirrored(
     factors: tuple[Formula, ...], declarations: Declarations
 ) -> tuple[tuple[Formula, ...], Formula | None] | None:
-    """Return L and P of factors that read `L P L.T` (P is None where nothing is in the middle), None of any others."""
+    """Return L and P of factors that read `L P L.T` (P is None where nothing is in the middle), None of any others.
+
+    (A, B, C, B.T, A.T) has L = (A, B) and P = C.
+    """
     half = len(factors) // 2
     left = factors[:half]
     if left != reflected(factors[len(factors) - half :], declarations):

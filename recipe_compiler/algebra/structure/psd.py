@@ -3,7 +3,7 @@
 Each rule is a theorem: sums of positive semidefinite (PSD) matrices, nonnegative multiples, L P L.T with P PSD, A A.T,
 inverses of positive definite (PD) matrices, diagonals of nonnegatives, Kronecker products of PSD matrices, identities
 that outweigh what is subtracted (`dominance.py`). What no rule covers is not known here; that is no statement that it
-is not PSD. Definedness of roots, logarithms and quotients inside is asked for apart (`definedness.py`).
+is not PSD. Definedness of roots, logarithms and quotients inside is shown apart (`definedness.py`).
 """
 
 from collections import Counter

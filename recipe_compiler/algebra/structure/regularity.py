@@ -80,7 +80,7 @@ def _all(parts: list[frozenset[str] | None]) -> frozenset[str] | None:
 
 
 def is_entrywise(formula: Formula) -> bool:
-    """Whether every entry of a formula is the same function of what stands at its own position: one entry tells all.
+    """Whether every entry of a formula is the same function of what stands at its own position: one stands for all.
 
     A size in it (`x**2 + 2 - d`) makes that function another one at every size, an entry (`a[0] * a`) at one position.
     """
@@ -100,7 +100,7 @@ def is_entrywise(formula: Formula) -> bool:
 
 
 def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a square formula is a diagonal as written, or a scalar: its smallest size then tells of every size."""
+    """Whether a square formula is a diagonal as written, or a scalar: its smallest size then stands for every size."""
     match formula:
         case Identity() | Filled(0, _) | Apply("diag", _):
             return True
@@ -224,7 +224,7 @@ def edges(block: Block) -> tuple[Fraction | None, Fraction | None]:
 
 
 def has_unknown_edges(block: Block) -> bool:
-    """Whether the domain of a block ends somewhere that is no number: `edges` then says nothing of it."""
+    """Whether the domain of a block ends somewhere that is no number: `edges` then has nothing about it."""
     return any(not isinstance(bound, Number) for bound in block.domain.bounds)
 
 

@@ -31,7 +31,7 @@ def angle_of(name: object, of: Ring) -> Angle:
 
 
 def total(angles: list[tuple[Angle, int]], of: Ring) -> Angle:
-    """Return cosine and sine of a sum of multiples of angles."""
+    """Return cosine and sine of sum_k n_k a_k: cos(a + b) = cos(a) cos(b) - sin(a) sin(b), and so on."""
     found = Angle(quotients.constant(1, 1, of), quotients.constant(0, 1, of))
     for angle, n in angles:
         one = angle if n > 0 else Angle(angle.cos, _minus(angle.sin, of))

@@ -1,7 +1,7 @@
 """Is a scalar expression zero at every point, those on its kinks included? By cases, each a normal form.
 
 Off {u = 0} the sign of u is a cell; on it the sign is zero, and u itself may be eliminated where it is linear in some
-symbol. What holds in every case holds everywhere: a case that no point belongs to is asked in vain, never left out. A
+symbol. What holds in every case holds everywhere: a case that no point belongs to is decided in vain, never left out. A
 root of u that stands beside signs or moduli is a case of its own, too: off {u = 0} the normal form multiplies the signs
 of its factors. Moduli need no case: `|u| = u Cell(u)` at every point.
 """

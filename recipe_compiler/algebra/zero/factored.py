@@ -41,7 +41,7 @@ class Exponent:
 
 
 def factored(a: Quotient, of: Ring) -> Factored:
-    """Return a quotient by its factors.
+    """Return a quotient a = c prod_i f_i**k_i by its factors.
 
     Raises:
         NoNormalFormError: it is zero.
@@ -56,7 +56,7 @@ def factored(a: Quotient, of: Ring) -> Factored:
 
 
 def sign(a: Quotient, of: Ring) -> Quotient:
-    """Return the sign of a quotient, off its zeros; that of zero is zero."""
+    """Return the sign of a quotient off its zeros, s(c) prod_i s(f_i)**k_i with s the sign; that of zero is zero."""
     if a.top.is_zero():
         return a
     found = factored(a, of)
@@ -68,7 +68,11 @@ def sign(a: Quotient, of: Ring) -> Quotient:
 
 
 def logarithm(a: Quotient, of: Ring) -> Quotient:
-    """Return log a, where a > 0."""
+    """Return log a = log|c| + sum_i k_i log|f_i|, where a > 0: log(4 x y) = 2 log(2) + log|x| + log|y|.
+
+    Raises:
+        NoNormalFormError: a is zero, or certainly negative.
+    """
     found = factored(a, of)
     _is_nonnegative(found, of)
     terms: list[Quotient] = []
@@ -82,7 +86,11 @@ def logarithm(a: Quotient, of: Ring) -> Quotient:
 
 
 def real_power(a: Quotient, exponent: Exponent, of: Ring) -> Quotient:
-    """Return `a**exponent`, where a >= 0."""
+    """Return a**s = |c|**s prod_i |f_i|**(s k_i), where a >= 0.
+
+    Raises:
+        NoNormalFormError: a is zero and s not a positive number, or a is certainly negative.
+    """
     if a.top.is_zero():
         if exponent.value is None and exponent.power > 0:
             return a
@@ -161,7 +169,10 @@ def _is_nonnegative(a: Factored, of: Ring) -> None:
 
 
 def definite(f: fmpq_mpoly, of: Ring) -> int:
-    """Return the sign of a polynomial that never changes it, as its coefficients and exponents tell; else 0."""
+    """Return the sign of a polynomial that never changes it, as its coefficients and exponents show; else 0.
+
+    x**2 + y**4 has 1, -1 - x**2 has -1, x has 0.
+    """
     found = 0
     for exponents, coefficient in f.to_dict().items():
         if any(n % 2 and number not in of.positive for number, n in enumerate(exponents)):

@@ -36,7 +36,7 @@ def is_zero(e: Expr) -> bool:
     transcendentals may depend on each other in ways the normal form does not know.
 
     `exp(x + y) - exp(x) exp(y)`, `sqrt(x**2) - |x|` and `sin(2 x) - 2 sin(x) cos(x)` are zero. sign(x)**2 - 1 is, too,
-    as x = 0 is a kink: `is_zero_everywhere` says no.
+    as x = 0 is a kink: `is_zero_everywhere` is False of it.
 
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.

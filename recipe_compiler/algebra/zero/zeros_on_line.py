@@ -84,7 +84,13 @@ class LeastRoot:
 
 
 def least_positive_root(coefficients: tuple[int, ...]) -> LeastRoot | None:
-    """Return the least positive root of a polynomial, lowest power first; None where it has none."""
+    """Return the least positive root of a polynomial, lowest power first; None where it has none.
+
+    (-2, 0, 1), x**2 - 2, has sqrt(2).
+
+    Raises:
+        ArithmeticError: roots of different factors are too close to be ordered.
+    """
     factors = [factor for factor, _ in fmpz_poly(list(coefficients)).factor()[1] if factor.degree() > 0]
     found = [LeastRoot(tuple(int(c) for c in factor.coeffs())) for factor in factors if _positive(factor, BITS)]
     if not found:
@@ -184,7 +190,10 @@ def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
 
 
 def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> Order | None:
-    """Return how an expression in x behaves at a root, its other symbols having the values given; None if unknown."""
+    """Return how an expression in x behaves at a root, its other symbols having the values given; None if unknown.
+
+    At 0, x**2 |x| has the power 3, even; x has 1, not even.
+    """
     if e.is_number or x not in e.free_symbols:
         return Order(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
     numbers = {s: sympy.Rational(*v.as_integer_ratio()) for s, v in constants.items()}

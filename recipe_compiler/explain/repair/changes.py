@@ -86,7 +86,7 @@ def entry_of(dynamics: Dynamics, entry: str) -> Formula:
 
 
 def entry_shape(entry: str, declarations: Declarations) -> Shape:
-    """Return the shape an entry has."""
+    """Return the shape an entry has: H a scalar, D[a,b] n_a x n_b, claims.drift.b that of b."""
     shapes = {block.name: block.shape for block in declarations.blocks}
     if entry == "H":
         return SCALAR

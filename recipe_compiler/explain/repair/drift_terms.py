@@ -94,7 +94,10 @@ def pieces(dynamics: Dynamics) -> tuple[Piece, ...]:
 
 
 def recipe_pieces(dynamics: Dynamics) -> Iterator[Piece]:
-    """Yield div(A, b) and -A @ grad(H_k, b) of every place A of D and Q and every term H_k of H."""
+    """Yield div(A, b) and -A @ grad(H_k, b) of every place A of D and Q and every term H_k of H.
+
+    Their sum is f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
+    """
     D = dynamics.D or dynamics.claims.diffusion or ()
     for matrix, rank in ((D, FRICTION), (dynamics.Q or (), DRIFT)):
         for a, line in enumerate(matrix):
@@ -153,7 +156,7 @@ def applied(place: Formula, vector: Formula, row: Block) -> Formula:
 
 
 def alike(left: Tensor, right: Tensor) -> bool:
-    """Whether two tensors are rational multiples of each other, term by term."""
+    """Whether A = c B of two tensors and a rational c, term by term."""
     if len(left.terms) != len(right.terms) or left.is_zero:
         return False
     one, other = ({spell_factors(t.factors): t.coefficient for t in x.terms} for x in (left, right))

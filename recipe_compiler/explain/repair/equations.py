@@ -92,6 +92,8 @@ def is_plain(tensor: Tensor) -> bool:
 def coefficients(tensor: Tensor, constants: Constants) -> list[Poly]:
     """Return polynomials in the constants that all vanish only if the tensor does, as far as its atoms are independent.
 
+    (c - 1) r_i + (c**2 - a) theta_i has c - 1 and c**2 - a.
+
     Raises:
         TooLargeError: more generators or higher powers than are read.
     """
@@ -190,7 +192,8 @@ def derivation_of(dynamics: Dynamics) -> Derivation:
 def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
     """Return what must vanish: the claimed drift and diffusion less the derived ones, or the residual of the claim.
 
-    `derived` asks for the first, which needs D and Q.
+    With `derived` f - [-(D + Q) grad H + Gamma] and D' - D, which needs D and Q; else the Fokker-Planck residual, a
+    scalar.
 
     Raises:
         ModelError: a formula that has no meaning in index notation.

@@ -34,7 +34,7 @@ _SYMMETRIC = {Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL}
 
 
 def library(declarations: Declarations) -> list[Formula]:
-    """Return the constant symmetric matrices: declared parameters, and inverses of the positive definite ones."""
+    """Return the constant symmetric d x d matrices S: declared parameters, and inv(S) of the positive definite ones."""
     found: list[Formula] = []
     for item in declarations.parameters:
         if item.shape.rows is not None and item.shape.rows == item.shape.cols and _SYMMETRIC & set(item.kinds):

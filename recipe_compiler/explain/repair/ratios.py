@@ -91,7 +91,11 @@ class Ratio:
 
 
 def ratio(top: Poly, bottom: Poly) -> Ratio:
-    """Return a quotient in lowest terms. Raises ZeroDivisionError."""
+    """Return top/bottom in lowest terms, the leading coefficient of the denominator 1.
+
+    Raises:
+        ZeroDivisionError: the denominator is zero.
+    """
     if bottom.is_zero():
         raise ZeroDivisionError("a ratio with denominator 0")
     common = top.gcd(bottom)
@@ -101,7 +105,7 @@ def ratio(top: Poly, bottom: Poly) -> Ratio:
 
 
 def times(*ratios: Ratio) -> Ratio:
-    """Return the product of one or more ratios."""
+    """Return the product a b c ... of one or more ratios, in lowest terms."""
     first, *others = ratios
     top, bottom = first.top, first.bottom
     for other in others:
@@ -110,12 +114,16 @@ def times(*ratios: Ratio) -> Ratio:
 
 
 def plus(left: Ratio, right: Ratio) -> Ratio:
-    """Return the sum."""
+    """Return the sum a/b + c/d = (a d + c b)/(b d), in lowest terms."""
     return ratio(left.top * right.bottom + right.top * left.bottom, left.bottom * right.bottom)
 
 
 def power(base: Ratio, exponent: int) -> Ratio:
-    """Return a whole power. Raises ZeroDivisionError."""
+    """Return a whole power.
+
+    Raises:
+        ZeroDivisionError: a negative power of zero.
+    """
     if exponent < 0:
         return power(ratio(base.bottom, base.top), -exponent)
     return Ratio(base.top**exponent, base.bottom**exponent)

@@ -191,7 +191,7 @@ def _shown(dynamics: Dynamics, changes: list[Change], before: Before, end: float
 
 
 def _stops(dynamics: Dynamics, change: Change) -> bool:
-    """Whether a block that moved has no drift left: an answer that nobody asked for."""
+    """Whether a block that moved has no drift left: an answer that is of no use."""
     stated = dict(dynamics.claims.drift or ())
     names = {f"claims.drift.{name}": formula for name, formula in stated.items()}
     return any(entry in names and is_zero(new) and not is_zero(names[entry]) for entry, new in change.formulas)

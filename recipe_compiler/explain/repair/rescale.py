@@ -23,7 +23,7 @@ Places = tuple[tuple[str, Formula], ...]
 
 
 def energy_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that multiply one term of H by a constant."""
+    """Yield the changes that multiply one term of H = sum_k H_k by a constant: H_k becomes c H_k."""
     terms = additive(dynamics.H, constants=False)
     of = sketch(dynamics, len(terms))
     unknown = [scaled(term, of.symbol(n), of.ring) for n, term in enumerate(terms)]
@@ -46,7 +46,7 @@ def _turns_up(term: Formula, factor: Ratio, ring: Constants) -> bool:
 
 
 def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that multiply one place of the noise (with its mirror image) by a constant, or all of them."""
+    """Yield the changes that multiply one place D_ab of the noise (with D_ba) by a constant, or all of them."""
     groups = _noise_places(dynamics)
     of, given = _sketched(dynamics, groups, derived=derived)
     whole = tuple(range(len(groups)))
@@ -56,7 +56,7 @@ def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def curl_scales(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield the changes that multiply two mirrored places of Q by a constant, so that the claimed drift is derived."""
+    """Yield the changes that multiply Q_ab and Q_ba by a constant, so that the claimed drift is derived."""
     groups = _pairs(dynamics, "Q", dynamics.Q)
     of, given = _sketched(dynamics, groups, derived=True)
     for places, name in zip(groups, of.unknowns, strict=True):

@@ -1,4 +1,4 @@
-"""What a repair leaves of the other claims: those that it touches are asked again, those that it does not stay."""
+"""What a repair leaves of the other claims: those that it touches are decided again, those that it does not stay."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence

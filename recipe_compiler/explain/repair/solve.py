@@ -23,6 +23,8 @@ def solve(
 
     An unknown that nothing determines has its default. Not all solutions are found: a branch ends where no factor of
     its shortest equation is linear in an unknown. Those in `nonzero` are not 0.
+
+    c**2 - c a = 0 has c = 0 and c = a; c**2 - a = 0 has no factor that is linear in c.
     """
     shortest = sorted(_primitive(equations, ring), key=lambda poly: (len(poly), str(poly)))[:EQUATIONS]
     search = _Search(ring, defaults, nonzero)

@@ -82,7 +82,7 @@ def _times(left: Formula, right: Formula, shape: Shape) -> Formula:
 
 
 def split(formula: Formula, ring: Constants) -> tuple[Ratio, Formula | None]:
-    """Return a constant and what it multiplies, None for 1."""
+    """Return a constant c and the formula F that it multiplies in c F, None for 1."""
     one = Ratio(ring.number(1), ring.number(1))
     match formula:
         case ex.Number(value):

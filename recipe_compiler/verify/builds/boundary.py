@@ -1,7 +1,7 @@
 """Does probability flow through the faces of the domain of a build? With the target's potential in the place of U.
 
-Of dynamics alone U is any function, and what exp(-U) does at a face stays open; a target that states U tells. A proof
-that rests on chains being reflected is none of a build: no emitted step reflects.
+Of dynamics alone U is any function, and what exp(-U) does at a face stays open; a target that states U decides it. A
+proof that rests on chains being reflected is none of a build: no emitted step reflects.
 """
 
 from dataclasses import replace

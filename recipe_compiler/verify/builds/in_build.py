@@ -32,7 +32,7 @@ LISTED = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
-    """Bound dynamics for all values as declared, and at those of a build; each is made once, when it is asked for."""
+    """Bound dynamics for all values as declared, and at those of a build; each is made once, when it is needed."""
 
     build: Build
     bound: Dynamics
@@ -68,7 +68,7 @@ def _valued(stages: Stages) -> Subject | None:
 
 
 def decided_in(claim: Claim, stages: Stages) -> Answer:
-    """Return what a claim says of the dynamics of a build."""
+    """Return the answer of a claim about the dynamics of a build."""
     declared, valued = stages.declared, stages.valued
     if valued is None:
         return _of_free(find(claim, declared), stages.bound)
@@ -80,7 +80,7 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
 
 
 def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer:
-    """Return what a claim says of the target of a build."""
+    """Return the answer of a claim about the target of a build."""
     general = of_target(claim, build.target)
     if isinstance(general.decision, Proved):
         return general

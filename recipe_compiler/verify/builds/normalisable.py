@@ -41,7 +41,7 @@ FINITE = " has a finite integral"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A formula of a target: its share in the energy, summed over the data, and what the second engine says of it."""
+    """A formula of a target: its share in the energy, summed over the data, and the second engine's version of it."""
 
     entry: str
     energy: Tensor

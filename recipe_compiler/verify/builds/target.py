@@ -26,7 +26,7 @@ SMOOTH = " is smooth"
 
 
 def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[], Answer]) -> Answer:
-    """Return what a claim says of the dynamics of a build, no more being taken of U than its target has."""
+    """Return the answer of a claim about the dynamics of a build, no more being taken of U than its target has."""
     found = decided()
     U = build.dynamics.potential
     smooth = f"{U} is smooth"

@@ -83,7 +83,7 @@ def at_values(build: Build) -> Dynamics | None:
 
 
 def formula_at(formula: Formula, build: Build) -> Formula:
-    """Return a formula of what the build leaves unbound, at its values and sizes as far as formulas can say them."""
+    """Return a formula of what the build leaves unbound, at its values and sizes as far as formulas can hold them."""
     bound = bind(settled(build))
     return substitute(formula, _put_in(_parameters(bound), _numbers(build), known_sizes(build, bound)))
 
@@ -144,7 +144,7 @@ def _put_in(parameters: Iterable[Parameter], values: Mapping[str, Rational], siz
 
 
 def _as_formula(value: Rational, shape: Shape) -> Formula | None:
-    """Return a value that formulas can say: a number, a zero, a multiple of the identity."""
+    """Return a value that formulas can express: a number, a zero, a multiple of the identity."""
     if not shape.sizes:
         return Number(value[0][0])
     if not any(x for row in value for x in row):

@@ -25,7 +25,7 @@ Named = tuple[tuple[str, Formula], ...]
 
 
 def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
-    """Return what a claim says at the sizes of a document, or, proved, for every size in their place.
+    """Return the answer of a claim at the sizes of a document, or, proved, for every size in their place.
 
     What is wrong at other sizes is decided at the document's own, unless these are too large to be written out.
     """
@@ -46,7 +46,7 @@ def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int)
 
 
 def of_target(claim: Callable[[Target], Answer], target: Target) -> Answer:
-    """Return what a claim says of a target, decided for every size first where it fixes a large one."""
+    """Return the answer of a claim about a target, decided for every size first where it fixes a large one."""
     wide = any_size_of_target(target)
     if wide is None:
         return claim(target)

@@ -110,7 +110,7 @@ def decide(question: Question) -> Answer:
 
 
 def _refuted(identity: Identity, found: Witness, seen: _Looked, question: Question, left: list[Identity]) -> Decision:
-    """Return a refutation, or undecided if the index calculus says that the very same thing is zero."""
+    """Return a refutation, or undecided if the very same thing is zero in index calculus."""
     at = (*found.text, (identity.says, shown(found.value)))
     if identity not in left:
         point = ", ".join(f"{name} = {value}" for name, value in at)

@@ -1,7 +1,7 @@
 """What a claim reads, and what that needs, whatever the claim: a value at every admissible point, and such points.
 
-A formula that has no value somewhere says nothing there, true or false: nothing is proved of it. This is asked of every
-claim in one place, beside what each asks for itself (smoothness, null sets, finite integrals).
+A formula that has no value somewhere says nothing there, true or false: nothing is proved of it. This is required of
+every claim in one place, beside what each requires itself (smoothness, null sets, finite integrals).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -45,7 +45,7 @@ def at_positions(found: Answer, formulas: Iterable[Formula], known: Set[str] = N
     """Return an answer given that all positions that formulas name exist: `theta[1]` is for d >= 2.
 
     Args:
-        found: what a claim says.
+        found: the answer of a claim.
         formulas: what it is about.
         known: sizes that the document gives a number.
     """
@@ -61,7 +61,7 @@ def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: 
     """Return an answer, undecided where what the claim reads is not shown to have a value, or no point is admissible.
 
     Args:
-        found: what the claim says of itself.
+        found: the claim's own answer.
         reads: the entries of the document that it is about.
         dynamics: the document as written.
         subject: what the claim was decided of: a proof rests on the equalities that were put in.

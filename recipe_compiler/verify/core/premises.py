@@ -38,7 +38,7 @@ def contradiction(dynamics: Dynamics) -> str:
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
     """Return what formulas need to be defined and smooth, with the declared facts about their names.
 
-    x > 0 for sqrt(x), x != 0 for |x|.
+    x > 0 for sqrt(x); |x| is left open.
     """
     return _with_facts(obligations, formulas, declarations)
 

@@ -1,6 +1,6 @@
 """What every child process is held to: it ends with its parent, at its limits, and when it sleeps.
 
-Limits are processor time, which other programs on the machine do not use up. The wall clock is asked only whether a
+Limits are processor time, which other programs on the machine do not use up. The wall clock decides only whether a
 child works at all.
 """
 
@@ -28,14 +28,14 @@ class Watch:
     _seen: float = 0.0
 
     def sleeps(self) -> bool:
-        """Whether it did next to nothing since it was last looked at; ask every `STILL` seconds."""
+        """Whether it did next to nothing since it was last looked at; call it every `STILL` seconds."""
         now = processor_time(self.pid)
         before, self._seen = self._seen, now or 0.0
         return now is None or now - before < AWAKE * STILL
 
 
 def processor_time(pid: int) -> float | None:
-    """Return the seconds that a process has computed; None where the system does not say."""
+    """Return the seconds that a process has computed; None where the system does not give them."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

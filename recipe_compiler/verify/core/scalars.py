@@ -17,7 +17,13 @@ from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
 def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
-    """Return what a coordinate or component is called by the second engine."""
+    """Return what a coordinate or component is called by the second engine: `theta[1]`, `C[0,1]`.
+
+    An entry of an inverse is a quotient of cofactor and determinant.
+
+    Raises:
+        CompilerError: a name that is no block, or not declared.
+    """
 
     def coordinate_symbol(place: Coordinate) -> Expr:
         block = declarations.find(place.block)

@@ -27,7 +27,7 @@ KEPT = 64
 def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
     """Return a function of a subject that finds its result once, however many claims rest on it.
 
-    A subject is only itself: another one made of the same document starts anew. What raises is asked again.
+    A subject is only itself: another one made of the same document starts anew. What raises is tried again.
     """
     return lru_cache(maxsize=KEPT)(find)
 
@@ -95,7 +95,7 @@ def _system(subject: Subject, sizes: Sizes) -> System:
 
 
 def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
-    """Return what a claim says, decided for every size first where a large one, or that of a build, is fixed.
+    """Return the answer of a claim, decided for every size first where a large one, or that of a build, is fixed.
 
     At the sizes of a build it is decided only where it is wrong at others: what is open for every size stays so.
     """

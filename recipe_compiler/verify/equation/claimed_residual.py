@@ -1,4 +1,4 @@
-"""The Fokker-Planck residual of the equation that an author claims, whatever the recipe would say."""
+"""The Fokker-Planck residual of the equation that an author claims, whatever the recipe would give."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -214,7 +214,7 @@ def _groups(subject: Subject) -> list[tuple[int, ...]]:
 
 
 def _part(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
-    """Return a group with what structure says about it."""
+    """Return a group with what structure shows about it."""
     matrix = tuple(tuple(D[a][b] for b in group) for a in group)
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
     if len(group) > 1:
@@ -258,7 +258,7 @@ def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]
 
 
 def _negative_answer(subject: Subject, part: _Part, found: Negative) -> Answer:
-    """Return the refutation, blaming the smallest part; undecided if a proof says the contrary."""
+    """Return the refutation, blaming the smallest part; undecided if a proof shows the contrary."""
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
     v = _free_letter(subject)

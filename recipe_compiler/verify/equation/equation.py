@@ -1,4 +1,4 @@
-"""The equation whose solutions are asked about: its drift and its noise, in index notation and in scalars."""
+"""The equation whose solutions claims are about: its drift and its noise, in index notation and in scalars."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -63,7 +63,7 @@ def _names(dynamics: Dynamics) -> list[str]:
 
 
 def _demands(dynamics: Dynamics, measure: Measure) -> Iterator[_Demand]:
-    """Yield every formula with the unit it must have, the energy first: it says what the rest is measured in."""
+    """Yield every formula with the unit it must have, the energy first: it fixes what the rest is measured in."""
     of = {b.name: measure.declared.get(b.name, unknown(b.name)) for b in dynamics.declarations.blocks}
     rate = base(TIME)
     yield _Demand("H", dynamics.H, None)

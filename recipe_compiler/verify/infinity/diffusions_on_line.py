@@ -1,4 +1,4 @@
-"""Coordinates that are diffusions on a line by themselves: a law there has no current; Feller's test tells the rest.
+"""Coordinates that are diffusions on a line by themselves: a law there has no current; Feller's test decides the rest.
 
 Let z_k have f_k and D_kk that depend on z_k alone, and H = h(z_k) + what is free of z_k. If exp(-H) is the law of z at
 all times, the mean of phi(z_k) stays for every phi that is constant near both ends, so that the integral of L phi,

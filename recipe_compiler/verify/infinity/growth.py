@@ -43,14 +43,14 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The calculus of a document, with what is asked of terms."""
+    """The calculus of a document, with questions about terms."""
 
     c: Calculus
     declarations: Declarations
 
     @classmethod
     def of(cls, declarations: Declarations) -> "Terms":
-        """Return what is asked of terms of a document."""
+        """Return the questions about terms of a document."""
         return cls(calculus(declarations), declarations)
 
     @property

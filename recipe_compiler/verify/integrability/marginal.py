@@ -16,7 +16,7 @@ from recipe_compiler.verify.integrability.marginal_law import law_of
 def has_auxiliaries(dynamics: Dynamics) -> bool:
     """Whether the state has blocks besides those of an abstract potential, and no other law of these is claimed.
 
-    Who claims another law of the target's block, exp(-U/T) say, is asked about that one.
+    Who claims another law of the target's block, exp(-U/T) say, is given a verdict on that one.
     """
     potential = _potential(dynamics)
     if potential is None or all(block.name in potential.of for block in dynamics.declarations.blocks):

@@ -48,7 +48,7 @@ class Material:
             kept.append(formula)
 
     def is_new(self, formula: Formula) -> bool:
-        """Whether a formula is neither zero nor a rational multiple of one asked about before."""
+        """Whether a formula is neither zero nor a rational multiple of one seen before."""
         tensor = tensor_of(self.calculus, self.declarations, formula)
         if tensor is None or tensor.is_zero:
             return False

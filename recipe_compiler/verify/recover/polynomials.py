@@ -1,7 +1,7 @@
 """Scalars as polynomials in transcendentals, so that the coefficients of a linear equation can be compared.
 
 Only to propose a solution: what is proposed is proved by the engines. A relation among transcendentals that is not
-known here can hide a solution, never make one. So less is asked than of `algebra.scalars.quotient_reader`: nothing
+known here can hide a solution, never make one. So less is required than of `algebra.scalars.quotient_reader`: nothing
 needs to be defined, and polynomials stay sparse, in as many generators as there are.
 """
 

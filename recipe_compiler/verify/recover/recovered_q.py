@@ -124,7 +124,7 @@ def _fields(problem: Problem, sizes: Sizes) -> Fields | None:
 
 
 def _existence(problem: Problem) -> tuple[str, ...]:
-    """Say that a stationary equation has a Q where Poincare's lemma says so: a formula is what is missing."""
+    """State that a stationary equation has a Q where Poincare's lemma gives one: a formula is what is missing."""
     declarations = problem.dynamics.declarations
     holes = declarations.assume or any(block.domain.name is DomainName.CIRCLE for block in declarations.blocks)
     dimensions = [len(state(declarations, sizes)) for sizes in problem.subject.sizes]

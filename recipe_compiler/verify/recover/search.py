@@ -58,7 +58,7 @@ class Represented:
 
 
 def states_equation(dynamics: Dynamics) -> bool:
-    """Whether a document says what equation it is about: noise, and Q or a drift."""
+    """Whether a document states the equation it is about: noise, and Q or a drift."""
     noise = dynamics.D is not None or dynamics.claims.diffusion is not None
     return noise and (dynamics.Q is not None or dynamics.claims.drift is not None)
 
@@ -225,7 +225,7 @@ def search(problem: Problem) -> Outcome:
 def _searched(dynamics: Dynamics) -> Outcome:
     """Look for a Q of the dynamics of a problem.
 
-    A drift that leaves exp(-H) not stationary has none, which is asked first where index notation sees a residual.
+    A drift that leaves exp(-H) not stationary has none, which is decided first where index notation sees a residual.
     """
     problem = problem_of(subject_of(dynamics))
     if problem is None:

@@ -1,6 +1,6 @@
 """Linear equations whose coefficients are polynomials in sizes and parameters, solved for rational functions of these.
 
-The equations are first solved modulo a prime, sizes and parameters replaced by random residues. That tells which
+The equations are first solved modulo a prime, sizes and parameters replaced by random residues. That shows which
 unknowns are needed; only those are then solved for exactly. A solution is a proposal and is verified elsewhere, so
 that an unlucky residue costs an answer, never a wrong one.
 """

@@ -1,6 +1,6 @@
 """Does the equation that an author claims leave exp(-H) stationary? Not if probability passes through infinity.
 
-Fokker and Planck's equation is asked first; a solution of it with a current that is not shown to vanish at infinity
+Fokker and Planck's equation is decided first; a solution of it with a current that is not shown to vanish at infinity
 need not be a law that solutions keep.
 """
 

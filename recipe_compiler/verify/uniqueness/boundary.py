@@ -292,7 +292,7 @@ def _shown(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
 
 
 def _negative(subject: Subject, e: Expr, or_zero: bool = False) -> Point | None:
-    """Return an admissible point at which e < 0 (or e = 0, if asked): a coefficient that is zero says nothing."""
+    """Return an admissible point at which e < 0 (or e = 0, if requested): a coefficient that is zero says nothing."""
     try:
         for at in points(subject.dynamics.declarations, subject.sizes[0]):
             value = _value(e, at)

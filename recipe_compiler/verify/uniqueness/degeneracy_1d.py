@@ -78,7 +78,7 @@ def line_of(subject: Subject, formula: Formula) -> Line | None:
 
 
 def is_alike(subject: Subject, formula: Formula) -> bool:
-    """Whether one entry of a formula tells of all at every size, but for factors that are nonsingular."""
+    """Whether one entry of a formula stands for all at every size, but for factors that are nonsingular."""
     if is_entrywise(formula):
         return True
     match formula:
@@ -99,7 +99,7 @@ def is_alike(subject: Subject, formula: Formula) -> bool:
 
 
 def without_constants(line: Line) -> Line | None:
-    """Return an entry that tells of every size and parameter, without a factor that is never 0; None if it does not."""
+    """Return an entry that stands for every size and parameter, less a factor that is never 0; None of any other."""
     factor, f = line.f.as_independent(line.x, as_Add=False)
     if not line.alike or f.free_symbols != {line.x} or not never_zero(factor):
         return None

@@ -3,7 +3,7 @@
 For D >= 0, nT (D + Q) = 0 exactly where D n = 0 and Q n = 0: if n is the normal of a surface, noise and drift are
 tangent to it. Block by block these are linear equations for n. A block is zero where an equation holds it alone, with a
 nonsingular entry; of what is left, equations that are constant, or that each have a nonsingular entry of a block of
-their own, have the same rank everywhere. Then no surface is singled out. The same is asked of D n = 0 alone. Whether
+their own, have the same rank everywhere. Then no surface is singled out. The same is decided of D n = 0 alone. Whether
 constant null directions make chains reducible is the question of uniqueness, not of regularity.
 """
 

@@ -89,7 +89,7 @@ def other_law(subject: Subject, hint: str, at: AtValues | None) -> Other | None:
 
 
 def stronger(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[Dynamics, str] | None:
-    """Return the dynamics with parameters declared not to vanish, and that in words; None where no kind says so."""
+    """Return the dynamics with parameters declared not to vanish, and that in words; None where no kind means it."""
     declared = dynamics.declarations
     kinds = {p.name: kind for p in declared.parameters if p.name in names for kind in p.kinds if kind in _STRONGER}
     if not names or kinds.keys() != set(names):
@@ -236,7 +236,7 @@ def _other(instance: _Instance, what: str, values: tuple[tuple[str, str], ...], 
 
 
 def _excluded(instance: _Instance) -> str:
-    """Return where it was shown, and what to declare to ask about other values only."""
+    """Return where it was shown, and what to declare to exclude these values."""
     named = [p for p in instance.dynamics.declarations.parameters if p.name in instance.zeros]
     stronger = [f"{p.name} {_STRONGER[kind]}" for p in named for kind in p.kinds if kind in _STRONGER]
     hint = f"; declare {', '.join(stronger)} if it never is" if len(stronger) == len(named) else ""

@@ -86,7 +86,11 @@ def claimed_step(dynamics: Dynamics, where: Place) -> ClaimedStep:
 
 
 def guarded(entries: Callable[[Sizes], Sequence[Expr]]) -> Scalars:
-    """Return entries whose failures to be read are those that a decision knows."""
+    """Return entries whose failures to be read are those that a decision knows.
+
+    Raises:
+        NotScalarisableError: from the entries, in the place of NoExpansionError and NotAStepError.
+    """
 
     def inner(sizes: Sizes) -> Sequence[Expr]:
         try:

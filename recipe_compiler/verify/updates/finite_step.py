@@ -1,4 +1,4 @@
-"""What is said beside a proof that the limit of a claimed update is right: what its finite steps do, and the recipe's.
+"""Remarks beside a proof that the limit of a claimed update is right: what its finite steps do, and the recipe's.
 
 The residual of the coefficients of eps**2 in E[dz] and Cov[dz] is the eps^1 part of the residual of the step's moments.
 What noise of order eps**2 brings to it (the noise of a minibatch gradient) is a bias of every finite step, unless
