@@ -58,6 +58,8 @@ def integrate(c: Calculus, energy: Tensor, over: Iterable[Block]) -> Integrated:
 
     int exp(-H) dr = (2 pi)**(n/2) exp(-H') with H = r.P r/2 - b.r + c, H' = c + logdet(P)/2 - b.inv(P) b/2; constants
     are left out. For H = U(theta) + r.T inv(M) r/2 and r of size d that is U(theta) + logdet(inv(M))/2.
+
+    (Ma, Chen, Fox 2015, Eq. 1, is that what is left is U.)
     """
     left = list(over)
     steps: list[Gaussian] = []
@@ -136,7 +138,10 @@ def _from_precision(c: Calculus, block: Block, precision: Tensor, shift: Tensor)
 
 
 def log_determinant(c: Calculus, grid: Grid) -> Tensor:
-    """Return log det of a positive definite matrix: of a product of such the sum, of inv(A) minus that of A."""
+    """Return log det A of a positive definite n x n matrix, a scalar.
+
+    log det(c A B) = n log(c) + log det A + log det B of definite A and B, log det inv(A) = -log det A.
+    """
     whole = c.determinant(grid, log=True)
     if len(grid.entry.terms) != 1 or any(isinstance(atom, Delta) for atom, _ in grid.entry.terms[0].factors):
         return whole

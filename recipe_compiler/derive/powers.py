@@ -81,7 +81,7 @@ def added(c: Calculus, parts: Iterable[Series]) -> Series:
 
 
 def scaled(c: Calculus, series: Series, factor: Fraction | int) -> Series:
-    """Return a rational multiple."""
+    """Return the series q S, q rational."""
     return _series({power: c.scale(tensor, factor) for power, tensor in series.parts.items()}, series.upto)
 
 
@@ -105,7 +105,7 @@ def times(c: Calculus, left: Series, right: Series) -> Series:
 
 
 def total(c: Calculus, series: Series, *over: Index) -> Series:
-    """Return the sum over indices, whether or not they occur."""
+    """Return the sum over indices, sum_i S_i, whether or not they occur: n S for one that does not."""
     summed = {
         power: c.total(Tensor(sorted_indices((*tensor.free, *over)), tensor.terms), *over)
         for power, tensor in series.parts.items()
@@ -114,12 +114,12 @@ def total(c: Calculus, series: Series, *over: Index) -> Series:
 
 
 def renamed(c: Calculus, series: Series, moves: Mapping[Index, Slot]) -> Series:
-    """Return the series with free indices replaced."""
+    """Return the series with free indices replaced, the coefficients a_i as a_j."""
     return _series({power: c.rename(tensor, moves) for power, tensor in series.parts.items()}, series.upto)
 
 
 def differentiated(c: Calculus, series: Series, by: Coordinate) -> Series:
-    """Return the derivative of every coefficient."""
+    """Return dS/dx of a coordinate x: the derivative of every coefficient, with the indices of x besides."""
     return _series({power: c.diff(tensor, by) for power, tensor in series.parts.items()}, series.upto)
 
 
@@ -175,7 +175,7 @@ def raised(c: Calculus, base: Series, exponent: Fraction) -> Series:
 
 
 def apart(series: Series, what: str) -> tuple[Tensor, Series]:
-    """Return the value at eps = 0, which may hold no draw, and what vanishes with eps.
+    """Return the value a at eps = 0, which may hold no draw, and what vanishes with eps: S = a + R.
 
     Raises:
         NotReadError: it holds one, or the series grows as eps becomes small.

@@ -111,7 +111,13 @@ def vector(formulas: Sequence[Formula], declarations: Declarations) -> Vector:
 
 
 def matrix(formulas: Sequence[Sequence[Formula]], declarations: Declarations) -> Matrix:
-    """Return a matrix over z, stated block by block, in index notation."""
+    """Return a matrix over z, stated block by block, in index notation.
+
+    Entry (a, b) has the indices `row_slots(a)` and `col_slots(b)`, n_a x n_b.
+
+    Raises:
+        ModelError: a formula has no entrywise meaning.
+    """
     blocks = declarations.blocks
     return tuple(
         tuple(

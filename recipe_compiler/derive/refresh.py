@@ -17,8 +17,9 @@ from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Slot, Tens
 def is_gaussian(derivation: Derivation, block: str) -> bool:
     """Whether H is quadratic in `block`, its Hessian free of the state, with no term that couples it to another block.
 
-    True is shown for every size; False may also mean that it was not shown. That the Hessian is positive definite,
-    without which there is no Gaussian law, is a question of its own.
+    d^2H/dr dr' = P, n x n and constant, and d^2H/dr db = 0 for every other block b. True is shown for every size; False
+    may also mean that it was not shown. That P is positive definite, without which there is no Gaussian law, is a
+    question of its own.
     """
     declarations = derivation.dynamics.declarations
     c = calculus(declarations)

@@ -97,7 +97,10 @@ def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
 
 
 def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]:
-    """Return the lines of dz = f dt + sqrt(2 D) dW: what each is the differential of, and its right side."""
+    """Return the lines of dz = f dt + sqrt(2 D) dW: what each is the differential of, and its right side.
+
+    A line for each block, or for each entry of one that has no matrix notation.
+    """
     return _right_sides(calculus(derivation.dynamics.declarations), style, derivation)
 
 

@@ -50,7 +50,7 @@ def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
 def symmetry_defect(derivation: Derivation) -> Matrix:
     """Return D - D^T over z, entry (a, b) with the free indices i of block a and j of block b.
 
-    It is zero in every place if D is symmetric for every size.
+    It is zero in every place if D is symmetric for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
     c = calculus(derivation.dynamics.declarations)
     return _defect(c, derivation.dynamics.declarations.blocks, derivation.D, -1)
@@ -59,7 +59,7 @@ def symmetry_defect(derivation: Derivation) -> Matrix:
 def skewness_defect(derivation: Derivation) -> Matrix:
     """Return Q + Q^T over z, entry (a, b) with the free indices i of block a and j of block b.
 
-    It is zero in every place if Q is skew for every size.
+    It is zero in every place if Q is skew for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
     c = calculus(derivation.dynamics.declarations)
     return _defect(c, derivation.dynamics.declarations.blocks, derivation.Q, 1)

@@ -33,7 +33,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An update in order."""
+    """An update z' = z + dz(z, draws, eps) in order."""
 
     declarations: Declarations
     """Those of the document, with the covariance V of the gradient where it is not declared."""

@@ -48,6 +48,8 @@ class Flow:
 def flow_of(derivation: Derivation, piece: Piece) -> Flow:
     """Return the flow of a piece.
 
+    dr = -xi r dt + sqrt(2A) dW has a = xi: r exp(-xi t) + N(0, A (1 - exp(-2 xi t))/xi) after a time t.
+
     Args:
         derivation: of the dynamics, multiplied out: degrees are read off it.
         piece: of that derivation.

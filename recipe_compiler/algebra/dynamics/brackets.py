@@ -128,7 +128,8 @@ def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:
     """Return det[V_1, ..., V_n] of n brackets for n coordinates, shown to vanish nowhere; None if none is.
 
     The V_k are columns of D and brackets [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j X_i), independent at one of the points
-    `at` (Oleinik, Radkevich 1973). Only up to 6 coordinates.
+    `at` (Oleinik, Radkevich 1973). Only up to 6 coordinates. With H = (x**2 + r**2)/2, D = diag(0, 1) and Q = [[0, -1],
+    [1, 0]], b = (r, -x): (0, 1) and its bracket (1, 0) with b have the determinant -1.
     """
     n = len(s.z)
     if n > LARGEST_MINOR:

@@ -114,11 +114,10 @@ def _drawn(declarations: Declarations, sizes: tuple[tuple[str, int], ...], attem
 def witness(
     e: Expr, declarations: Declarations, sizes: Mapping[str, int], reads: tuple[Formula, ...] = ()
 ) -> Witness | None:
-    """Return an admissible point where an expression is certainly not zero, re-checked by substitution.
+    """Return an admissible point where an expression e, a scalar, is certainly not zero, re-checked by substitution.
 
-    The formulas that it was made of have a value there. None if none was found: that says nothing.
-
-    Values are exact, or balls that exclude 0 (Johansson 2017).
+    The formulas `reads` that it was made of have a value there. Values are exact, or balls that exclude 0 (Johansson
+    2017): e(z) != 0. None if none was found: that says nothing.
 
     Raises:
         instances.NoInstanceError: kinds of which no instance is known.

@@ -43,10 +43,10 @@ class Flat:
 
 
 def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
-    """Return why exp(-H) has no finite integral; None says nothing. `positive` are coordinates that are > 0.
+    """Return why exp(-H) has no finite integral over the n coordinates z, H a scalar; None says nothing.
 
-    `positive` has one entry for each of z. x**2 - y**2 has v = (0, 1) with v.P v = -2, P the Hessian; (x y - 1)**2 a
-    region.
+    `positive` has one entry for each of z: whether it is > 0. H = x**2 - y**2 has v = (0, 1) with v.P v = -2, P the n x
+    n Hessian; (x y - 1)**2 has a region of infinite volume on which it is bounded above.
     """
     terms = monomials(H, z)
     if terms is None or not z or any(sum(e) > LARGEST_DEGREE for e, _ in terms):
@@ -145,8 +145,8 @@ def _null_vector(P: tuple[tuple[Fraction, ...], ...]) -> tuple[Fraction, ...] | 
 def falling(terms: Monomials, z: Sequence[Symbol], positive: Sequence[bool]) -> tuple[tuple[str, str], ...] | None:
     """Return weights and a point at which the leading form is negative, as a witness prints them; None says nothing.
 
-    Under weights w >= 0 the terms of H of the largest degree D > 0 make P; P(v) < 0 makes H(s**w v) -> -oo as s -> oo,
-    on a cone around v. For x**4 - 3 x**2 y**2 + y**4, w = (1, 1) and v = (1, 1), P(v) = -1.
+    Under n weights w >= 0 the terms of H of the largest degree D > 0 make P; P(v) < 0 at a vector v makes H(s**w v) ->
+    -oo as s -> oo, on a cone around v. For x**4 - 3 x**2 y**2 + y**4, w = (1, 1) and v = (1, 1), P(v) = -1.
     """
     if not terms or len(z) > LARGEST_DIMENSION:
         return None

@@ -27,11 +27,10 @@ class Leading:
 
 
 def leading(H: Expr, z: Sequence[Symbol]) -> Leading | None:
-    """Return why exp(-H) has a finite integral over all real z, None if this was not shown.
+    """Return why exp(-H) has a finite integral over all real z (n coordinates, H a scalar), None if this was not shown.
 
-    Coefficients may hold parameters, whose signs SymPy's symbols carry.
-
-    x**4 + x y + y**2: the square in y leaves x**4 - x**2/4, whose leading form x**4 is positive for x != 0.
+    Coefficients may hold parameters, whose signs SymPy's symbols carry. H = x**4 + x y + y**2: the square in y leaves
+    x**4 - x**2/4, whose leading form x**4 > 0 for x != 0.
     """
     left, energy = list(z), H
     squares: list[tuple[str, str]] = []

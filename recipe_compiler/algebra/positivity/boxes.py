@@ -41,8 +41,9 @@ class Covered:
 def covered(a: Rows, region: Region, strict: bool = False) -> Covered | None:
     """Return that a symmetric matrix is positive semidefinite (a scalar: positive, if `strict`) on a bounded region.
 
-    `a` is n x n, and 1 x 1 of a scalar; every name in it needs two finite bounds. Each box of the cover is outside the
-    domain, or certified in ball arithmetic: elimination finds positive pivots only (Johansson 2017).
+    v.T a v >= 0 for the n x n matrix `a`, 1 x 1 of a scalar; every name in it needs two finite bounds. Each box of the
+    cover is outside the domain, or certified in ball arithmetic: elimination finds positive pivots only (Johansson
+    2017).
     """
     names = sorted(frozenset().union(*(names_of(x) for row in a for x in row)), key=str)
     bounds = bounds_of(region)

@@ -59,7 +59,7 @@ def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
 
 
 def by_signs(e: Expr) -> Expr:
-    """Return an expression with `Min`, `Max` and `Piecewise` by signs and moduli: equal to it at every point.
+    """Return a scalar with `Min`, `Max` and `Piecewise` by signs and moduli: equal to it at every point.
 
     Max(x, y) = (x + y + |x - y|)/2; where(x == y, x, y) = y + (1 - sign(x - y)**2) (x - y).
     """
@@ -67,7 +67,7 @@ def by_signs(e: Expr) -> Expr:
 
 
 def off_kinks(e: Expr) -> Expr:
-    """Return an expression with all its kinks by cells: equal to it wherever no argument of a sign is zero.
+    """Return a scalar with all its kinks by cells: equal to it wherever no argument of a sign is zero.
 
     |x| = x Cell(x), sign(x) = Cell(x).
     """

@@ -32,8 +32,10 @@ class _NotWrittenError(Exception):
 def on_a_line(dynamics: Dynamics) -> Iterator[Formula]:
     """Yield the H with f = -D H' + D' if z is one scalar and the integral is a sum of rational functions and logs.
 
-    H' = (D' - f)/D; on a line without current no other density is stationary. f = -x and D = 1 + x**2 leave
-    H = 3/2 log(1 + x**2).
+    H' = (D' - f)/D; on a line without current no other density is stationary. f = -x and D = 1 + x**2 leave H = 3/2
+    log(1 + x**2).
+
+    (Ma, Chen, Fox 2015, Eq. 3, with Q = 0.)
 
     Raises:
         NotConvertedError: a Stratonovich drift whose Ito drift is not known.

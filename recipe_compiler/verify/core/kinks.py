@@ -54,7 +54,8 @@ class Kinks:
 def lipschitz(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
     """Return the obligations of formulas, less the kinks across which they are locally Lipschitz.
 
-    |x| leaves no obligation, sign(x) does: across its jump int (f . grad phi + D : hess phi) p need not be 0.
+    |x| leaves no obligation, sign(x) does: int (f . grad phi + D : hess phi) p = 0 may fail where the matrix D or Q
+    jumps.
     """
     return _without(tuple(formulas), declarations, LIPSCHITZ)
 

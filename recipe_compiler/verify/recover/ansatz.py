@@ -56,9 +56,10 @@ def _kernels(node: Expr) -> Iterator[Expr]:
 
 
 def from_ansatz(problem: Problem, at: Fields) -> Proposal | str:
-    """Return a Q of a document of fixed sizes, or what was tried.
+    """Return a Q, n x n at the fixed sizes of a document, or what was tried.
 
-    Its entries are sum_k c_k m_k, monomials m_k times transcendental factors of W; div Q - Q grad H = W is linear in c.
+    Its entries are sum_k c_k m_k, monomials m_k times transcendental factors of W; div Q - Q grad H = W is linear in c
+    (Ma, Chen, Fox 2015, Theorem 2).
     """
     tried: list[str] = []
     for unknowns, says in _stages(at):

@@ -84,7 +84,7 @@ def represented(subject: Subject) -> Represented | None:
 
 
 def from_integral(problem: Problem, at: Fields) -> Proposal | str:
-    """Return the Q of two coordinates by an integral along one of them, or that none was found.
+    """Return the Q of two coordinates, a 2 x 2 matrix, by an integral along one of them, or that none was found.
 
     Q_12 = exp(H) int W_1 exp(-H) dz_2 solves d_2 Q_12 - Q_12 d_2 H = W_1; it must satisfy Q_12 d_1 H - d_1 Q_12 = W_2
     as well. H = (x**2 + r**2)/2 and W = (r, -x) give Q_12 = -1. (Ma, Chen, Fox 2015, Eq. S.11 has its sign and brackets

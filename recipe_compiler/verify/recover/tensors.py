@@ -23,7 +23,7 @@ from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple,
 
 
 def from_library(problem: Problem) -> Proposal | str:
-    """Return Q = sum_k c_k T_k for every size, tensors T_k made of what occurs in the document, or what was tried.
+    """Return Q = sum_k c_k T_k for every size, matrices T_k made of what occurs in the document, or what was tried.
 
     The c_k, rational functions of sizes and parameters, solve div Q - Q grad H = W, W = f + D grad H - div D, linearly
     (Ma, Chen, Fox 2015, Theorem 2).

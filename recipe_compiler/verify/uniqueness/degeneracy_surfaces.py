@@ -250,7 +250,7 @@ def _both_sides(subject: Subject, g: Expr, sizes: Sizes, *, free: bool) -> bool:
 
 
 def crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
-    """Whether chains cross {g = 0}, g linear, whatever the parameters.
+    """Whether chains cross {g = 0}, g a linear scalar function of the n coordinates, whatever the parameters.
 
     One of grad g . D grad g and b . grad g, b = -Q grad H + div Q, is not zero on a dense part of the surface.
     """

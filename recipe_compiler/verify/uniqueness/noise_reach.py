@@ -2,7 +2,7 @@
 
 Of dz = A z dt + sqrt(2D) dW noise reaches all of z if [D, A D, A**2 D, ...] has full rank: the columns of D are
 constant fields, and so are their brackets with the linear part; Hoermander's condition is Kalman's, and one exact rank
-is that of every state. For A = [[0, 1], [-1, -1]] and D = diag(0, 1), A D has the column (1, -1), and the rank is 2.
+is that of every state.
 
 Else minors of brackets without a common zero do: at each state one of them shows that brackets span all directions.
 Polynomials with rational coefficients have no common zero, real or complex, where 1 is a combination of them.
@@ -91,9 +91,9 @@ def _without_common_zero(minors: list[Expr], variables: list[sympy.Basic]) -> li
 def reached(s: System) -> int | None:
     """Return the rank of [D, A D, ..., A**(n-1) D], n x n matrices of numbers, of dz = A z dt + sqrt(2D) dW.
 
-    A is the Jacobian of b = -Q grad H + div Q, the drift but for what follows the columns of D.
-
-    It is how many of the n directions noise reaches (Kalman's condition). None of an equation that is not linear.
+    A is the Jacobian of b = -Q grad H + div Q, the drift but for what follows the columns of D. The rank is how many of
+    the n directions noise reaches (Kalman's condition): 2 for A = [[0, 1], [-1, 0]] and D = diag(0, 1), of which A D
+    has the column (1, 0). None of an equation that is not linear.
     """
     n = len(s.z)
     D = _numbers(s.D)

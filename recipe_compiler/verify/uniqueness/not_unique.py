@@ -72,10 +72,9 @@ class _Instance:
 def other_law(subject: Subject, hint: str, at: AtValues | None) -> Other | None:
     """Return a conserved quantity C: exp(-H)/(1 + C**2) is then another stationary density.
 
-    In dynamics the claim is about all admissible parameters, and one instance refutes it; in a build it is about its
-    values, `at`.
-
-    D grad C = 0 and b . grad C = 0, b = -Q grad H + div Q, make C constant along chains; it is H where D = 0 (HMC).
+    D grad C = 0 and b . grad C = 0, b = -Q grad H + div Q a vector over z, keep the scalar C constant along chains: H
+    itself where D = 0 (HMC), a block's energy without noise, or a constant vector times z. In dynamics the claim is
+    about all admissible parameters, and one instance refutes it; in a build it is about its values, `at`.
     """
     for instance in _instances(subject, at):
         try:
