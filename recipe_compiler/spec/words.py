@@ -39,14 +39,14 @@ Word = tuple[Item, ...]
 
 
 def read_letter(text: str) -> Letter | None:
-    """Return the letter that `B`, `B/2`, `2*A/5`, `3/8*F` or `-A/3` states, None where it states none."""
+    """Return the letter that `B`, `B/2`, `2*A/5`, `3/8*F` or `-A/3` states, None of what is none; 0 is no share."""
     match = _LETTER.fullmatch(text)
     over = int(match["over"] or 1) if match else 0
     times = match["times"] or "1" if match else "1"
     if match is None or not over or times.endswith("/0"):
         return None
     share = Fraction(times) / over
-    return Letter(match["piece"], -share if match["sign"] else share)
+    return Letter(match["piece"], -share if match["sign"] else share) if share else None
 
 
 def letters(word: Word) -> Iterator[Letter]:

@@ -130,5 +130,5 @@ def _no_row(derivation: Derivation, piece: Piece, why: str) -> ModelError:
         if block.name in piece.moved
     )
     problem = f"found the piece {piece.name} ({drifts}) without an exact flow: {why}"
-    hint = f"exact are: {', '.join(Row)}; cut the piece, or use the scheme euler or sequential_euler"
+    hint = f"exact are: {'; '.join(Row)}. Cut the piece, or use the scheme euler or sequential_euler"
     return ModelError([Fault(Place(""), "scheme.split", problem, hint)])

@@ -68,6 +68,7 @@ def selected(dynamics: Dynamics, selection: Selection) -> Dynamics:
     """
     energies = tuple(summand.formula for summand in chosen(dynamics, selection))
     H = build.add(energies, SCALAR) if energies else zero(SCALAR)
+    _check_blocks(dynamics, "Gamma", selection.Gamma)
     D = _kept(dynamics, "D", dynamics.D, selection.D)
     Q = _kept(dynamics, "Q", dynamics.Q, selection.Q)
     return replace(dynamics, H=H, D=D, Q=Q)
@@ -80,14 +81,20 @@ def _kept(dynamics: Dynamics, name: str, matrix: Matrix | None, pairs: tuple[Pai
         raise ModelError([Fault(dynamics.source.place(name), name, problem)])
     if pairs is None:
         return matrix
+    _check_blocks(dynamics, name, pairs)
     blocks = dynamics.declarations.blocks
     names = tuple(block.name for block in blocks)
-    for block in (block for pair in pairs for block in pair):
-        if block not in names:
-            problem = f"found the block `{block}` in a selection of {name}, expected one of {', '.join(names)}"
-            raise ModelError([Fault(Place(""), "scheme.pieces", problem, nearest(block, names))])
     held = {places for a, b in pairs for places in ((a, b), (b, a))}
     return tuple(
         tuple(entry if (row, col) in held else empty for col, entry, empty in zip(names, entries, none, strict=True))
         for row, entries, none in zip(names, matrix, zeros(blocks), strict=True)
     )
+
+
+def _check_blocks(dynamics: Dynamics, name: str, pairs: tuple[Pair, ...]) -> None:
+    """Raise ModelError where a pair of a selection of D, Q or Gamma names a block that there is not."""
+    names = tuple(block.name for block in dynamics.declarations.blocks)
+    for block in (block for pair in pairs for block in pair):
+        if block not in names:
+            problem = f"found the block `{block}` in a selection of {name}, expected one of {', '.join(names)}"
+            raise ModelError([Fault(Place(""), "scheme.pieces", problem, nearest(block, names))])

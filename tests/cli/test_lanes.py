@@ -1,6 +1,7 @@
 """`recipe run --lanes`: the same draws for any number of chains, threads and processes; refused where it cannot be."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,3 +67,12 @@ def test_lanes_are_refused_by_name_where_they_cannot_be(recipe, tmp_path: Path, 
     assert outcome.code == 2
     assert build in outcome.err
     assert why in outcome.err
+
+
+def test_lanes_are_refused_to_a_word_that_carries_its_gradient(recipe, tmp_path: Path) -> None:
+    text = (ROOT / "specs/builds/sgnht_gaussian.yaml").read_text().replace("../", f"{ROOT}/specs/")
+    text = re.sub(r"scheme: .*", "scheme: {name: badodab}", text)
+    (tmp_path / "word.yaml").write_text(text)
+    outcome = recipe("run", tmp_path / "word.yaml", *SHORT, "--lanes", "-o", tmp_path)
+    assert outcome.code == 2
+    assert "a step of this word gives its last gradient to the next" in outcome.err

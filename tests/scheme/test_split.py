@@ -124,6 +124,7 @@ def test_the_draw_of_a_frozen_coefficient_is_made_where_that_is_known(written) -
         ("{name: baoab, order: [r, theta]}", "found an order"),
         ("{name: baoab, split: [B, A, O]}", "beside a word"),
         ("{split: [B/2, A/0]}", "a piece with its share"),
+        ("{split: [0*O, B, A, O]}", "a piece with its share, not 0"),
         ("{split: []}", "a word of 1 to 1000 letters"),
         ("{split: [{repeat: 2000, of: [A/2000]}, B, O]}", "how often it is repeated"),
         ("{order: [r, theta]}", "neither a `name` nor a word"),

@@ -102,6 +102,8 @@ def test_what_a_selection_names_must_be_there() -> None:
         pieces_of(derivation, {"B": (Selection(Q=None, H=("V",)),)})
     with pytest.raises(ModelError, match="block `p` in a selection of Q"):
         pieces_of(derivation, {"B": (Selection(Q=(("theta", "p"),)),)})
+    with pytest.raises(ModelError, match="block `p` in a selection of Gamma"):
+        pieces_of(derivation, {"B": (Selection(Q=None, Gamma=(("theta", "p"),)),)})
 
 
 def test_dynamics_without_a_potential_need_stated_pieces() -> None:
