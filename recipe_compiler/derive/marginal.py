@@ -46,7 +46,7 @@ class Gaussian:
 
 @dataclass(frozen=True, slots=True)
 class Integrated:
-    """The energy after all integrations that could be done, these in order, and the blocks that are left over."""
+    """The energy after all integrations that could be done, a scalar; these in order; and the blocks left over."""
 
     energy: Tensor
     steps: tuple[Gaussian, ...]

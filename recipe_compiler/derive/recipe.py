@@ -105,7 +105,11 @@ def col_slots(block: Block) -> tuple[Index, ...]:
 
 
 def vector(formulas: Sequence[Formula], declarations: Declarations) -> Vector:
-    """Return a vector over z, stated block by block, in index notation."""
+    """Return a vector over z, stated block by block, in index notation: a tensor with `row_slots(a)` for each block.
+
+    Raises:
+        ModelError: a formula has no entrywise meaning.
+    """
     blocks = declarations.blocks
     return tuple(convert(f, declarations, *row_slots(block)) for f, block in zip(formulas, blocks, strict=True))
 

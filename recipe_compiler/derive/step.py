@@ -18,7 +18,7 @@ from recipe_compiler.spec.model import Dynamics
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A random column (or scalar) of mean zero, new in every step and independent of all others."""
+    """A random column w of mean zero, or scalar, new in every step and independent of others: Cov[w] = `covariance`."""
 
     name: str
     """Holds a dot, as no declared name does."""

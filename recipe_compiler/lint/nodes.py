@@ -66,7 +66,7 @@ class Tape:
     failed: tuple[int, str] | None = None
     caught: tuple[int, str] | None = None
     asked: tuple[int, str] | None = None
-    """What was asked of the system, whose answer may change, and the line."""
+    """What was requested of the system, whose answer may change, and the line."""
     lines: set[int] = field(default_factory=set[int])
     """Lines of the file that calls ran."""
     codes: set[CodeType] = field(default_factory=set[CodeType])

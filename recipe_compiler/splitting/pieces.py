@@ -156,7 +156,7 @@ def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:
 
 
 def missing(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
-    """Return f - sum_k f_k and D - sum_k D_k: zero where the pieces add up to the equation."""
+    """Return f - sum_k f_k, a vector over z, and the matrix D - sum_k D_k: zero where the pieces make the equation."""
     c: Calculus = derivation.calculus
     drift, diffusion = derivation.drift, derivation.D
     for piece in pieces:

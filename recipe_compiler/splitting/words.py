@@ -15,7 +15,7 @@ from math import factorial
 from recipe_compiler.spec.words import Word, letters
 
 HIGHEST = 4
-"""Orders beyond this one are not asked for: a sum of shares in 1 with an order of 5 needs letters by the dozen."""
+"""Orders beyond this one are not looked for: a sum of shares in 1 with an order of 5 needs letters by the dozen."""
 MOST_WORDS = 100_000
 """The coefficients of one length that are compared; a word of more pieces is compared up to a shorter one."""
 

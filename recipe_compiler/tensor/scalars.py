@@ -34,8 +34,8 @@ Scalar = Any
 """A SymPy expression; SymPy ships no types."""
 
 Leaf = Callable[[Atom], Scalar | None]
-"""Gives a coordinate or component (slots are integers) its expression. It is asked about entries of inverses and
-determinants too, and may answer None: then they are computed from the entries of their matrix.
+"""Gives a coordinate or component (slots are integers) its expression. It is called for entries of inverses and
+determinants too, and may return None: then they are computed from the entries of their matrix.
 """
 
 _RELATIONS: dict[str, Callable[..., Scalar]] = {

@@ -67,10 +67,10 @@ class Claim(Generic[Judged, Document]):
     """The claim in words, as reports give it."""
     decide: Callable[[Judged], Answer]
     applies: Callable[[Document], bool]
-    """Whether a document is asked it."""
+    """Whether it applies to a document."""
     reads: tuple[str, ...] | None = None
     """The entries of a dynamics that it is about: it is proved only where these have a value at every admissible point.
-    None where it is about how formulas are written: no value is then asked for, and each change of one concerns it."""
+    None where it is about how formulas are written: no value is then required, and each change of one concerns it."""
     beside: tuple[str, ...] = ()
     """Further entries that its answer depends on, of which it needs no value."""
     required: bool = True
@@ -78,11 +78,11 @@ class Claim(Generic[Judged, Document]):
     excused: str = ""
     """Where a document is not held to a required claim, as `Answer.excused` says."""
     stops: bool = False
-    """Whether an advisory claim is asked by every compilation, and counts where it is refuted."""
+    """Whether an advisory claim is decided by every compilation, and counts where it is refuted."""
     alone: bool = False
-    """Whether it is asked of a document by itself only, not within a build."""
+    """Whether it is decided of a document by itself only, not within a build."""
     in_build: Callable[[Build, Dynamics], Answer] | None = None
-    """What decides it in a build instead, where target and values tell more."""
+    """What decides it in a build instead, where target and values decide more."""
     explained: frozenset[Topic] = frozenset()
     """What is said beside its verdict: a Q that was found beside a proof, all else beside a refutation."""
     mended: bool = False
@@ -341,7 +341,7 @@ def _read(claim: Claim[Any, Any], document: Dynamics | Target) -> Iterator[Formu
 
 
 def explained(topic: Topic) -> frozenset[str]:
-    """Return the claims about dynamics beside whose verdicts something is said on a topic."""
+    """Return the ids of the claims about dynamics whose verdicts have an explanation of a topic beside them."""
     return frozenset(claim.id for claim in DYNAMICS if topic in claim.explained)
 
 

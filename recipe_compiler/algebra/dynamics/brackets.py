@@ -31,7 +31,7 @@ DEPTH = 3
 FIELDS = 120
 """Fields formed at most."""
 REMEMBERED = 16
-"""Systems of which the fields are kept: they are asked for at one point after the other."""
+"""Systems of which the fields are kept: they are evaluated at one point after the other."""
 LARGEST_FIELD = 4000
 """Operations in a field, beyond which no bracket of it is formed."""
 

@@ -40,7 +40,7 @@ def no_counterexample(
     """
     import z3
 
-    context = z3.Context()  # of its own: what was asked before must not count
+    context = z3.Context()  # of its own: what was decided before must not count
     variables = [z3.Real(f"g{k}", context) for k in range(len(problem.names))]
 
     def term(q: fmpq_mpoly) -> Any:

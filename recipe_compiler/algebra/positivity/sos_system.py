@@ -41,7 +41,11 @@ class System:
 
 
 def system(problem: Problem, a: Polynomials, multipliers: tuple[fmpq_mpoly, ...]) -> System | None:
-    """Return the system of a matrix, its bases pruned; None if it has no solution or is too large."""
+    """Return the system A q = b of a matrix, its bases pruned; None if it has no solution or is too large.
+
+    q are the entries of all Gram matrices Q_g, b the coefficients of v.T M v = sum_g g w_g.T Q_g w_g, `a` being M (n x
+    n).
+    """
     bases: list[tuple[Element, ...]] = []
     for g in multipliers:
         basis = tuple(_monomials(problem, a, g, alone=len(multipliers) == 1))
@@ -62,7 +66,10 @@ def written_out(
     multipliers: tuple[fmpq_mpoly, ...],
     bases: tuple[tuple[Element, ...], ...],
 ) -> System | None:
-    """Return the system for given bases; None if a coefficient is out of their reach, or it is too large."""
+    """Return the system A q = b for given bases; None if a coefficient is out of their reach, or it is too large.
+
+    v**2 (1 + x**2) with w = (v, x v): q_00 = 1, 2 q_01 = 0 and q_11 = 1 are its rows.
+    """
     unknowns = tuple(
         (n, i, j) for n, basis in enumerate(bases) for i in range(len(basis)) for j in range(i, len(basis))
     )

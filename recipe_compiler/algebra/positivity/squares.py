@@ -55,7 +55,7 @@ def exact(found: System, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
 
 
 def null_space(near: np.ndarray, tolerance: float, largest: int = 24) -> list[list[fmpq]] | None:
-    """Return simple rational vectors that span what a matrix sends close to 0; None without any, or simple ones.
+    """Return simple rational vectors v with A v close to 0, A n x n of floats; None without any, or simple ones.
 
     The reduced echelon form of them has simple entries where the exact one has.
     """
@@ -86,7 +86,7 @@ def null_space(near: np.ndarray, tolerance: float, largest: int = 24) -> list[li
 
 
 def complement(rows: list[list[fmpq]]) -> list[list[fmpq]]:
-    """Return a rational basis of the vectors orthogonal to all rows."""
+    """Return a rational basis of the vectors x with r . x = 0 for all rows r."""
     return null_vectors(fmpq_mat(rows))
 
 

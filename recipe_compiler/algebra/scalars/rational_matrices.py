@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from recipe_compiler.formula.shapes import Kind, Shape
 
 REMEMBERED = 16
-"""Matrices of which it is remembered: several claims ask about the same ones."""
+"""Matrices of which it is remembered: several claims are about the same ones."""
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Column = tuple[Fraction, ...]

@@ -42,7 +42,7 @@ Guards = tuple[tuple[Compare, bool], ...]
 """Conditions of `where`, and whether they hold."""
 
 MOST_MODULI = 3
-"""Moduli in a condition, each of which is asked about on both sides."""
+"""Moduli in a condition, each of which is decided on both sides."""
 
 KINKED = frozenset({"abs", "minimum", "maximum", "where"})
 

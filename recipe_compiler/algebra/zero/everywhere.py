@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, a
 from recipe_compiler.algebra.zero.zero import is_zero
 
 MOST_KINKS = 6
-"""Functions of which it is asked both on and off their zeros."""
+"""Functions that are decided both on and off their zeros."""
 
 Apart = Callable[[Expr], bool]
 """Whether a scalar is shown to have no zero."""

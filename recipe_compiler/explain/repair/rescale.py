@@ -16,7 +16,7 @@ from recipe_compiler.formula.show import text, unsigned
 from recipe_compiler.spec.model import Dynamics
 
 SAMPLES = ((2, 3, 5, 7, 11, 13, 17, 19), (19, 17, 13, 11, 7, 5, 3, 2))
-"""Values of the constants at which a factor is asked for its sign."""
+"""Values of the constants at which the sign of a factor is taken."""
 
 Places = tuple[tuple[str, Formula], ...]
 """Entries with their formulas."""

@@ -131,7 +131,7 @@ def scaled(formula: Formula, factor: Ratio, ring: Constants) -> Formula:
 
 
 def joined(factor: Ratio, core: Formula | None, shape: Shape, ring: Constants) -> Formula:
-    """Return `factor * core` as it would be written: the numerator before, the denominator behind."""
+    """Return `factor * core` as it would be written: the numerator before, the denominator behind, d*x/2."""
     if factor.top.is_zero():
         return rebuild.zero(shape)
     scale, top = _content(factor.top)
@@ -199,12 +199,21 @@ def simplest(formula: Formula, declarations: Declarations) -> Formula:
 
 
 def read(written: str, declarations: Declarations, shape: Shape, entry: str = "formula") -> Formula:
-    """Return the formula that a text states. Raises SpecError or ModelError."""
+    """Return the formula that a text states.
+
+    Raises:
+        SpecError: it is no formula.
+        ModelError: its names or shapes do not fit.
+    """
     return elaborate(parse(written, entry, _HERE), Scope(declarations, square=True), shape, entry, _HERE)
 
 
 def tensor_of(formula: Formula, declarations: Declarations) -> Tensor:
-    """Return a formula with the indices of its axes free. Raises ModelError."""
+    """Return a formula with the indices of its axes free, i and j of a matrix.
+
+    Raises:
+        ModelError: it has no entrywise meaning.
+    """
     return convert(formula, declarations, *_indices(formula.shape))
 
 

@@ -32,7 +32,10 @@ class _Option:
 
 
 def mirrored(subject: Subject) -> Iterator[Change]:
-    """Yield the changes that make Q skew and D symmetric, each place that is at fault set once."""
+    """Yield the changes that make Q skew and D symmetric, each place that is at fault set once.
+
+    Q_ba = -Q_ab.T and D_ba = D_ab.T.
+    """
     derivation = subject.derivation
     if derivation is None:
         return

@@ -19,7 +19,7 @@ MAX_ADDED = 8
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """H = sum of factor * own term + sum of factor * added term."""
+    """H' = sum_k a_k H_k + sum_m b_m G_m: terms H_k of H and added terms G_m, with factors a_k and b_m to be found."""
 
     own: tuple[Formula, ...]
     added: tuple[Formula, ...]

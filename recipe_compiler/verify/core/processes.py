@@ -51,7 +51,7 @@ def end_with(parent: int) -> None:
     import ctypes  # only here: most of what a child is for starts without it
 
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:  # it had ended before it could be asked for
+    if os.getppid() != parent:  # it had ended before this could be requested
         os._exit(1)
 
 

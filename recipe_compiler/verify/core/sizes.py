@@ -38,7 +38,7 @@ def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> 
 def beyond(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> tuple[Sizes, ...]:
     """Return larger sizes to look at where a polynomial in a size has powers enough to vanish at all of these.
 
-    One with a factor `(d - 1) (d - 2) (d - 3)` is zero at d = 1, 2, 3, and says nothing of d = 4.
+    (d - 1) (d - 2) (d - 3) = 0 at d = 1, 2, 3, which says nothing of d = 4.
     """
     last = sizes[-1] if sizes else {}
     found: list[Sizes] = []

@@ -21,7 +21,7 @@ from recipe_compiler.verify.core.sizes import Sizes, checked_sizes
 T = TypeVar("T")
 
 KEPT = 64
-"""Results of one function that are kept, those asked for last: a check asks about a few subjects at a few sizes."""
+"""Results of one function that are kept, those needed last: a check is about a few subjects at a few sizes."""
 
 
 def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
@@ -115,7 +115,7 @@ def at_sizes(subject: Subject, known: Sizes) -> Subject:
 
 
 def subject_of(stated: Dynamics) -> Subject:
-    """Return what the claims about a dynamics need.
+    """Return what the claims about a dynamics need: its derivation, sizes, and what speaks against its declarations.
 
     Raises:
         ModelError: a formula that has no meaning in index notation, or an update whose blocks wait for each other.

@@ -23,7 +23,7 @@ MOST_FACTORS = 8
 
 LARGEST_DEGREE = 5
 MOST = 300
-"""So many unknowns are asked for at once."""
+"""So many unknowns are solved for at once."""
 
 Unknown = tuple[int, int, Expr]
 """A pair i < j of coordinates and the scalar that stands in Q_ij, and with the other sign in Q_ji."""

@@ -200,7 +200,7 @@ class Outcome:
     tried: tuple[str, ...] = ()
     """What was tried without success."""
     stationary: Answer | None = None
-    """Whether the claimed equation leaves exp(-H) stationary, where that was asked: if not, nothing is looked for."""
+    """Whether the claimed equation leaves exp(-H) stationary, where that was decided: if not, nothing is looked for."""
 
 
 def recover(subject: Subject) -> Recovery | None:

@@ -49,9 +49,9 @@ class Line:
     constants: dict[Expr, Fraction]
     at: tuple[tuple[str, str], ...]
     whole: bool
-    """Whether it tells of every entry and size, whatever the parameters."""
+    """Whether it stands for every entry and size, whatever the parameters."""
     alike: bool
-    """Whether it tells of every entry and size, at values of the parameters."""
+    """Whether it stands for every entry and size, at values of the parameters."""
 
 
 def line_of(subject: Subject, formula: Formula) -> Line | None:
