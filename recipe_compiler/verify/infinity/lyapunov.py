@@ -199,7 +199,10 @@ class Candidate:
 
 
 def candidates(subject: Subject, terms: Terms) -> Iterator[Candidate]:
-    """Yield functions W, that of the author alone where one is stated: |z|**2, H + k |theta|**2, H."""
+    """Yield functions W: |z|**2, then H + k |theta|**2 over blocks of abstract functions, then H.
+
+    Where the author states a W, that alone.
+    """
     stated = subject.dynamics.claims.lyapunov
     if stated is not None:
         says = f"{formula_text(stated)}, as stated"

@@ -121,10 +121,10 @@ MANY = 16
 
 
 def components(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
-    """Return H_k = H_0 - K log T_k of a mixture H = H_0 - K log(sum_k T_k), T_k > 0; none where there is no mixture.
+    """Return H_k = H_0 - K log T_k of a mixture H = H_0 - K log(sum_k T_k), T_k >= 0; none where there is no mixture.
 
-    exp(-H) has a finite integral if and only if all exp(-H_k) have: max_k T_k**K <= (sum_k T_k)**K <= C sum_k T_k**K.
-    Only one mixture of exponentials is taken apart: what is left may hold another one.
+    For K > 0 exp(-H) has a finite integral if and only if all exp(-H_k) have: max_k T_k**K <= (sum_k T_k)**K <= C sum_k
+    T_k**K. Only one mixture of exponentials is taken apart: what is left may hold another one.
     """
     for term in energy.terms:
         found = _mixture(c, term)

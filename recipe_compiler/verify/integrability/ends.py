@@ -38,7 +38,7 @@ _PARTIAL = named(lambda row: not row.total)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A scalar factor K that must be positive for the integral to converge at an end: K - 1 of K log|x| at infinity."""
+    """A scalar factor that must be positive for the integral to converge at an end: K - 1 of K log|x| at infinity."""
 
     end: str
     factor: Tensor
