@@ -13,7 +13,7 @@ from recipe_compiler.scheme.assemble import Setting
 from recipe_compiler.scheme.update import fresh, with_gradient
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Letter, letters
-from recipe_compiler.splitting.flows import Flow, rate, two_D
+from recipe_compiler.splitting.flows import Flow, Row, rate, two_D
 from recipe_compiler.splitting.pieces import Piece, pieces_of
 from recipe_compiler.splitting.split_by import selections_of, split_by
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
@@ -22,6 +22,7 @@ from recipe_compiler.tensor.terms import Atom, Component, Tensor
 def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
     """Return one step of a word: for each letter, z + eps rate + N(0, eps two_D) of its piece's exact flow.
 
+    Shifts are computed as their formulas are stated; what is linear multiplied out, so that `A - (A - xi)` is xi.
     The gradient is evaluated where a piece needs it and its block has moved since; what is known at the end of a step
     is carried on to the next, so that `[B/2, A/2, O, A/2, B/2]` evaluates it once (Leimkuhler, Matthews 2013).
 
@@ -33,7 +34,8 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
     stated = {piece.name: piece for piece in pieces_of(derivation, selections_of(plain, scheme))}
     made = _Made(derivation, setting, _shifts(stated, scheme))
     for letter in letters(scheme.split):
-        made = made.then(letter, stated[letter.piece], flows[letter.piece][1])
+        piece, flow = flows[letter.piece]
+        made = made.then(letter, stated[letter.piece] if flow.row is Row.SHIFT else piece, flow)
     carried = _is_carried(made.statements, setting)
     return Program(
         scheme=scheme.name,
@@ -92,7 +94,7 @@ class _Made:
 
     def _name(self, block: Block) -> str:
         done = sum(isinstance(s, Shift) and s.block == block for s in self.statements)
-        ending = "new" if done + 1 == self.shifts[block.name] else str(done + 1)
+        ending = "new" if done + 1 == self.shifts[block.name] else f"v{done + 1}"  # `r_1` is an entry of r
         return fresh(f"{block.name}_{ending}", self.setting.declared)
 
 
@@ -128,7 +130,7 @@ def _evaluated(statements: tuple[Statement, ...], setting: Setting, *, carried: 
     for statement, (known, role) in zip(statements, _known(roles, carried=carried), strict=True):
         if known is False:
             done += 1
-            ending = "_new" if carried and done == count else f"_{done}" if count > 1 else ""
+            ending = "_new" if carried and done == count else f"_v{done}" if count > 1 else ""
             value = fresh(f"{gradient}{ending}", setting.declared)
             yield Evaluate(at, value)
         yield _with_value(statement, gradient, value)

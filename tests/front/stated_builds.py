@@ -414,6 +414,8 @@ def builds() -> list[rc.Build]:
                      correlated_plane(), 2, sizes={"d": 2}, step_size=0.005, thin=400),
         scalar_sghmc("sghmc_double_well", "SGHMC, full gradient, a double well on the line", double_well(), 1,
                      sizes={"d": 1}, step_size=0.01, thin=100),
+        scalar_sghmc("sghmc_double_well_baoab", "SGHMC by BAOAB, full gradient, a double well on the line",
+                     double_well(), 1, sizes={"d": 1}, step_size="0.1", thin=10, scheme="baoab", order=()),
         scalar_sghmc("sghmc_eight_schools", "SGHMC, full gradient, eight schools", eight_schools(), 1, sizes={"J": 8},
                      step_size=0.005, thin=400, data={
                          "file": "../data/eight_schools.csv", "y": "effect", "w": "weight", "z": "school",
@@ -465,6 +467,11 @@ def builds() -> list[rc.Build]:
         rc.Build(
             name="sgnht_gaussian", dynamics=sgnht(), **dense, **THERMOSTAT, step_size=0.02, thin=50, warmup=1000,
             title="SGNHT, full gradient, a Gaussian with dense covariance",
+            parameters={"mu": MU, "Sigma": SIGMA, "A": 1},
+        ),
+        rc.Build(
+            name="sgnht_gaussian_badodab", dynamics=sgnht(), **dense, scheme="badodab", step_size="0.2", thin=5,
+            title="SGNHT by BADODAB, full gradient, a Gaussian with dense covariance", warmup=1000,
             parameters={"mu": MU, "Sigma": SIGMA, "A": 1},
         ),
         logistic("sgnht_logistic", "SGNHT", sgnht(), parameters={"A": 1}, step_size=0.006, batch_size=512,

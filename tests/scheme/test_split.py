@@ -64,13 +64,13 @@ def spelled(program: Program) -> list[str]:
 def test_baoab_is_five_flows_and_one_gradient(written) -> None:
     program = program_of(written, WELL, BAOAB)
     assert spelled(program) == [
-        "r_1 = r + -grad_U[i]/2",
-        "theta_1 = theta + r_1[i]/(2 m)",
-        "w_r_2 ~ 2 c exprel(-2 c eps/m) delta[i,j]",
-        "r_2 = r_1 + -c exprel(-c eps/m) r_1[i]/m + w_r_2",
-        "theta_new = theta_1 + r_2[i]/(2 m)",
+        "r_v1 = r + -grad_U[i]/2",
+        "theta_v1 = theta + r_v1[i]/(2 m)",
+        "w_r_v2 ~ 2 c exprel(-2 c eps/m) delta[i,j]",
+        "r_v2 = r_v1 + -c exprel(-c eps/m) r_v1[i]/m + w_r_v2",
+        "theta_new = theta_v1 + r_v2[i]/(2 m)",
         "grad_U_new = grad(theta_new)",
-        "r_new = r_2 + -grad_U_new[i]/2",
+        "r_new = r_v2 + -grad_U_new[i]/2",
     ]
     assert program.carried
 
@@ -108,8 +108,8 @@ def test_the_gradient_is_evaluated_where_its_block_has_moved(written, scheme: st
 
 def test_the_draw_of_a_frozen_coefficient_is_made_where_that_is_known(written) -> None:
     found = spelled(program_of(written, THERMOSTAT, "{name: badodab}"))
-    draw = found.index("w_r_2 ~ 2 A exprel(-2 eps xi_1) delta[i,j]")
-    assert [line.partition(" = ")[0] for line in found[:draw]] == ["r_1", "theta_1", "xi_1"]
+    draw = found.index("w_r_v2 ~ 2 A exprel(-2 eps xi_v1) delta[i,j]")
+    assert [line.partition(" = ")[0] for line in found[:draw]] == ["r_v1", "theta_v1", "xi_v1"]
 
 
 @pytest.mark.parametrize(
@@ -151,15 +151,15 @@ def test_stated_pieces_make_the_step_of_the_default_ones(written) -> None:
 
 
 MUTANTS = {
-    "a quarter of a kick": ("r_1_0 = r_0 + eps * (-grad_U_0 / 2.0)", "r_1_0 = r_0 + eps * (-grad_U_0 / 4.0)"),
-    "a drift lost": ("theta_1_0 = theta_0 + eps * (r_1_0 * reciprocal / 2.0)", "theta_1_0 = theta_0"),
+    "a quarter of a kick": ("r_v1_0 = r_0 + eps * (-grad_U_0 / 2.0)", "r_v1_0 = r_0 + eps * (-grad_U_0 / 4.0)"),
+    "a drift lost": ("theta_v1_0 = theta_0 + eps * (r_v1_0 * reciprocal / 2.0)", "theta_v1_0 = theta_0"),
     "a stale gradient": ("grad_U_new_0 = gradient(theta_new_0)", "grad_U_new_0 = gradient(theta_0)"),
-    "the gradient of the start once more": ("r_2_0 + eps * (-grad_U_new_0 / 2.0)", "r_2_0 + eps * (-grad_U_0 / 2.0)"),
+    "the gradient of the start once more": ("r_v2_0 + eps * (-grad_U_new_0 / 2.0)", "r_v2_0 + eps * (-grad_U_0 / 2.0)"),
     "noise of another scale": ("scale_r * noise_r_0", "eps * noise_r_0"),
     "Euler's noise": ("_noise_scale(2.0 * c * exprel_of_constants, 0.0", "_noise_scale(2.0 * c, 0.0"),
     "a decay of half a step": ("constants_2 = _exprel(-c * eps / m)", "constants_2 = _exprel(-c * eps / m / 2.0)"),
     "another gradient carried on": ("r_new_0, grad_U_new_0\n", "r_new_0, grad_U_0\n"),
-    "momentum before its last kick": ("return theta_new_0, r_new_0", "return theta_new_0, r_2_0"),
+    "momentum before its last kick": ("return theta_new_0, r_new_0", "return theta_new_0, r_v2_0"),
     "a first gradient that is none": ("    grad_U_0 = gradient(theta_0)\n    s0", "    grad_U_0 = theta_0\n    s0"),
     "a gradient that does not move on": (
         "theta_0, r_0, grad_U_0 = step(theta_0, r_0, grad_U_0", "theta_0, r_0, grad_U_1 = step(theta_0, r_0, grad_U_0",
