@@ -39,9 +39,7 @@ def test_a_letter_is_a_piece_and_an_exact_share(text: str, piece: str, share: Fr
     assert read_letter(letter_text(Letter(piece, Fraction(share)))) == letter
 
 
-@pytest.mark.parametrize(
-    "text", ["", "B/0", "B//2", "(A)", "1/0*A", "0*O", "2A", "B/x", "A B", "__import__('os')"]
-)
+@pytest.mark.parametrize("text", ["", "B/0", "B//2", "(A)", "1/0*A", "0*O", "2A", "B/x", "A B", "__import__('os')"])
 def test_what_is_no_letter_is_none(text: str) -> None:
     assert read_letter(text) is None
 
