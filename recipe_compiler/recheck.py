@@ -26,7 +26,7 @@ from typing import Any
 
 import flint
 import numpy as np
-from flint import arb, arb_mat, fmpq, fmpq_poly
+from flint import arb, arb_mat, fmpq, fmpq_mat, fmpq_poly
 
 VERSION, MOST_BYTES, MOST_CHARACTERS, MOST_NESTING, MOST_COORDINATES = 1, 20_000_000, 10_000, 60, 40
 MOST_GENERATORS, MOST_EXPONENT, MOST_BITS, MOST_TERMS, MOST_WORK, MOST_ROOT = 160, 1000, 200_000, 20_000, 3_000_000, 12
@@ -97,16 +97,11 @@ def diagonal(entries: Iterable[Poly]) -> Array:
     return array([[x[i] if i == j else constant(0) for j in range(len(x))] for i in range(len(x))])
 
 
-def limited(A: Array, B: Array) -> bool:
-    """Require that a product does not take too long."""
+def product(A: Array, B: Array, of: Callable[[Array, Array], Array] = np.matmul) -> Array:
+    """Return A @ B, or another product, which must not take too long."""
     work = max(map(len, A.flat)) * max(map(len, B.flat)) * max(A.size, B.size)
     require(work <= MOST_WORK, "so many terms", TrustedError)
-    return True
-
-
-def product(A: Array, B: Array) -> Array:
-    """Return A @ B."""
-    return A @ B if limited(A, B) else A
+    return of(A, B)
 
 
 def characteristic(A: Array) -> tuple[Array, list[Poly]]:
@@ -291,7 +286,7 @@ for n in range(MOST_ROOT):
 OPERATORS: dict[str, Callable[[Field, Array, Array], Array]] = {
     "Add": lambda f, A, B: A + B,
     "Sub": lambda f, A, B: A - B,
-    "Mult": lambda f, A, B: A * B if limited(A, B) else A,
+    "Mult": lambda f, A, B: product(A, B, np.multiply),
     "Div": lambda f, A, B: A * np.frompyfunc(lambda x: f.power(x, constant(-1)), 1, 1)(B),
     "Pow": lambda f, A, B: np.frompyfunc(f.power, 2, 1)(A, B),
     "MatMult": lambda f, A, B: product(A, B),
@@ -306,7 +301,7 @@ def binomial(f: Field, n: Poly, k: Poly) -> Poly:
     return f.of("exp", log[0] - log[1] - log[2])
 
 
-SIDES: dict[type, set[int]] = {
+SIDES: dict[Any, set[int]] = {
     ast.Gt: {1},
     ast.GtE: {0, 1},
     ast.Lt: {-1},
@@ -503,10 +498,7 @@ class Documents:
         self.own: list[str] = self.functions[self.potential]["of"] if potentials else []
 
     def resting_on(self, claim: Json) -> "Documents":
-        """Return these documents with no more than a claim says it rests on, each of it declared, or for it to grant.
-
-        Functions that nothing is granted of grow as they like.
-        """
+        """Return these documents with no more than a claim rests on; what nothing is granted of grows as it likes."""
         own = ("state", "parameters", "functions")
         lists = [declared(part, key) for part in (self.dynamics, self.target) for key in own]
         lists += [declared(self.build, "parameters"), self.noise, self.declared]
@@ -595,10 +587,7 @@ class Documents:
         return [(part, id_) for part, id_, needs in rows if all(facts[need] for need in needs.split(","))]
 
     def sizes(self, *, every: bool) -> list[dict[str, int]]:
-        """Return three sizes to look at for each name in turn; those that a build gives, unless for every size.
-
-        The least has all the positions that formulas name.
-        """
+        """Return three sizes with all positions that formulas name; those that a build gives, unless for every size."""
         entries = [*self.declared.values(), *self.noise.values()]
         names = sorted({s for entry in entries for s in entry["shape"] if not s.isdigit()})
         known = {name: int(n) for name, n in (self.build.get("sizes") or {}).items() if name in names and not every}
@@ -606,11 +595,13 @@ class Documents:
             shape = np.array(json.loads(re.sub(r"[^][, ]+", "0", text))).shape
             known |= dict(zip(self.parameters[name]["shape"], shape, strict=False))
         stated = [self.dynamics.get(key) for key in ("H", "D", "Q", "assume")], [self.claims.get(key) for key in STATED]
-        at = [
-            x for one in self.nodes([stated, self.bind]) if isinstance(one, ast.Subscript) for x in ast.walk(one.slice)
+        places = (one.slice for one in self.nodes([stated, self.bind]) if isinstance(one, ast.Subscript))
+        walked = (x for place in places for x in ast.walk(place))
+        at = [x.value for x in walked if isinstance(x, ast.Constant) and isinstance(x.value, int)]
+        looks = [
+            {name: known.get(name, 1 + max(at, default=0) + (k + i) % 3) for i, name in enumerate(names)}
+            for k in range(3)
         ]
-        least = 1 + max((x.value for x in at if isinstance(x, ast.Constant) and isinstance(x.value, int)), default=0)
-        looks = [{name: known.get(name, least + (k + i) % 3) for i, name in enumerate(names)} for k in range(3)]
         return [look for k, look in enumerate(looks) if look not in looks[:k]]
 
 
@@ -660,10 +651,7 @@ class Page(Field):
     """Documents at fixed sizes, with a constant for every name they declare, and a formula for every function."""
 
     def __init__(self, documents: Documents, point: Point, seed: str = "", *, tame: int = 0, plain: bool = False):
-        """Read a point; with a seed, what it does not give is drawn here.
-
-        Tame functions grow slowly, up or down. Plain numbers are -1, 0 and 1, plain functions vanish with their slopes.
-        """
+        """Read a point; with a seed the rest is drawn: tame functions grow slowly, plain numbers are -1, 0 and 1."""
         super().__init__()
         self.d, self.seed, self.tame, self.plain, self.n = documents, seed, tame, plain, 1
         self.memo, self.beside, self.draws = dict[Any, Array](), dict[str, Array](), list[tuple[list[int], Array]]()
@@ -823,13 +811,10 @@ class Page(Field):
         match condition:
             case ast.Compare(left, [op], [right]) if type(op) in SIDES:
                 return self.side((read(left) - read(right)).item()) in SIDES[type(op)]
-            case ast.Call(ast.Name("And"), args):
-                return all(self._holds(x, read) for x in args)
-            case ast.Call(ast.Name("Or"), args):
-                return any(self._holds(x, read) for x in args)
+            case ast.Call(ast.Name("And" | "Or" as name), args):
+                return (all if name == "And" else any)(self._holds(x, read) for x in args)
             case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as op, right):
-                sides = [self._holds(x, read) for x in (left, right)]
-                return all(sides) if isinstance(op, ast.BitAnd) else any(sides)
+                return (all if isinstance(op, ast.BitAnd) else any)(self._holds(x, read) for x in (left, right))
             case ast.Call(ast.Name("Not"), [arg]) | ast.UnaryOp(ast.Invert(), arg):
                 return not self._holds(arg, read)
             case ast.Call(ast.Name(name), args) if name in RELATIONS:
@@ -1086,11 +1071,10 @@ def laws(page: Page, claim: Json, label: str) -> list[Poly]:
     returned where it is a product (so that the integral is strictly convex).
     """
     d, found = page.d, list[Poly]()
-    stated = (
-        [(d.own, d.potential)] if claim["id"] == "marginal" else [([b], e) for b, e in d.claims["marginal"].items()]
-    )
+    stated = d.claims["marginal"].items() if claim["id"] == "claimed_marginal" else [(d.own, d.potential)]
     mixed = re.fullmatch(r"d2\(.*\)/\(d(\w+)\[?(\d*)\]? d(\w+)\[?(\d*)\]?\)", label)
-    for keep, energy in stated:
+    for blocks, energy in stated:
+        keep = listed(blocks)
         left, over, rest = page.scalar(d.dynamics["H"]), list[int](), list[str]()
         for name in (name for name in page.ids if name not in keep):
             both = [*over, *page.ids[name]]
@@ -1101,9 +1085,8 @@ def laws(page: Page, claim: Json, label: str) -> list[Poly]:
         if over:
             g = array(page.gradient(left, over))
             P = array([page.gradient(x, over) for x in g.flat])
-            require(
-                KINDS[PD](page, P), f"exp(-H) has no finite integral over {', '.join({*page.ids} - {*keep, *rest})}"
-            )
+            gone = ", ".join({*page.ids} - {*keep, *rest})
+            require(KINDS[PD](page, P), f"exp(-H) has no finite integral over {gone}")
             up, determinant = inverse(page, P)
             left += (page.of("log", determinant) - (g.T @ up @ g).item()) / 2
         left -= page.scalar(energy)
@@ -1197,11 +1180,8 @@ def kept_law(page: Page, claim: Json, label: str) -> list[Poly]:
         return [*found, *stationary(page, claim, label)]
     if nothing(page, mean):
         return [*found, *spread.flat]
-    moves = {
-        name: not nothing(page, array([x for i in ids for x in (mean[i, 0], spread[i, i])]))
-        for name, ids in page.ids.items()
-    }
-    over = [i for name, ids in page.ids.items() for i in ids if moves[name]]
+    moves = [not nothing(page, array([*mean[[*ids], 0], *spread[[*ids], [*ids]]])) for ids in page.ids.values()]
+    over = [i for ids, moved in zip(page.ids.values(), moves, strict=True) if moved for i in ids]
     g, m, S = array(page.gradient(page.scalar(page.d.dynamics["H"]), over)), mean[over], spread[np.ix_(over, over)]
     P, J = (array([page.gradient(x, over) for x in A.flat]) for A in (g, m))
     fixed = page.vanish([y for A in (P, J, S) for x in A.flat for y in page.gradient(x, over)])
@@ -1267,10 +1247,7 @@ def number(page: Page, x: Poly) -> arb:
 
 
 def settled(page: Page, energy: Callable[[], Poly], held: Iterable[int]) -> arb:
-    """Return E + log det(hessian E)/2 where E is least in the coordinates that depend on those held (Laplace).
-
-    Phases of sine and cosine far out are coordinates of their own. The least E is searched for as Levenberg does.
-    """
+    """Return E + log det(hessian E)/2 where E is least in phases and in what depends on those held (Laplace)."""
     E, held = energy(), [*held]
     if len(held) > 1 or page.tame < 0 or page.plain or len(E) > MOST_SETTLED_TERMS or len(page.made) > MOST_MADE:
         return number(page, E)  # one page of each size, and formulas that are not long
@@ -1320,10 +1297,8 @@ def diverges(page: Page, ways: Mapping[int, Way], energy: Callable[[], Poly], sp
 
 def rays(page: Page) -> list[dict[int, Way]]:
     """Return ways of one coordinate alone, of two at different speeds, and of several."""
-    rng, ends = (
-        random.Random(page.seed),
-        [(k, way) for block, _, k in coordinates(page) for way in ends_of(page, block)],
-    )
+    rng, most = random.Random(page.seed), MOST_PAIRS_OF_WAYS if len(page.made) <= MOST_MADE else MOST_PAIRS
+    ends = [(k, way) for block, _, k in coordinates(page) for way in ends_of(page, block)]
     twos = [
         {k: one.raised(n), i: other.raised(m)}
         for (k, one), (i, other) in itertools.combinations(ends, 2)
@@ -1331,11 +1306,7 @@ def rays(page: Page) -> list[dict[int, Way]]:
         if k != i
     ]
     more = [{k: way.raised(rng.choice((-1, 1, 1, 2)), rng.randint(1, 3)) for k, way in ends if rng.random() < 0.7}]
-    return [
-        *({k: way} for k, way in ends),
-        *rng.sample(twos, min(len(twos), MOST_PAIRS_OF_WAYS if len(page.made) <= MOST_MADE else MOST_PAIRS)),
-        *filter(None, more),
-    ]
+    return [*({k: way} for k, way in ends), *rng.sample(twos, min(len(twos), most)), *filter(None, more)]
 
 
 def improper(page: Page, energy: Callable[[], Poly], every: list[dict[int, Way]]) -> list[Poly]:
@@ -1459,10 +1430,8 @@ def divergent(page: Page, witness: Point, label: str) -> bool:
     stated = re.fullmatch(r"(?:what must be positive for|exponent of exp.* to) (.+) (?:->|=) (\S+)", label)
     if stated:
         name, to = stated[1], stated[2] if stated[2].endswith("oo") else "low"
-        every = [
-            (k, way) for block, one, k in coordinates(page) for way in ends_of(page, block) if name in (block, one)
-        ]
-        ways = {k: way for k, way in every if way.end == to}
+        named = [(k, block) for block, one, k in coordinates(page) if name in (block, one)]
+        ways = {k: way for k, block in named for way in ends_of(page, block) if way.end == to}
         return bool(ways) and diverges(page, ways, lambda: page.scalar(H), SPARE)
     if label.endswith("@ v"):
         v, P = page.beside["v"], array([page.gradient(x, ids) for x in page.gradient(page.scalar(H), ids)])
@@ -1485,12 +1454,6 @@ def divergent(page: Page, witness: Point, label: str) -> bool:
     return all(far(page, ways, lambda: number(page, page.scalar(H)) < 100)) and bool(volumes[0] <= volumes[1])
 
 
-def rank(page: Page, A: Array) -> int:
-    """Return the rank of a matrix at the point: the last sum of squares of minors that is not 0."""
-    B = page.here(A)
-    return max((k for k, c in enumerate(characteristic(product(B.T, B))[1], 1) if page.sign(c)), default=0)
-
-
 def singular(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return 1 where D or D + Q loses rank: at the witness, or at 0 or 1, where no drift leads away from there."""
     d, free = page.d, [k for block, _, k in coordinates(page) if page.d.blocks[block]["domain"] == "real"]
@@ -1498,7 +1461,8 @@ def singular(page: Page, claim: Json, label: str) -> list[Poly]:
     def ranks() -> list[int]:
         D = page.blocks(d.D or d.dynamics.get("D"), smooth=False)
         Q = page.blocks(d.Q, smooth=False) if d.Q else D * 0
-        return [rank(page, D), rank(page, D + Q)]
+        squares = [page.here(A).T @ page.here(A) for A in (D, D + Q)]  # of the rank of A, as a sum of minors tells
+        return [max((k for k, c in enumerate(characteristic(B)[1], 1) if page.sign(c)), default=0) for B in squares]
 
     def stuck() -> bool:
         try:
@@ -1509,10 +1473,8 @@ def singular(page: Page, claim: Json, label: str) -> list[Poly]:
     given = {k: page.made[k][1] for k in free}
     page.move({k: constant(fmpq(7 * i + 3, 5)) for i, k in enumerate(free)})
     most = ranks()
-    grid = (
-        {**given, **dict(zip(free, map(constant, x), strict=False))}
-        for x in itertools.product((0, 1), repeat=min(len(free), 4))
-    )
+    zeros = itertools.product((0, 1), repeat=min(len(free), 4))
+    grid = ({**given, **dict(zip(free, map(constant, x), strict=False))} for x in zeros)
     for point in [given] if label else grid:
         page.move(point)
         if any(x < y for x, y in zip(ranks(), most, strict=True)) and (label or stuck()):
@@ -1543,31 +1505,17 @@ def around(page: Page, claim: Json, label: str) -> list[Poly]:
 
 Check = Callable[[Page, Json, str], list[Poly]]
 CHECKS: dict[str, Check] = {
-    "d_symmetric": skewness,
-    "d_psd": semidefinite,
-    "q_skew": skewness,
-    "stationary": stationary,
-    "claimed_drift": same_drift,
-    "claimed_stationary": stationary,
-    "recovered_q": same_drift,
-    "step_scale": small_step,
-    "claimed_update": kept_law,
-    "periodic": around,
-    "normalisable": integrable,
-    "marginal": laws,
-    "claimed_marginal": laws,
-    "regular": singular,
-    "explosion": explodes,
-    "boundary": integrable,
-    "noise_budget": budget,
+    **dict.fromkeys(("d_symmetric", "q_skew"), skewness),
+    **dict.fromkeys(("stationary", "claimed_stationary"), stationary),
+    **dict.fromkeys(("claimed_drift", "recovered_q"), same_drift),
+    **dict.fromkeys(("marginal", "claimed_marginal"), laws),
+    **dict.fromkeys(("normalisable", "boundary"), integrable),
+    **{"d_psd": semidefinite, "noise_budget": budget, "step_scale": small_step, "claimed_update": kept_law},
+    **{"periodic": around, "regular": singular, "explosion": explodes},
 }
 """What is zero, or empty, at every admissible point where a claim holds."""
-FAR_OUT = ("normalisable", "explosion", "boundary")
-"""Claims that rest on how functions grow."""
-
-
-VALUES = ("d_symmetric", "d_psd", "q_skew", "noise_budget")
-"""Claims about values alone, at kinks, too."""
+FAR_OUT, VALUES = ("normalisable", "explosion", "boundary"), ("d_symmetric", "d_psd", "q_skew", "noise_budget")
+"""Claims that rest on how functions grow; and those about values alone, at kinks, too."""
 SOFT = (*FAR_OUT, "regular")
 IMPROPER: Json = {"id": "normalisable", "witness": None}
 
@@ -1615,23 +1563,17 @@ def at_equalities(page: Page) -> Iterator[Page]:
                 point = {one: str([[str(page.value(x)) for x in row] for row in A]) for one, A in entries.items()}
                 return Page(d, {**sizes, **{one: text.replace("'", "") for one, text in point.items()}}, page.seed)
 
-            pages = [moved(fmpq(k)) for k in range(4)]
-            values = [there.value((there.at_kinks(left) - there.at_kinks(right)).sum()) for there in pages]
-            for x in roots(values) if all(isinstance(v, fmpq) for v in values) else []:
+            pages, powers = [moved(fmpq(k)) for k in range(4)], [[fmpq(k) ** n for n in range(4)] for k in range(4)]
+            less = ((there.at_kinks(left) - there.at_kinks(right)).sum() for there in pages)
+            values: list[list[Any]] = [[there.value(x)] for there, x in zip(pages, less, strict=True)]
+            if not all(isinstance(v, fmpq) for row in values for v in row):
+                continue
+            through = fmpq_poly(fmpq_mat(powers).solve(fmpq_mat(values)).entries())
+            for x, _ in through.roots() if through.degree() > 0 else []:
                 try:
                     yield moved(x).admissible()
                 except (FailureError, UndefinedError):
                     continue
-
-
-def roots(values: list[Any]) -> list[fmpq]:
-    """Return the rational roots of the polynomial that has values at 0, 1, 2, ..."""
-    x, found, basis = fmpq_poly([0, 1]), fmpq_poly(), fmpq_poly([1])
-    for k in range(len(values)):
-        found += basis * (values[0] / math.factorial(k))
-        basis *= x - k
-        values = [b - a for a, b in itertools.pairwise(values)]
-    return [root for root, _ in found.roots()] if found.degree() > 0 else []
 
 
 def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
@@ -1656,12 +1598,8 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
                     require(all(page.compares(text) for page in pages), f"{text} is taken as given, and does not hold")
                 if id_ in VALUES:
                     pages += at_equalities(pages[0])
-                if id_ in FAR_OUT and "W" not in claim["data"]:  # of a law, where there is one
-                    pages = (
-                        [page for page in pages if not integrable(page, IMPROPER, "")]
-                        if id_ != "normalisable"
-                        else pages
-                    )
+                if id_ in ("explosion", "boundary") and "W" not in claim["data"]:  # of a law, where there is one
+                    pages = [page for page in pages if not integrable(page, IMPROPER, "")]
                 if id_ in ("stationary", "claimed_stationary") and not seen and k == 0:
                     require(not steep(pages[0], id_), f"{id_}: a term is as steep as exp(H)")
                 require(all(page.vanish(CHECKS[id_](page, claim, "")) for page in pages), f"{id_} fails, {at}")
@@ -1753,10 +1691,7 @@ def unique(claim: Json, d: Documents, _: Any, seed: str) -> str:
 
 
 def consistent(certificate: Json, d: Documents) -> None:
-    """Require that seal, digest, claims, assumptions and verdict fit the documents, and each other.
-
-    Advisory claims that this checker does not know, of a later version, are let pass: they decide nothing.
-    """
+    """Require that all fits the documents, and each other; advisory claims of a later version decide nothing."""
     every, asked, rest = certificate["claims"], d.asked(), {k: x for k, x in certificate.items() if k != "seal"}
     claims = [claim for claim in every if claim["id"] in KNOWN or claim["required"] is not False]
     require(certificate["certificate_version"] == VERSION, f"its version is not {VERSION}")
@@ -1786,10 +1721,8 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
     for claim in certificate["claims"]:
         part = next(parts)[0] if claim["id"] in KNOWN else ""
         says = "undecided: nothing to re-check" if claim["verdict"] == "undecided" else f"trusted: {claim['by']}"
-        judges = (
-            {"refuted": refuted, "proved": proved} if claim["id"] in CHECKS and part in ("dynamics", "build") else {}
-        )
-        judge = judges.get(claim["verdict"])
+        looks = claim["id"] in CHECKS and part in ("dynamics", "build")
+        judge = {"refuted": refuted, "proved": proved}.get(claim["verdict"]) if looks else None
         if part and claim["verdict"] == "proved":
             d.resting_on(claim)
         if claim["id"] == "unique" and claim["verdict"] != "undecided":
