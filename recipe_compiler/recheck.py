@@ -520,6 +520,8 @@ class Documents:
         for one in (one for one in granted if re.fullmatch(LAW, one)):  # of a function, never of what is claimed
             words = {*re.findall(r"\w+", one)}
             require(words & {*self.functions} and "H" not in words, f"{one} is no assumption about a function")
+        W = str(claim["data"].get("W", ""))  # which grows where what it is made of is bounded below
+        lyapunov = {*re.findall(r"\w+", W)} | (self.names(self.dynamics.get("H")) if re.search(r"\bH\b", W) else set())
         for name, entry in found.declared.items():
             entry["is"] = [kind for kind in WEAKER if (name, kind) in stated]
             about = [one for one in granted if re.search(rf"\b{name}\b", one)]
@@ -528,7 +530,9 @@ class Documents:
             entry |= {"bound": bounds[0][2]} if bounds and bounds[0][1] == name else {}
             entry["periodic"] = [one.split()[-1] for one in about if " is periodic in " in one]
             entry["nonsingular"] = f"{name} is nonsingular" in about
-            entry["wild"] = not about and not (self.build and name == self.potential)
+            energy = name in lyapunov and not entry["shape"] and not entry["is"]
+            held = [one for one in about if not (energy and re.fullmatch(CONTAINED[1], one))]
+            entry["wild"] = not held and not (self.build and name == self.potential)
         return found
 
     def facts(self, entries: dict[str, Json]) -> Iterator[tuple[str, str]]:
@@ -598,10 +602,8 @@ class Documents:
         places = (one.slice for one in self.nodes([stated, self.bind]) if isinstance(one, ast.Subscript))
         walked = (x for place in places for x in ast.walk(place))
         at = [x.value for x in walked if isinstance(x, ast.Constant) and isinstance(x.value, int)]
-        looks = [
-            {name: known.get(name, 1 + max(at, default=0) + (k + i) % 3) for i, name in enumerate(names)}
-            for k in range(3)
-        ]
+        least = 1 + max(at, default=0)
+        looks = [{name: known.get(name, least + (k + i) % 3) for i, name in enumerate(names)} for k in range(3)]
         return [look for k, look in enumerate(looks) if look not in looks[:k]]
 
 
@@ -692,17 +694,12 @@ class Page(Field):
         require(value.shape == shape, f"{name} = {self.texts[name]} is not of shape {shape}")
         return value
 
-    def formula(self, text: str, scope: tuple[str, ...] | None = None) -> Array:
+    def formula(self, text: str | ast.expr, scope: tuple[str, ...] | None = None) -> Array:
         """Return a formula, in which only the names of a scope may occur (None: all)."""
         key = (text, self.n, self.smooth, scope)
         if key not in self.memo:
-            self.memo[key] = self._read(parse(text), scope)
+            self.memo[key] = self._read(parse(text) if isinstance(text, str) else text, scope)
         return self.memo[key]
-
-    def at_kinks(self, node: ast.expr) -> Array:
-        """Return a formula that may have a kink at the point."""
-        self.smooth = False
-        return self._read(node, None)
 
     def fit(self, stated: Any, rows: int, cols: int) -> Array:
         """Return a formula in the shape of its place; I and ones have the size that gives it."""
@@ -1362,6 +1359,11 @@ def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
     """
     if label.startswith("current of "):
         return stationary(page, claim, label)
+
+    def outward(k: int) -> arb:
+        f, _, _, D, _ = equation(page, claim["id"])
+        return number(page, RING.gen(k) * f[k, 0] - D[k, k])  # x times it
+
     f, _, _, D, _ = equation(page, claim["id"])
     witness, bad = claim["witness"] or {}, list[str]()
     stated = witness.get("end")
@@ -1370,7 +1372,9 @@ def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
         require(all(text is None or page.vanish([page.scalar(text) - x]) for x, text in said), "another equation")
         ways = ends_of(page, block) if alone(page, k, f[k, 0], D[k, k]) else []
         asked = [way for way in ways if way.end.endswith("oo") and stated in (None, f"{name} -> {way.end}")]
-        bad += [way.end for way in asked if runs_off(page, claim["id"], k, way)]
+        for way in asked:  # to infinity, where f - D/x outgrows x (Feller)
+            low, high = far(page, {k: way}, functools.partial(outward, k))
+            bad += [way.end] * bool(low > 0 and high > 0 and (high / low).log() > fmpq(21, 10) * LOG_OF_FAR)
     open_ = [ways for ways in rays(page) if min(way.power for way in ways.values()) > 0]
     W = re.sub(r", (as stated|k large)$", "", str(claim["data"].get("W", ""))).replace("k (", "k*(")
     if bad or stated or not open_:
@@ -1388,17 +1392,6 @@ def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
 
             found += improper(page, energy, [ways for ways in open_ if len(ways) == 1])
     return found
-
-
-def runs_off(page: Page, claim: str, k: int, way: Way) -> bool:
-    """Whether a coordinate, a diffusion on a line by itself, reaches infinity: f - D/x outgrows x (Feller)."""
-
-    def outward() -> arb:
-        f, _, _, D, _ = equation(page, claim)
-        return number(page, RING.gen(k) * f[k, 0] - D[k, k])  # x times it
-
-    low, high = far(page, {k: way}, outward)
-    return bool(low > 0 and high > 0 and (high / low).log() > fmpq(21, 10) * LOG_OF_FAR)
 
 
 def contains(page: Page, claim: Json, W: str, ways: Mapping[int, Way]) -> bool:
@@ -1563,9 +1556,12 @@ def at_equalities(page: Page) -> Iterator[Page]:
                 point = {one: str([[str(page.value(x)) for x in row] for row in A]) for one, A in entries.items()}
                 return Page(d, {**sizes, **{one: text.replace("'", "") for one, text in point.items()}}, page.seed)
 
+            def difference(there: Page, left: ast.expr = left, right: ast.expr = right) -> Any:
+                there.smooth = False
+                return there.value((there.formula(left) - there.formula(right)).sum())
+
             pages, powers = [moved(fmpq(k)) for k in range(4)], [[fmpq(k) ** n for n in range(4)] for k in range(4)]
-            less = ((there.at_kinks(left) - there.at_kinks(right)).sum() for there in pages)
-            values: list[list[Any]] = [[there.value(x)] for there, x in zip(pages, less, strict=True)]
+            values = [[difference(there)] for there in pages]
             if not all(isinstance(v, fmpq) for row in values for v in row):
                 continue
             through = fmpq_poly(fmpq_mat(powers).solve(fmpq_mat(values)).entries())
