@@ -519,7 +519,8 @@ class Documents:
             found.supposed += [] if read else [one]
         for one in (one for one in granted if re.fullmatch(LAW, one)):  # of a function, never of what is claimed
             words = {*re.findall(r"\w+", one)}
-            require(words & {*self.functions} and "H" not in words, f"{one} is no assumption about a function")
+            law = claim["id"] == "unique" and one == "exp(-H) has a finite integral"  # which says that there is one
+            require(law or (words & {*self.functions} and "H" not in words), f"{one} is no assumption about a function")
         W = str(claim["data"].get("W", ""))  # which grows where what it is made of is bounded below
         lyapunov = {*re.findall(r"\w+", W)} | (self.names(self.dynamics.get("H")) if re.search(r"\bH\b", W) else set())
         for name, entry in found.declared.items():
@@ -1222,11 +1223,11 @@ def ends_of(page: Page, block: str) -> list[Way]:
     return [every[end] for end in known.get(domain, ("oo", "low"))]
 
 
-def far(page: Page, ways: Mapping[int, Way], read: Callable[[], Any]) -> list[Any]:
-    """Return what is read at both distances, when coordinates go to their ends."""
+def far(page: Page, ways: Mapping[int, Way], read: Callable[[], Any], *, phases: bool = False) -> list[Any]:
+    """Return what is read at both distances, when coordinates go to their ends; with phases where no slope is read."""
     before = {i: x for i, (_, x) in enumerate(page.made[: page.coordinates])}
     try:
-        found, page.far = list[Any](), True
+        found, page.far = list[Any](), phases
         for R in FAR:
             page.move({i: way.at(R) for i, way in ways.items()})
             found.append(read())
@@ -1288,7 +1289,7 @@ def rational(x: arb) -> fmpq:
 
 def diverges(page: Page, ways: Mapping[int, Way], energy: Callable[[], Poly], spare: fmpq = HARDLY) -> bool:
     """Whether exp(-E) has no finite integral along a ray: E grows no faster than the logarithm of the volume there."""
-    low, high = far(page, ways, lambda: settled(page, energy, ways))
+    low, high = far(page, ways, lambda: settled(page, energy, ways), phases=True)
     return bool(high - low < (sum(way.power for way in ways.values()) + spare) * LOG_OF_FAR)
 
 
@@ -1380,7 +1381,9 @@ def explodes(page: Page, claim: Json, label: str) -> list[Poly]:
     if bad or stated or not open_:
         return [constant(1) for _ in bad]
     if W:
-        return [constant(1) for ways in open_ if not contains(page, claim, W, ways)]
+        angles = (1, 2, 3, 5, 7) if {"sin", "cos"} & {name for name, _ in page.made} else (1,)
+        every = [{k: way.raised(1, factor) for k, way in ways.items()} for ways in open_ for factor in angles]
+        return [constant(1) for ways in every if not contains(page, claim, W, ways)]
     found, ids = list[Poly](), [k for _, _, k in coordinates(page)]
     for n, entries in zip((1, fmpq(1, 2)), currents_of(page, claim["id"]), strict=True):
         for at in [at for at in np.ndindex(entries.shape) if entries[at] != 0]:
@@ -1579,8 +1582,13 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
         Q = [[claim["data"].get(f"Q[{a},{b}]", "0") for b in d.blocks] for a in d.blocks]
         d = Documents({**d.parts, "dynamics": {**d.dynamics, "Q": Q}})
     less = d.resting_on(claim)
-    same = {*d.facts(d.declared)} == {*less.facts(less.declared)}
-    d, whole = d if id_ == "step_scale" else less, d  # powers of eps are the same whatever the kinds
+    whole = d.resting_on(claim)  # with the kinds declared of constants
+    for name in whole.parameters:
+        whole.parameters[name]["is"] = d.parameters[name]["is"]
+    same = all(
+        {*less.facts({name: x})} == {*d.facts({name: d.parameters[name]})} for name, x in less.parameters.items()
+    )
+    d = d if id_ == "step_scale" else less  # powers of eps are the same whatever the kinds
     tame, often = ((1, -1), 1) if id_ in FAR_OUT else ((0,), 4 if id_ in ("d_psd", "noise_budget") else 2)
     draws = [(k, plain) for plain in ((False, True) if id_ in (*VALUES, *SOFT) else (False,)) for k in range(often)]
     for sizes in d.sizes(every=claim["for_d"] == "all")[: 2 if id_ in FAR_OUT else 3]:
