@@ -26,7 +26,8 @@ def read_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> Sche
         return Scheme(named.name, named.split, pieces)
     if entry.split is None:
         hint = "a word of your own: `split: [B/2, A/2, O, A/2, B/2]`"
-        page.fault(("scheme",), "scheme", "found neither a `name` nor a word under `split`, expected one", hint)
+        if not any(fault.entry == "scheme.split" for fault in page.faults.found):
+            page.fault(("scheme",), "scheme", "found neither a `name` nor a word under `split`, expected one", hint)
     elif entry.name is not None:
         problem = f"found the name `{entry.name}` beside a word, expected one or the other"
         page.fault(("scheme", "name"), "scheme.name", problem, "leave the name out, or `split`")

@@ -145,6 +145,13 @@ def test_a_wrong_word_is_a_fault_of_its_entry(written, scheme: str, problem: str
     assert raised.value.faults[0].where.file.endswith("build.yaml")
 
 
+@pytest.mark.parametrize("scheme", ["{split: [B/0, A, O]}", "{split: []}", "{split: }", "{order: [r]}"])
+def test_what_is_no_word_is_one_fault(written, scheme: str) -> None:
+    with pytest.raises(DocumentError) as raised:
+        program_of(written, WELL, scheme)
+    assert len([fault for fault in raised.value.faults if fault.entry != "scheme.order"]) == 1
+
+
 def test_stated_pieces_make_the_step_of_the_default_ones(written) -> None:
     stated = "{split: [B/2, A/2, O, A/2, B/2], pieces: {A: {Q: all, H: r}, B: {Q: all, H: U}, O: {D: all}}}"
     assert program_of(written, WELL, stated).statements == program_of(written, WELL, BAOAB).statements
