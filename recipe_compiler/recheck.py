@@ -1324,9 +1324,24 @@ def integrable(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return 1 for every ray along which exp(-H) has no finite integral; of `boundary` every face."""
     if label:
         return [constant(1)] * divergent(page, claim["witness"], label)
-    every = [ways for ways in rays(page) if claim["id"] == "normalisable" or min(w.power for w in ways.values()) < 0]
-    every = every if claim["id"] == "normalisable" else [ways for ways in every if len(ways) == 1]
+    every = rays(page)
+    if claim["id"] == "boundary":  # where D exp(-H) vanishes, nothing flows through a face
+        every = [ways for ways in every if len(ways) == 1 and all(way.power < 0 for way in ways.values())]
+        every = [ways for ways in every if flows(page, ways)]
     return improper(page, lambda: page.scalar(page.d.dynamics["H"]), every)
+
+
+def flows(page: Page, ways: Mapping[int, Way]) -> bool:
+    """Whether D exp(-H) does not vanish at a face; where that cannot be read, it may."""
+
+    def energy() -> Poly:
+        D = sum((page.blocks(page.d.D, smooth=False)[k, k] for k in ways), constant(0))
+        return page.scalar(page.d.dynamics["H"]) - (page.of("log", D) if D != 0 else constant(0))
+
+    try:
+        return diverges(page, ways, energy, 1 + HARDLY)
+    except UnreadError:
+        return True
 
 
 def currents_of(page: Page, claim: str) -> tuple[Array, Array]:
@@ -1602,7 +1617,7 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
                     require(all(page.compares(text) for page in pages), f"{text} is taken as given, and does not hold")
                 if id_ in VALUES:
                     pages += at_equalities(pages[0])
-                if id_ in ("explosion", "boundary") and "W" not in claim["data"]:  # of a law, where there is one
+                if id_ == "explosion" and "W" not in claim["data"]:  # of a law, where there is one
                     pages = [page for page in pages if not integrable(page, IMPROPER, "")]
                 if id_ in ("stationary", "claimed_stationary") and not seen and k == 0:
                     require(not steep(pages[0], id_), f"{id_}: a term is as steep as exp(H)")

@@ -293,7 +293,7 @@ def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert len(text.splitlines()) <= 1776
+    assert len(text.splitlines()) <= 1791
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names == {"numpy", "flint"}
 
 
@@ -760,6 +760,14 @@ def test_what_explodes_is_not_sealed_as_finite(name: str, W: str) -> None:
 def test_a_function_that_does_not_contain_is_no_witness(W: str) -> None:
     with pytest.raises(recheck.FailureError, match="explosion fails"):
         recheck.recheck(turned("sghmc", "explosion", "proved", by=f"Lyapunov function {W}", data={"W": W}))
+
+
+@pytest.mark.parametrize(("factor", "flows"), [("1/2", False), ("3/2", False), ("5/2", True)])
+def test_what_flows_through_a_face_is_seen(factor: str, flows: bool) -> None:
+    parts = {"state": [["x", {"domain": "positive"}]], "H": f"{factor}*log(x)", "D": [["x**2"]], "Q": [["0"]]}
+    claim = {"id": "boundary", "given": [], "data": {}, "for_d": "all", "by": "growth", "witness": None}
+    with pytest.raises(recheck.FailureError, match="boundary fails") if flows else contextlib.nullcontext():
+        recheck.proved(claim, recheck.Documents({"dynamics": parts}), [], "seed")  # D exp(-H) = x**(2 - factor)
 
 
 SINE = """
