@@ -75,15 +75,17 @@ REPLACEMENT = False
 BLOCKS = (("theta", 1), ("r", 1))
 SIZES = ()
 PARAMETERS = ("m", "c")
-CONSTANTS = ("scale_r", "exprel_of_constants_2")
+CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
 DATA = ()
 ARGUMENTS = (
     "theta",
     "r",
     "m",
     "c",
+    "step_factor",
+    "step_factor_2",
     "scale_r",
-    "exprel_of_constants_2",
+    "step_factor_3",
     "eps",
     "thin",
     "noise_state",
@@ -105,33 +107,37 @@ def gradient(theta_0):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_0, r_0, grad_U_0, m, c, scale_r, exprel_of_constants_2, noise_r_0, eps):
+def step(theta_0, r_0, grad_U_0, step_factor, step_factor_2, scale_r, step_factor_3, noise_r_0, eps):
     """Return one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
     # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    r_v1_0 = r_0 + eps * (-grad_U_0 / 2.0)
+    r_v1_0 = r_0 + step_factor * grad_U_0
     # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
-    reciprocal = 1.0 / m
-    theta_v1_0 = theta_0 + eps * (r_v1_0 * reciprocal / 2.0)
+    theta_v1_0 = theta_0 + step_factor_2 * r_v1_0
     # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
-    r_v2_0 = scale_r * noise_r_0 + r_v1_0 + eps * (-c * exprel_of_constants_2 * r_v1_0 * reciprocal)
+    r_v2_0 = scale_r * noise_r_0 + (1.0 + step_factor_3) * r_v1_0
     # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
-    theta_new_0 = theta_v1_0 + eps * (reciprocal * r_v2_0 / 2.0)
+    theta_new_0 = theta_v1_0 + step_factor_2 * r_v2_0
     grad_U_new_0 = gradient(theta_new_0)
     # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
-    r_new_0 = r_v2_0 + eps * (-grad_U_new_0 / 2.0)
+    r_new_0 = r_v2_0 + step_factor * grad_U_new_0
     return theta_new_0, r_new_0, grad_U_new_0
 
 
 def prepare(m, c, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    step_factor = -eps / 2.0
+    step_factor_2 = eps / (2.0 * m)
     exprel_of_constants = _exprel(-2.0 * c * eps / m)
     scale_r = _noise_scale(2.0 * c * exprel_of_constants, 0.0, eps, "r")
     exprel_of_constants_2 = _exprel(-c * eps / m)
-    return (scale_r, exprel_of_constants_2)
+    step_factor_3 = -eps * c * exprel_of_constants_2 / m
+    return (step_factor, step_factor_2, scale_r, step_factor_3)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, r, m, c, scale_r, exprel_of_constants_2, eps, thin, noise_state, theta_draws, r_draws):
+def run(
+    theta, r, m, c, step_factor, step_factor_2, scale_r, step_factor_3, eps, thin, noise_state, theta_draws, r_draws
+):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
@@ -154,7 +160,9 @@ def run(theta, r, m, c, scale_r, exprel_of_constants_2, eps, thin, noise_state, 
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
-            theta_0, r_0, grad_U_0 = step(theta_0, r_0, grad_U_0, m, c, scale_r, exprel_of_constants_2, noise_r_0, eps)
+            theta_0, r_0, grad_U_0 = step(
+                theta_0, r_0, grad_U_0, step_factor, step_factor_2, scale_r, step_factor_3, noise_r_0, eps
+            )
         theta_draws[kept, 0] = theta_0
         r_draws[kept, 0] = r_0
         finite = True
@@ -190,8 +198,10 @@ def checked_run(theta, r, m, c, eps, thin, noise_state, theta_draws, r_draws):
     _check_array("theta_draws", theta_draws, ("draws", 1), sizes, written=True)
     _check_array("r_draws", r_draws, ("draws", 1), sizes, written=True)
     _check_apart([], theta=theta, r=r, theta_draws=theta_draws, r_draws=r_draws, noise_state=noise_state)
-    scale_r, exprel_of_constants_2 = prepare(m, c, eps)
-    return run(theta, r, m, c, scale_r, exprel_of_constants_2, eps, thin, noise_state, theta_draws, r_draws)
+    step_factor, step_factor_2, scale_r, step_factor_3 = prepare(m, c, eps)
+    return run(
+        theta, r, m, c, step_factor, step_factor_2, scale_r, step_factor_3, eps, thin, noise_state, theta_draws, r_draws
+    )
 
 
 def seed_streams(seed, chains):

@@ -80,7 +80,7 @@ REPLACEMENT = False
 BLOCKS = (("theta", 3), ("r", 3), ("xi", 0))
 SIZES = ()
 PARAMETERS = ("A", "mu", "Sigma")
-CONSTANTS = ("inv_Sigma",)
+CONSTANTS = ("inv_Sigma", "step_factor", "step_factor_2", "step_factor_3", "step_factor_4")
 DATA = ()
 ARGUMENTS = (
     "theta",
@@ -90,6 +90,10 @@ ARGUMENTS = (
     "mu",
     "Sigma",
     "inv_Sigma",
+    "step_factor",
+    "step_factor_2",
+    "step_factor_3",
+    "step_factor_4",
     "eps",
     "thin",
     "noise_state",
@@ -144,6 +148,10 @@ def step(
     A,
     mu,
     inv_Sigma,
+    step_factor,
+    step_factor_2,
+    step_factor_3,
+    step_factor_4,
     noise_r_0,
     noise_r_1,
     noise_r_2,
@@ -151,40 +159,41 @@ def step(
 ):
     """Return one step (badodab): theta_new, r_new, xi_new, grad_U_new; draw nothing."""
     # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    r_v1_0 = r_0 + eps * (-grad_U_0 / 2.0)
-    r_v1_1 = r_1 + eps * (-grad_U_1 / 2.0)
-    r_v1_2 = r_2 + eps * (-grad_U_2 / 2.0)
+    r_v1_0 = r_0 + step_factor * grad_U_0
+    r_v1_1 = r_1 + step_factor * grad_U_1
+    r_v1_2 = r_2 + step_factor * grad_U_2
     # theta_v1[i] = theta[i] + eps*(r_v1[i]/2)
-    theta_v1_0 = theta_0 + eps * (r_v1_0 / 2.0)
-    theta_v1_1 = theta_1 + eps * (r_v1_1 / 2.0)
-    theta_v1_2 = theta_2 + eps * (r_v1_2 / 2.0)
+    theta_v1_0 = theta_0 + step_factor_2 * r_v1_0
+    theta_v1_1 = theta_1 + step_factor_2 * r_v1_1
+    theta_v1_2 = theta_2 + step_factor_2 * r_v1_2
     r_v1_r_v1 = r_v1_0 * r_v1_0 + r_v1_1 * r_v1_1 + r_v1_2 * r_v1_2
     # xi_v1 = xi + eps*(sum_i r_v1[i]**2/6 - 1/2)
-    xi_v1_0 = xi_0 + eps * (-0.5 + r_v1_r_v1 / 6.0)
+    xi_v1_0 = xi_0 + step_factor + step_factor_3 * r_v1_r_v1
     exprel_of_state = _exprel(-2.0 * eps * xi_v1_0)
     exprel_of_state_2 = _exprel(-eps * xi_v1_0)
     # r_v2[i] = r_v1[i] + eps*(-xi_v1 exprel(-eps xi_v1) r_v1[i]) + noise
     scale_r = eps * (2.0 * A * exprel_of_state)
     scale_r = math.sqrt(scale_r)
-    r_v2_0 = r_v1_0 + eps * (-r_v1_0 * xi_v1_0 * exprel_of_state_2) + noise_r_0 * scale_r
+    part = 1.0 + step_factor_4 * xi_v1_0 * exprel_of_state_2
+    r_v2_0 = r_v1_0 * part + noise_r_0 * scale_r
     scale_r = eps * (2.0 * A * exprel_of_state)
     scale_r = math.sqrt(scale_r)
-    r_v2_1 = r_v1_1 + eps * (-r_v1_1 * xi_v1_0 * exprel_of_state_2) + noise_r_1 * scale_r
+    r_v2_1 = r_v1_1 * part + noise_r_1 * scale_r
     scale_r = eps * (2.0 * A * exprel_of_state)
     scale_r = math.sqrt(scale_r)
-    r_v2_2 = r_v1_2 + eps * (-r_v1_2 * xi_v1_0 * exprel_of_state_2) + noise_r_2 * scale_r
+    r_v2_2 = r_v1_2 * part + noise_r_2 * scale_r
     r_v2_r_v2 = r_v2_0 * r_v2_0 + r_v2_1 * r_v2_1 + r_v2_2 * r_v2_2
     # xi_new = xi_v1 + eps*(sum_i r_v2[i]**2/6 - 1/2)
-    xi_new_0 = xi_v1_0 + eps * (-0.5 + r_v2_r_v2 / 6.0)
+    xi_new_0 = step_factor + xi_v1_0 + step_factor_3 * r_v2_r_v2
     # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/2)
-    theta_new_0 = theta_v1_0 + eps * (r_v2_0 / 2.0)
-    theta_new_1 = theta_v1_1 + eps * (r_v2_1 / 2.0)
-    theta_new_2 = theta_v1_2 + eps * (r_v2_2 / 2.0)
+    theta_new_0 = theta_v1_0 + step_factor_2 * r_v2_0
+    theta_new_1 = theta_v1_1 + step_factor_2 * r_v2_1
+    theta_new_2 = theta_v1_2 + step_factor_2 * r_v2_2
     grad_U_new_0, grad_U_new_1, grad_U_new_2 = gradient(theta_new_0, theta_new_1, theta_new_2, mu, inv_Sigma)
     # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
-    r_new_0 = r_v2_0 + eps * (-grad_U_new_0 / 2.0)
-    r_new_1 = r_v2_1 + eps * (-grad_U_new_1 / 2.0)
-    r_new_2 = r_v2_2 + eps * (-grad_U_new_2 / 2.0)
+    r_new_0 = r_v2_0 + step_factor * grad_U_new_0
+    r_new_1 = r_v2_1 + step_factor * grad_U_new_1
+    r_new_2 = r_v2_2 + step_factor * grad_U_new_2
     return (
         theta_new_0,
         theta_new_1,
@@ -202,11 +211,33 @@ def step(
 def prepare(A, mu, Sigma, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     inv_Sigma = np.linalg.inv(Sigma)
-    return (inv_Sigma,)
+    step_factor = -eps / 2.0
+    step_factor_2 = eps / 2.0
+    step_factor_3 = eps / 6.0
+    step_factor_4 = -eps
+    return (inv_Sigma, step_factor, step_factor_2, step_factor_3, step_factor_4)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, r, xi, A, mu, Sigma, inv_Sigma, eps, thin, noise_state, theta_draws, r_draws, xi_draws):
+def run(
+    theta,
+    r,
+    xi,
+    A,
+    mu,
+    Sigma,
+    inv_Sigma,
+    step_factor,
+    step_factor_2,
+    step_factor_3,
+    step_factor_4,
+    eps,
+    thin,
+    noise_state,
+    theta_draws,
+    r_draws,
+    xi_draws,
+):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
@@ -250,6 +281,10 @@ def run(theta, r, xi, A, mu, Sigma, inv_Sigma, eps, thin, noise_state, theta_dra
                 A,
                 mu,
                 inv_Sigma,
+                step_factor,
+                step_factor_2,
+                step_factor_3,
+                step_factor_4,
                 noise_r_0,
                 noise_r_1,
                 noise_r_2,
@@ -323,8 +358,26 @@ def checked_run(theta, r, xi, A, mu, Sigma, eps, thin, noise_state, theta_draws,
         mu=mu,
         Sigma=Sigma,
     )
-    (inv_Sigma,) = prepare(A, mu, Sigma, eps)
-    return run(theta, r, xi, A, mu, Sigma, inv_Sigma, eps, thin, noise_state, theta_draws, r_draws, xi_draws)
+    inv_Sigma, step_factor, step_factor_2, step_factor_3, step_factor_4 = prepare(A, mu, Sigma, eps)
+    return run(
+        theta,
+        r,
+        xi,
+        A,
+        mu,
+        Sigma,
+        inv_Sigma,
+        step_factor,
+        step_factor_2,
+        step_factor_3,
+        step_factor_4,
+        eps,
+        thin,
+        noise_state,
+        theta_draws,
+        r_draws,
+        xi_draws,
+    )
 
 
 def seed_streams(seed, chains):

@@ -2,7 +2,7 @@
 
 import sys
 
-from recipe_compiler.commands.leaving import ExitCode
+from recipe_compiler.commands.exit_code import ExitCode
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """`recipe derive`."""
 
 from recipe_compiler.commands.documents import load_named
-from recipe_compiler.commands.leaving import ExitCode
+from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.show import derivation_latex, derivation_text
 from recipe_compiler.display import say

@@ -10,39 +10,18 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from enum import IntEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TextIO
 
 import typer
 
+from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import complain, show_faults
 from recipe_compiler.errors import CompilerError, DocumentError, ReadBackError, RecipeError
 from recipe_compiler.verdict import Verdict
 
 Options = ParamSpec("Options")
-
-
-class ExitCode(IntEnum):
-    """The exit codes (`docs/spec_reference.md`)."""
-
-    PROVED = 0
-    """Proved, or done."""
-    REFUTED = 1
-    """Refuted; for `compile --check`, a module differs."""
-    FAULTY = 2
-    """Wrong usage, a faulty document, or a file the system refused."""
-    UNDECIDED = 3
-    """Undecided, and that was not allowed."""
-    DOUBTFUL = 4
-    """A run was done and its draws are kept, and their summary is not to be believed."""
-    OWN_FAULT = 70
-    """A fault of the compiler."""
-    INTERRUPTED = 130
-    """Ctrl-C."""
-    TERMINATED = 143
-    """SIGTERM, in `run`: what was drawn is kept."""
 
 
 def worst(codes: list[ExitCode]) -> ExitCode:

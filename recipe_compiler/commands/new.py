@@ -3,7 +3,7 @@
 from importlib import resources
 from pathlib import Path
 
-from recipe_compiler.commands.leaving import ExitCode
+from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.run.write import write_whole

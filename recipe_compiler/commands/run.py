@@ -10,7 +10,8 @@ from typing import NoReturn
 
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.documents import load_build
-from recipe_compiler.commands.leaving import ExitCode, of_verdict
+from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.leaving import of_verdict
 from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_run, say_verdict
 from recipe_compiler.commands.run_options import RunOptions

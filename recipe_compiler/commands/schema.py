@@ -2,7 +2,7 @@
 
 import json
 
-from recipe_compiler.commands.leaving import ExitCode
+from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say
 from recipe_compiler.spec.json_schema import shipped_text
 

@@ -241,7 +241,9 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched((target, Ref(counter)), (target, Ref(counter)))
         case Invoke(procedure, arguments, targets):
             own = scope.gradient
-            written = len(own.outputs) if own is not None and procedure == own.name and not own.returns else 0
+            if own is None:  # of a procedure that is not known, any array that is no input may be written
+                return _Touched(_refs(arguments), _refs((*(a for a in arguments if a not in scope.inputs), *targets)))
+            written = len(own.outputs) if procedure == own.name and not own.returns else 0
             return _Touched(_refs(arguments), _refs((*arguments[:written], *targets)))
         case _:
             return _Touched()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program import program as program_
+from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions
@@ -26,7 +27,9 @@ from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
 from recipe_compiler.program.program import EPS, Evaluate, Noise, Program, Shift
+from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Component, Tensor, Term
 
 GRADIENT = "gradient"
 """What a call of the gradient is written as until its arguments are known."""
@@ -85,7 +88,8 @@ def _lowered(
                 noise, defined = lower_noise(defined, statement, program.parameters)
                 lowering = replace(lowering, noises={**lowering.noises, name: noise})
             case Shift():
-                body, defined = _shifted(defined, statement, lowering.noises.get(statement.noise))
+                noise = lowering.noises.get(statement.noise)
+                body, defined = _shifted(defined, statement, noise, gathered=_waits(program))
         computed = defined.changing[emitted:]
         lowering = replace(
             lowering,
@@ -140,14 +144,40 @@ def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
     return tuple(statement for definition in definitions for statement in definition.body)
 
 
+def _waits(program: Program) -> bool:
+    """Whether shifts wait for each other: a block has several, and each multiplication on the way delays the next."""
+    return len(program.shifts) > len(program.blocks)
+
+
+def _gathered(defined: Definitions, rate: Tensor) -> tuple[Tensor, Definitions]:
+    """Return eps rate with the constants of each term, and eps, gathered in one factor that `prepare` computes."""
+    terms: list[Term] = []
+    for term in rate.terms:
+        fixed = tuple(f for f in term.factors if defined.is_constant(f[0]) and not indices(f[0]))
+        meant = Tensor((), (Term(term.coefficient, ((Component(EPS), ONE), *fixed)),))
+        name = defined.name_of(meant)
+        if name is None:
+            value, defined = scalar(defined, meant, (), {})
+            name, defined = defined.naming("step_factor")
+            assign = Assign(Ref(name), value)
+            defined = defined.having(Definition(Array(name, ()), (assign,), constant=True, of_datum=False))
+            defined = replace(defined.meaning(meant, name), constants=defined.constants | {name})
+        moving = tuple(f for f in term.factors if f not in fixed)
+        terms.append(Term(ONE, ((Component(name), ONE), *moving)))
+    return Tensor(rate.free, tuple(terms)), defined
+
+
 def _shifted(
-    defined: Definitions, shift: Shift, noise: LoweredNoise | None
+    defined: Definitions, shift: Shift, noise: LoweredNoise | None, *, gathered: bool
 ) -> tuple[tuple[Statement, ...], Definitions]:
     loops = defined.loops(shift.block.shape.sizes)
     scope = tuple(index for index, _ in loops)
     at = tuple(variable for _, variable in loops)
-    rate, defined = scalar(defined, shift.rate, scope, dict(loops))
-    parts: list[Scalar] = [Ref(shift.old, at or (0,)), Times((Ref(EPS), rate))]
+    change = shift.rate
+    if gathered:
+        change, defined = _gathered(defined, change)
+    moved, defined = scalar(defined, change, scope, dict(loops))
+    parts: list[Scalar] = [Ref(shift.old, at or (0,)), moved if gathered else Times((Ref(EPS), moved))]
     inside: tuple[Statement, ...] = ()
     if noise is not None:
         parts += [increment for name, increment in noise.increments if name == shift.block.name]

@@ -14,7 +14,7 @@ from typer.core import TyperOption
 from typer.main import get_command
 
 from recipe_compiler.cli import app
-from recipe_compiler.commands.leaving import ExitCode
+from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.formula.type_calls import ARITY

@@ -24,7 +24,7 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.sizes import parameter_values
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.spec.model import Build, Dynamics, Scheme
 
 SPECS = Path(__file__).parents[2] / "specs"
 UNIT = 2.0**-53
@@ -200,7 +200,7 @@ def test_variants(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_dynamics(name: str) -> None:
     build, rng = load_build(SPECS / "builds" / f"{name}.yaml"), np.random.default_rng(6)
-    build = replace(build, scheme="euler", order=())
+    build = replace(build, scheme=Scheme("euler"))
     sizes = dict(build.sizes)
     blocks = [(b.name, [sizes.get(str(s), s) for s in b.shape.sizes]) for b in build.dynamics.declarations.blocks]
     check(build, {name_: SHIPPED[name](rng, name_, int(np.prod(shape))) for name_, shape in blocks})

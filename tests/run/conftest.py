@@ -23,7 +23,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Target, Value
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Scheme, Target, Value
 
 HEAD = '''
 import math
@@ -151,7 +151,8 @@ def make_build(**changes: object) -> Build:
     )
     build = Build(
         name="hand", dynamics=dynamics, target=target, bind=(), parameters=(),
-        values=(("c", Value(((Fraction(3),),))),), scheme="sequential_euler", order=("r", "theta"), variant="full",
+        values=(("c", Value(((Fraction(3),),))),), variant="full",
+        scheme=Scheme("sequential_euler", order=("r", "theta")),
         replacement=False, V=zero, sizes=(), data=None,
         init=(("theta", Normal(Identity("d"), column)), ("r", Filled(0, column))),
         run=RunSettings(step_size=0.05, draws=100, warmup=10, thin=2, chains=4, seed=1, batch_size=4),

@@ -158,19 +158,19 @@ def test_stated_pieces_make_the_step_of_the_default_ones(written) -> None:
 
 
 MUTANTS = {
-    "a quarter of a kick": ("r_v1_0 = r_0 + eps * (-grad_U_0 / 2.0)", "r_v1_0 = r_0 + eps * (-grad_U_0 / 4.0)"),
-    "a drift lost": ("theta_v1_0 = theta_0 + eps * (r_v1_0 * reciprocal / 2.0)", "theta_v1_0 = theta_0"),
+    "a quarter of a kick": ("step_factor = -eps / 2.0", "step_factor = -eps / 4.0"),
+    "a kick of the other sign": ("r_v1_0 = r_0 + step_factor * grad_U_0", "r_v1_0 = r_0 - step_factor * grad_U_0"),
+    "a drift lost": ("theta_v1_0 = theta_0 + step_factor_2 * r_v1_0", "theta_v1_0 = theta_0"),
+    "a drift by the old momentum": ("theta_0 + step_factor_2 * r_v1_0", "theta_0 + step_factor_2 * r_0"),
     "a stale gradient": ("grad_U_new_0 = gradient(theta_new_0)", "grad_U_new_0 = gradient(theta_0)"),
-    "the gradient of the start once more": ("r_v2_0 + eps * (-grad_U_new_0 / 2.0)", "r_v2_0 + eps * (-grad_U_0 / 2.0)"),
+    "the gradient of the start once more": ("r_v2_0 + step_factor * grad_U_new_0", "r_v2_0 + step_factor * grad_U_0"),
     "noise of another scale": ("scale_r * noise_r_0", "eps * noise_r_0"),
     "Euler's noise": ("_noise_scale(2.0 * c * exprel_of_constants, 0.0", "_noise_scale(2.0 * c, 0.0"),
     "a decay of half a step": ("constants_2 = _exprel(-c * eps / m)", "constants_2 = _exprel(-c * eps / m / 2.0)"),
     "another gradient carried on": ("r_new_0, grad_U_new_0\n", "r_new_0, grad_U_0\n"),
     "momentum before its last kick": ("return theta_new_0, r_new_0", "return theta_new_0, r_v2_0"),
     "a first gradient that is none": ("    grad_U_0 = gradient(theta_0)\n    s0", "    grad_U_0 = theta_0\n    s0"),
-    "a gradient that does not move on": (
-        "theta_0, r_0, grad_U_0 = step(theta_0, r_0, grad_U_0", "theta_0, r_0, grad_U_1 = step(theta_0, r_0, grad_U_0",
-    ),
+    "a gradient that does not move on": ("theta_0, r_0, grad_U_0 = step(", "theta_0, r_0, grad_U_1 = step("),
 }  # fmt: skip
 
 
