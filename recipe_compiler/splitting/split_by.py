@@ -12,6 +12,8 @@ from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text as tensor_text
 
+_OWN = "pieces follow from the dynamics, a piece for each block that A, B and O leave, or are stated under `pieces`"
+
 
 def selections_of(derivation: Derivation, scheme: Scheme) -> Selections:
     """Return what every piece of a scheme selects, as it is stated or as it follows from the dynamics."""
@@ -45,9 +47,12 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     for name in dict.fromkeys((*found, *pieces)):
         if name not in pieces:
             problem = f"found the letter {name} in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
-            faults.append(Fault(Place(""), "scheme.split", problem, "state it under `pieces`, or leave it out"))
-        elif found.get(name) != 1:
-            share = found.get(name, 0)
+            faults.append(Fault(Place(""), "scheme.split", problem, _OWN))
+        elif name not in found:
+            problem = f"found no letter {name} in {word_text(scheme.split)}, expected every piece: {', '.join(pieces)}"
+            faults.append(Fault(Place(""), "scheme.split", problem, _OWN))
+        elif found[name] != 1:
+            share = found[name]
             problem = f"found the piece {name} for {share} of the step in {word_text(scheme.split)}, expected 1 in all"
             hint = "shares of a piece add up to 1, or another equation is integrated"
             faults.append(Fault(Place(""), "scheme.split", problem, hint))
