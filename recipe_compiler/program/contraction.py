@@ -190,6 +190,21 @@ def _alone(defined: Definitions, atom: Applied, words: str, *, constant: bool) -
     return Ref(name), defined
 
 
+def _entries_ahead(defined: Definitions, atom: Applied, variables: Variables) -> tuple[Ref, Definitions]:
+    """Return where an entry of a function of constant arrays is kept: all of them are computed before the chain."""
+    own = indices(atom)
+    meant = moved(atom, {index: Index(index.size, f"%{k}") for k, index in enumerate(own)})
+    name = defined.name_of(meant)
+    if name is None:
+        value, defined = _call(defined, atom, own, variables)
+        name, defined = defined.naming(f"{atom.fn.split()[0]}_of_constants")
+        at = tuple(variables[index] for index in own)
+        body = nested(tuple(zip(own, at, strict=True)), (Assign(Ref(name, at), value),))
+        array = Array(name, tuple(index.size for index in own))
+        defined = defined.having(Definition(array, body, constant=True, of_datum=False)).meaning(meant, name)
+    return Ref(name, tuple(variables[index] for index in own)), defined
+
+
 def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> tuple[Call, Definitions]:
     args, defined = each(lambda known, arg: scalar(known, arg, scope, variables), defined, atom.args)
     return Call(atom.fn, args), defined
@@ -208,6 +223,8 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
             return _before(defined, atom, defined.rows)
         case Applied() if not indices(atom) and defined.is_constant(atom):
             return _alone(defined, atom, "of_constants", constant=True)
+        case Applied() if defined.ahead and defined.is_constant(atom):
+            return _entries_ahead(defined, atom, variables)
         case Applied() if defined.ahead and scope and not indices(atom):
             return _alone(defined, atom, "of_state", constant=False)
         case Applied():

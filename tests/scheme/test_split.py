@@ -240,3 +240,16 @@ def test_baoab_samples_the_double_well_without_a_bias_that_shows(written) -> Non
     error = np.std(found, ddof=1) / np.sqrt(len(found))
     assert error < 0.01
     assert abs(np.mean(found) - 0.832745) < 5 * error + 0.0008 * 0.832745
+
+
+def test_functions_of_constant_arrays_are_computed_before_the_chain(written) -> None:
+    """M and C are diagonal: the decay of each entry is one of `prepare`, whether the step has loops or registers."""
+    dense = THERMOSTAT.replace("sgnht", "sghmc").replace("  A: {value: 1}\n", "").replace(
+        "parameters:", "bind: {M: diag(m), C: diag(c)}\nparameters:\n  m: {shape: d, is: positive, value: [1, 3]}\n"
+        "  c: {shape: d, is: positive, value: [1, 1/2]}"
+    )  # fmt: skip
+    for document in (dense, dense.replace("sizes: {d: 2}\n", "")):
+        text_ = compile_build(written(document.replace("SCHEME", BAOAB))).text
+        before, _, rest = text_.partition("def prepare(")
+        assert "_exprel(" not in before[before.index("def step(") :]
+        assert rest.partition("return (")[0].count("_exprel(") == 2
