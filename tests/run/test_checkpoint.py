@@ -60,7 +60,7 @@ def progress(done, total):
 
 
 with Checkpoint(Path({folder!r}), {{"seed": 1}}, every={every}) as checkpoint:
-    settings = replace(build.run, draws={draws}, thin=1000)
+    settings = replace(build.run, draws={draws}, thin=2000)
     draws = sample(module, build, settings, data, progress, 2, checkpoint, resume={resume})
 sys.exit(128 + draws.stopped if draws.stopped else 0)
 """
@@ -105,7 +105,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
 ) -> None:
     monkeypatch.setattr(chains_module, "PIECE_SECONDS", 0.01)
     module = modules[variant]
-    settings = replace(build.run, draws=1500, thin=1000)
+    settings = replace(build.run, draws=1500, thin=2000)
     whole = sample(module, build, settings, data)
     facts = checkpoint_facts(CODE, build, settings, data)
     for turn in range(3):
@@ -164,7 +164,7 @@ def test_signals_to_the_real_process(
         stops += 1
         assert child.returncode == (-number if number is signal.SIGKILL else 128 + number), errors
     assert stops > 0
-    settings = replace(build.run, draws=1500, thin=1000)
+    settings = replace(build.run, draws=1500, thin=2000)
     with Checkpoint(tmp_path, {"seed": 1}) as checkpoint:
         rest = sample(full_module, build, settings, data, cores=2, checkpoint=checkpoint, resume=True)
     same(rest, sample(full_module, build, settings, data))
