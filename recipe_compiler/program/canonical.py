@@ -120,7 +120,7 @@ def _no_zeros(program: Program) -> Iterator[str]:
                 yield f"{place.where} has a term with a zero: {term}"
 
 
-def _noise_in_groups(program: Program) -> Iterator[str]:
+def _draws_are_added(program: Program) -> Iterator[str]:
     """9. A draw is added once to each of its blocks; matrices square, not zero; only a minibatch has a B_hat."""
     drawn: list[tuple[str, Block]] = []
     for statement in program.statements:
@@ -219,7 +219,7 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _free_indices,
     _sizes_are_read,
     _no_zeros,
-    _noise_in_groups,
+    _draws_are_added,
     _gradient_at_a_value,
     _parts_cover,
     _data_are_counted,

@@ -178,31 +178,21 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     return Ref(name, at), defined
 
 
-def _alone(defined: Definitions, atom: Applied, words: str, *, constant: bool) -> tuple[Ref, Definitions]:
-    """Return where a function of numbers alone is kept: of constants before the chain, of the state before its loop."""
-    name = defined.name_of(atom)
-    if name is None:
-        value, defined = _call(defined, atom, (), {})
-        name, defined = defined.naming(f"{atom.fn.split()[0]}_{words}")
-        array = Array(name, ())
-        assign = Assign(Ref(name), value)
-        defined = defined.having(Definition(array, (assign,), constant, of_datum=False)).meaning(atom, name)
-    return Ref(name), defined
-
-
-def _entries_ahead(defined: Definitions, atom: Applied, variables: Variables) -> tuple[Ref, Definitions]:
-    """Return where an entry of a function of constant arrays is kept: all of them are computed before the chain."""
+def _ahead(
+    defined: Definitions, atom: Applied, variables: Variables, words: str, *, constant: bool
+) -> tuple[Ref, Definitions]:
+    """Return where a function, or its entry, is kept: of constants before the chain, of the state before its loop."""
     own = indices(atom)
     meant = moved(atom, {index: Index(index.size, f"%{k}") for k, index in enumerate(own)})
+    at = tuple(variables[index] for index in own)
     name = defined.name_of(meant)
     if name is None:
         value, defined = _call(defined, atom, own, variables)
-        name, defined = defined.naming(f"{atom.fn.split()[0]}_of_constants")
-        at = tuple(variables[index] for index in own)
+        name, defined = defined.naming(f"{atom.fn.split()[0]}_{words}")
         body = nested(tuple(zip(own, at, strict=True)), (Assign(Ref(name, at), value),))
         array = Array(name, tuple(index.size for index in own))
-        defined = defined.having(Definition(array, body, constant=True, of_datum=False)).meaning(meant, name)
-    return Ref(name, tuple(variables[index] for index in own)), defined
+        defined = defined.having(Definition(array, body, constant, of_datum=False)).meaning(meant, name)
+    return Ref(name, at), defined
 
 
 def _call(defined: Definitions, atom: Applied, scope: Scope, variables: Variables) -> tuple[Call, Definitions]:
@@ -221,12 +211,10 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
     match atom:
         case Applied() if defined.rows and {index.label for index in indices(atom)} <= {DATUM}:
             return _before(defined, atom, defined.rows)
-        case Applied() if not indices(atom) and defined.is_constant(atom):
-            return _alone(defined, atom, "of_constants", constant=True)
-        case Applied() if defined.ahead and defined.is_constant(atom):
-            return _entries_ahead(defined, atom, variables)
+        case Applied() if defined.is_constant(atom) and (defined.ahead or not indices(atom)):
+            return _ahead(defined, atom, variables, "of_constants", constant=True)
         case Applied() if defined.ahead and scope and not indices(atom):
-            return _alone(defined, atom, "of_state", constant=False)
+            return _ahead(defined, atom, variables, "of_state", constant=False)
         case Applied():
             return _call(defined, atom, scope, variables)
         case Base(arg):

@@ -23,7 +23,7 @@ def read_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> Sche
     pieces = tuple((name, tuple(map(_selection, own))) for name, own in entry.pieces.items())
     named = NAMED.get(entry.name or "")
     if entry.split is None and named is not None:
-        return Scheme(named.name, named.split, pieces)
+        return Scheme(entry.name or "", named, pieces)
     if entry.split is None:
         hint = "a word of your own: `split: [B/2, A/2, O, A/2, B/2]`"
         if not any(fault.entry == "scheme.split" for fault in page.faults.found):

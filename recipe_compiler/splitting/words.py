@@ -97,28 +97,3 @@ def _defects(found: Mapping[Pieces, Fraction], pieces: Pieces, length: int) -> I
     for word in product(pieces, repeat=length):
         if defect := found.get(word, ZERO) - Fraction(1, factorial(length)):
             yield word, defect
-
-
-def rotated(word: Word, first: int) -> Word:
-    """Return the word that begins with letter `first`, from 0: a conjugate step, with another stationary law."""
-    written = tuple(letters(word))
-    return (*written[first:], *written[:first])
-
-
-def evaluations(word: Word, kicks: frozenset[str], moves: frozenset[str]) -> int:
-    """Return how often a step evaluates the gradient, where a value is kept until its block has moved.
-
-    Args:
-        word: the step.
-        kicks: the pieces that take the gradient.
-        moves: the pieces that move its block.
-    """
-    count, known = 0, False
-    for _ in range(2):  # the second time, the value that the step before has left is there
-        count = 0
-        for letter in letters(word):
-            if letter.piece in kicks:
-                count += not known
-                known = True
-            known = known and letter.piece not in moves
-    return count

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from recipe_compiler.spec.words import Letter, Repeat, Word, length, letter_text, letters, read_letter, word_text
-from recipe_compiler.splitting.words import evaluations, first_asymmetry, is_palindrome, order, rotated, series, shares
+from recipe_compiler.splitting.words import first_asymmetry, is_palindrome, order, series, shares
 
 HALF = Fraction(1, 2)
 
@@ -83,19 +83,3 @@ def test_the_first_wrong_products_are_named_with_their_defects() -> None:
 def test_a_lost_or_doubled_piece_is_seen_in_the_shares() -> None:
     assert shares(word("B/2", "A/2", "O", "A/2"))["B"] == HALF
     assert shares(word("B/2", "A/2", "O", "A/2", "A/2", "B/2"))["A"] == Fraction(3, 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "count"), [("leapfrog", 1), ("baoab", 1), ("aboba", 1), ("obabo", 1), ("oabao", 1), ("badodab", 1)]
-)
-def test_a_gradient_is_evaluated_once_where_a_value_is_kept(name: str, count: int) -> None:
-    assert evaluations(PALINDROMES[name], frozenset("B"), frozenset("A")) == count
-
-
-def test_a_gradient_is_evaluated_where_its_block_has_moved() -> None:
-    assert evaluations(word("B/2", "A/2", "B/2", "A/2"), frozenset("B"), frozenset("A")) == 2
-
-
-def test_a_rotated_word_is_a_conjugate_step() -> None:
-    assert word_text(rotated(BAOAB, 1)) == "[A/2, O, A/2, B/2, B/2]"
-    assert order(rotated(BAOAB, 1)).order == 1
