@@ -222,6 +222,29 @@ void sghmc_double_well(long draws, long thin, double eps, double C, double *stat
     state[1] = r;
 }
 
+// ---- baoab_w1a: the same by BAOAB; the gradient at the end of a step is that of the next one's first kick ----
+
+void baoab_double_well(long draws, long thin, double eps, double C, double *state, double *out, uint64_t seed) {
+    Stream g = stream(seed);
+    double theta = state[0], r = state[1], half = 0.5 * eps;
+    double decay = exp(-C * eps), scale = sqrt(-expm1(-2.0 * C * eps));
+    double kick = half * 4.0 * theta * (theta * theta - 1.0);
+    for (long k = 0; k < draws; k++) {
+        for (long t = 0; t < thin; t++) {
+            r -= kick;
+            theta += half * r;
+            r = decay * r + scale * normal(&g);
+            theta += half * r;
+            kick = half * 4.0 * theta * (theta * theta - 1.0);
+            r -= kick;
+        }
+        out[2 * k] = theta;
+        out[2 * k + 1] = r;
+    }
+    state[0] = theta;
+    state[1] = r;
+}
+
 // ---- w1b: gSGRHMC, the same U, G^-1 = 3/2 sqrt|U + 3/2|, K = sqrt(G^-1) ----
 
 void gsgrhmc_double_well(long draws, long thin, double eps, double *state, double *out, uint64_t seed) {

@@ -20,9 +20,9 @@ BEGIN, END = "<!-- results: written by benchmarks/race.py -->", "<!-- end of res
 Row = Mapping[str, Any]
 
 NAMES = {
-    "c": "C", "jax_scan": "JAX `lax.scan`", "blackjax": "BlackJAX", "natural_numba": "natural numba",
-    "numba_blas": "numba with BLAS", "numpy": "NumPy", "sgmcmcjax": "SGMCMCJax", "posteriors": "posteriors",
-    "jitcsde": "JiTCSDE", "read_bandwidth": "one read of the data",
+    "c": "C", "sequential_euler": "sequential Euler", "jax_scan": "JAX `lax.scan`", "blackjax": "BlackJAX",
+    "natural_numba": "natural numba", "numba_blas": "numba with BLAS", "numpy": "NumPy", "sgmcmcjax": "SGMCMCJax",
+    "posteriors": "posteriors", "jitcsde": "JiTCSDE", "read_bandwidth": "one read of the data",
 }  # fmt: skip
 
 
@@ -72,6 +72,7 @@ FIRST_CALL = {"cold": 1.0, "cached": 0.3}
 
 GOALS: Mapping[str, tuple[Goal, ...]] = {
     "w1a": _goals(1.10, jax_scan=5, blackjax=50),
+    "baoab_w1a": _goals(1.2, sequential_euler=1 / 1.2),
     "w1b": _goals(1.10),
     "w1c": _goals(1.10, jax_scan=5, blackjax=50),
     "w2_d2": _goals(1.5, jax_scan=8, natural_numba=4),

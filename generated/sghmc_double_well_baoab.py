@@ -53,10 +53,15 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    proved: the pieces of the word make the equation (by index calculus for every size; second engine; given U is
+        smooth; c is nonnegative; m is positive)
+    proved: each piece is moved by its flow, exact or the one named (by A, B: shift; O: Ornstein-Uhlenbeck, entry by
+        entry; second engine; given U is smooth; c is nonnegative; m is positive)
     advisory claims are decided by `recipe check`
 
 Not checked here:
-    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+    pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
+        that steps of one size settle at is from exp(-H) is computed where U is quadratic only
 
 References:
     chen2014sghmc

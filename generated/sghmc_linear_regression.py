@@ -67,7 +67,8 @@ Claims:
     advisory claims are decided by `recipe check`
 
 Not checked here:
-    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+    order is about one step, other claims about the equation; how far the law that steps of one size settle at is
+        from exp(-H) is computed where U is quadratic only
 
 References:
     chen2014sghmc

@@ -58,10 +58,15 @@ Claims:
     proved: V is positive semidefinite (by structure of V)
     proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
     proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    proved: the pieces of the word make the equation (by index calculus for every size; second engine; given A is
+        positive; U is smooth)
+    proved: each piece is moved by its flow, exact or the one named (by A, B, xi: shift; O: Ornstein-Uhlenbeck,
+        entry by entry; second engine; given A is positive; U is smooth)
     advisory claims are decided by `recipe check`
 
 Not checked here:
-    verdicts are about the equation; how far a finite step size departs from it is not decided by this version
+    pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
+        that steps of one size settle at is from exp(-H) is computed where U is quadratic only
 
 References:
     ding2014sgnht

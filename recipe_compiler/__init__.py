@@ -26,6 +26,7 @@ _NAMES = {
     "front.lint": "Lint lint",
     "front.load": "load",
     "front.model": "DoubtWarning Model SampleWarning compile",
+    "front.scheme": "Scheme",
     "front.target": "Target",
     "verdict": "Report Verdict",
 }

@@ -21,7 +21,7 @@ from typing import Any
 from recipe_compiler.errors import Place
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Document
 from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
 from recipe_compiler.version import versions
@@ -126,7 +126,7 @@ def compiler() -> str:
     """Return a text that is another one for every other compiler, library or Python."""
     package = Path(__file__).parent
     found = sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted((*package.rglob("*.py"), *package.rglob("*.yaml"))):
         content = path.read_bytes()
         found.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
         found.update(content)
@@ -145,7 +145,7 @@ def content(path: Path) -> str:
         return f"{path} {type(error).__name__}"
 
 
-def check_once(document: Dynamics | Target | Build, cache: Cache, *, advisory: bool = True) -> Report:
+def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Report:
     """Return the report of a document, from the cache where it is there; without `advisory` one that decides it.
 
     Raises:
@@ -173,7 +173,7 @@ def from_text(text: str) -> Report:
     return _read(json.loads(text))
 
 
-def _key(document: Dynamics | Target | Build) -> Iterator[str]:
+def _key(document: Document) -> Iterator[str]:
     yield compiler()
     yield digest(document)
     yield document.source.file

@@ -134,7 +134,7 @@ def estimate(
         return build
     alone = without_estimates(build)
     module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache)
-    emitted = load_text(module.name, module.text)
+    emitted = load_text(module.name, module.text, build.target.gradient)
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
@@ -162,12 +162,12 @@ def prepare_run(
     """
     data = load_data(build.data, build.target) if data is None else data
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
-    emitted = load_text(module.name, module.text)
+    emitted = load_text(module.name, module.text, build.target.gradient)
     check_settings(emitted, build, settings, data)
     facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     demand_room(build, emitted, settings, data)
-    return Run(build, report, settings, data, emitted, facts)
+    return Run(build, report, settings, data, module, emitted, facts)
 
 
 def write_module(module: Module, folder: str | PathLike[str]) -> Path:

@@ -90,6 +90,8 @@ class Topic(StrEnum):
     """Why no such change is shown."""
     SAMPLES = "samples"
     """The density that a wrong sampler leaves stationary instead."""
+    STEP = "step"
+    """What a step of this size samples where U is quadratic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Explanation:
 
 _TOPICS = {
     Topic.CURL: "Q", Topic.DERIVED: "derived", Topic.REPAIR: "repair", Topic.NO_REPAIR: "no repair",
-    Topic.SAMPLES: "samples instead",
+    Topic.SAMPLES: "samples instead", Topic.STEP: "step",
 }  # fmt: skip
 
 

@@ -8,20 +8,23 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
 import pytest
-from reports import FOLDER
+from reports import FOLDER, decided, read_back
 
 from recipe_compiler import pipeline
+from recipe_compiler.cache import Cache
 from recipe_compiler.cli import NEW_OBJECTS
 from recipe_compiler.program.canonical import Broken, check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
+from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.report import check as report
+from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
 T = TypeVar("T")
@@ -61,9 +64,29 @@ def _empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture
-def known_verdicts(_empty_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands find what others found in this run of the tests: for tests of what comes after the verdicts."""
-    monkeypatch.setenv("XDG_CACHE_HOME", os.environ[FOLDER])
+def known_verdicts(_empty_cache: None, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Let commands find what others found in this run of the tests: for tests of what comes after the verdicts.
+
+    Those that read nothing back have a folder of their own: there texts are said to be read that were not.
+    """
+    own = "unread" if "without_reading_back" in request.fixturenames else ""
+    monkeypatch.setenv("XDG_CACHE_HOME", os.path.join(os.environ[FOLDER], own))
+
+
+@pytest.fixture(autouse=True)
+def _found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compilations that are given no cache find what others of this run found: verdicts, and texts read back.
+
+    Not where a test puts something in the place of reading back: of that nothing is kept, and nothing is found.
+    """
+    read_once = pipeline._read_once
+
+    def once(to_read: Sequence[Reading], texts: Sequence[str], build: Build, cache: Cache) -> None:
+        shared = cache.folder is None and pipeline.read_all is read_all
+        read_once(to_read, texts, build, read_back() if shared else cache)
+
+    monkeypatch.setattr(pipeline, "check_once", decided)
+    monkeypatch.setattr(pipeline, "_read_once", once)
 
 
 @pytest.fixture(autouse=True)

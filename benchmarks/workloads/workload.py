@@ -10,8 +10,8 @@ from racing import Contestant
 from recipe_compiler.errors import RecipeError
 
 KEYS = (
-    "emitted", "c", "jax_scan", "blackjax", "natural_numba", "numba_blas", "numpy", "sgmcmcjax", "posteriors",
-    "jitcsde",
+    "emitted", "c", "sequential_euler", "jax_scan", "blackjax", "natural_numba", "numba_blas", "numpy", "sgmcmcjax",
+    "posteriors", "jitcsde",
 )  # fmt: skip
 """Who may race, in the order of the tables."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recipe_compiler.cache import check_once, open_cache
-from recipe_compiler.commands.documents import Document, load_named
+from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
@@ -14,6 +14,7 @@ from recipe_compiler.errors import DocumentError, Fault
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
+from recipe_compiler.spec.model import Document
 from recipe_compiler.verdict import Report
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.verify.core.limits import MEMORY, Unfinished, Work, run_all
-
-Document = Dynamics | Target | Build
 
 _Faulty = tuple[type[DocumentError], tuple[Fault, ...]]
 

@@ -7,15 +7,15 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import of_verdict
 from recipe_compiler.display import say, show_report
-from recipe_compiler.errors import DocumentError, Fault, ModelError, Place
+from recipe_compiler.errors import DocumentError
 from recipe_compiler.lint.bare import question
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.process import LIMITS
 from recipe_compiler.lint.source import read_source
 from recipe_compiler.report.as_json import to_json
-from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.bind import dynamics_of
+from recipe_compiler.spec.model import Dynamics
 
 
 def lint_step(
@@ -51,10 +51,7 @@ def _linted(where: str, against: str | None, maps: Sequence[tuple[str, str]], *,
 
 
 def _dynamics(file: str) -> Dynamics:
-    document = load_named(file)
-    if isinstance(document, Target):
-        raise ModelError([Fault(Place(file), "document", "found a target, expected dynamics or a build")])
-    return bind(document) if isinstance(document, Build) else document
+    return dynamics_of(load_named(file), file, "document")
 
 
 def _json(read: Equation, followed: Sequence[str]) -> dict[str, object]:

@@ -65,7 +65,7 @@ def _run(
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     ready = plan(run)
-    for line in ready.forecast.says if ready.forecast is not None and not as_json else ():
+    for line in () if as_json else ready.forecast.says:
         say(line)
     kept = Checkpoint(checkpoint, run.facts)
     with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:

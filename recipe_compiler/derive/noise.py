@@ -2,8 +2,28 @@
 
 from recipe_compiler.derive.recipe import Derivation, Matrix, add_matrices, col_slots, row_slots
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Slot, Tensor
+
+
+def gradient_covariance(derivation: Derivation, V: Formula) -> Tensor:
+    """Return the covariance of the gradient, a square matrix over the potential's block, in index notation.
+
+    The free indices are `i` and `j` of that block, those that exist.
+
+    Raises:
+        ModelError: V has no entrywise meaning.
+        CompilerError: the dynamics have no potential of one block.
+    """
+    declarations = derivation.dynamics.declarations
+    of = next((function.of for function in declarations.functions if function.role == "potential"), ())
+    block = next((block for block in declarations.blocks if (block.name,) == of), None)
+    if block is None:
+        raise CompilerError(f"{derivation.dynamics.name} has no potential of one block")
+    return convert(V, declarations, *row_slots(block), *col_slots(block))
 
 
 def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) -> Matrix:
@@ -35,6 +55,16 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
         for other, entry in zip(blocks, columns, strict=True)
     ]
     return tuple(tuple(_sandwich(c, one, inner, two, (*left, *right)) for two in there) for one in here)
+
+
+def sandwich(c: Calculus, block: Block, K: Tensor, B: Tensor) -> Tensor:
+    """Return K B K^T over a block: sum_kl K[i,k] B[k,l] K[j,l], both with its free indices `i` and `j`."""
+    rows, cols = row_slots(block), col_slots(block)
+    left = tuple(Index(size, "k") for size in block.shape.sizes)
+    right = tuple(Index(size, "l") for size in block.shape.sizes)
+    inner = c.rename(B, {**_moves(rows, left), **_moves(cols, right)})
+    there = c.rename(K, {**_moves(rows, cols), **_moves(cols, right)})
+    return _sandwich(c, c.rename(K, _moves(cols, left)), inner, there, (*left, *right))
 
 
 def _sandwich(c: Calculus, left: Tensor, inner: Tensor, right: Tensor, over: tuple[Index, ...]) -> Tensor:

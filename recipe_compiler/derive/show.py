@@ -18,8 +18,13 @@ _WRITTEN_OUT = 6
 """Vectors of up to this fixed size are written place by place where they have no matrix notation."""
 
 
-def derivation_text(derivation: Derivation) -> str:
-    """Return grad H, Gamma, the drift and dz = f dt + sqrt(2D) dW as text, in the language of specs."""
+def derivation_text(derivation: Derivation, *, euler: bool = True) -> str:
+    """Return grad H, Gamma, the drift and dz = f dt + sqrt(2D) dW as text, in the language of specs.
+
+    Args:
+        derivation: what is shown.
+        euler: whether Euler's step of it is, too.
+    """
     dynamics = derivation.dynamics
     blocks = dynamics.declarations.blocks
     c = calculus(dynamics.declarations)
@@ -32,7 +37,7 @@ def derivation_text(derivation: Derivation) -> str:
         ("Gamma", _gamma_text(c, blocks, derivation.Gamma)),
         ("drift", ["f = -(D + Q) grad H + Gamma", *_text_vector(c, blocks, derivation.drift)]),
         ("equation", ["dz = f dt + sqrt(2 D) dW", *_equations(c, derivation)]),
-        ("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"]),
+        *([("step", ["z' = z + eps f(z) + N(0, 2 eps D(z))"])] if euler else []),
         *((("given", [f"{size} >= {least}" for size, least in _least(dynamics)]),) if _least(dynamics) else ()),
     ]
     head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name

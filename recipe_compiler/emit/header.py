@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
+from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.program import Program
 from recipe_compiler.spec.model import Build, Scheme
-from recipe_compiler.spec.words import word_text
+from recipe_compiler.spec.words import kept_text, word_text
+from recipe_compiler.splitting.subtraction import LOST, Subtraction, given_up_text, subtraction
 from recipe_compiler.splitting.words import order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.verdict import Proved, Report
@@ -50,7 +52,7 @@ def header(
         _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(derivation)),
         _section("Bound to", [f"{name} = {text(formula)}" for name, formula in build.bind]),
         _section("Parameters", [_parameter(p.name, p.kinds) for p in program.parameters]),
-        _section("Step", _step(build, program)),
+        _section("Step", _step(build, derivation, program)),
         _section("Claims", _claims(report, allow_undecided=allow_undecided)),
         _section("Not checked here", report.caveats),
         _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
@@ -121,8 +123,10 @@ def _parameter(name: str, kinds: tuple[Kind, ...]) -> str:
     return f"{name}: {', '.join(kind.value for kind in kinds)}"
 
 
-def _step(build: Build, program: Program) -> Iterator[str]:
+def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
     yield _scheme(build.scheme)
+    if build.scheme.keep:
+        yield kept_text(build.scheme.split, build.scheme.keep)
     if program.noises and program.bit_generator in _DRAWN:
         yield _DRAWN[program.bit_generator]
     if program.narrow:
@@ -135,6 +139,9 @@ def _step(build: Build, program: Program) -> Iterator[str]:
         mode, at_mode = build.control
         yield f"control variates: the sum is of differences to the gradients at {mode}, where grad U is {at_mode};"
         yield "both are found once, before a run"
+    if build.scheme.split:
+        yield from _of_word(build, derivation, program)
+        return
     if not any(noise.B_hat for noise in program.noises):
         yield "noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds"
         yield "is not subtracted and the draws are too wide by it"
@@ -144,16 +151,30 @@ def _step(build: Build, program: Program) -> Iterator[str]:
         yield f"{build.estimated} is estimated from the data at the mode, before a run"
 
 
+def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
+    """Yield what a word makes of the noise of its gradient, and what is not true of a step with it."""
+    if program.carried:
+        yield "a step begins with the gradient of the minibatch before, which is state of the chain"
+    found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
+    if isinstance(found, Subtraction):
+        yield f"for the noise of the gradient, V = {text(build.V)}: {given_up_text(build.scheme, found)},"
+        yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F) what {found.piece} leaves of {found.block}"
+        if build.estimated is not None:
+            yield f"{build.estimated} is estimated from the data at the mode, before a run"
+    else:
+        yield f"nothing is given up for the noise of the gradient: {found.why}"
+    yield LOST
+
+
 def _scheme(scheme: Scheme) -> str:
-    match scheme.name:
-        case "euler":
-            return "Euler-Maruyama: every block from the old state at once; weak order 1"
-        case "sequential_euler":
-            order = ", then ".join(scheme.order)
-            return f"sequential Euler: {order}; the noise covariance is that of the old state; order 1"
-        case name:
-            exact = "the exact flow of each piece, one after the other"
-            return f"{name}: {word_text(scheme.split)}, {exact}; weak order {weak_order(scheme.split, highest=3).order}"
+    if scheme.split:
+        exact = "the exact flow of each piece, one after the other"
+        own = weak_order(scheme.split, highest=3).order
+        return f"{scheme.name}: {word_text(scheme.split)}, {exact}; weak order {own}"
+    if scheme.order:
+        order = ", then ".join(scheme.order)
+        return f"sequential Euler: {order}; the noise covariance is that of the old state; order 1"
+    return "Euler-Maruyama: every block from the old state at once; weak order 1"
 
 
 def _batch(build: Build) -> str:

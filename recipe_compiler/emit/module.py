@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recipe_compiler.emit.print_body import WIDTH, call, print_body
-from recipe_compiler.emit.print_chain import print_run, print_sweep, run_arguments
+from recipe_compiler.emit.print_chain import print_first_gradient, print_run, print_sweep, run_arguments
 from recipe_compiler.emit.print_checked import print_checked
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
@@ -41,6 +41,7 @@ OWN = frozenset(
         "prepare",
         "run",
         "checked_run",
+        "first_gradient",
         "sizes",
         "seed_streams",
         "eps",
@@ -257,6 +258,8 @@ def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     if has_lanes(program, kernel):
         yield print_step_lanes(program, kernel)
     yield print_prepare(kernel.prepare, symbolic_sizes(program))
+    if program.keeps_gradient:
+        yield print_first_gradient(program, kernel)
     yield print_run(program, kernel)
     yield print_checked(program, kernel)
     if has_lanes(program, kernel):

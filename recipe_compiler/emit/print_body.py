@@ -9,6 +9,7 @@ from recipe_compiler.program.loops import (
     Assign,
     Clip,
     Comment,
+    Constant,
     Factor,
     For,
     ForBatch,
@@ -17,8 +18,11 @@ from recipe_compiler.program.loops import (
     Inside,
     Invert,
     Invoke,
+    Iterate,
     Pack,
     Plus,
+    Progress,
+    Propagate,
     Scalar,
     Scale,
     Statement,
@@ -29,6 +33,8 @@ from recipe_compiler.program.loops import (
 from recipe_compiler.program.traverse import refs
 
 WIDTH = 120
+CHANGE, SIZE = "_change", "_size"
+"""What an iteration changed, and how large it is; no name of a user's begins so."""
 
 
 def print_body(body: Iterable[Statement], indent: int) -> Iterator[str]:
@@ -70,26 +76,42 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             shape = f".reshape(({', '.join(map(str, sizes))}))" if len(sizes) > 1 else ""
             part = f"[{start}:{start + prod(sizes)}]{shape}" if start is not None else f".reshape({source}.size)"
             yield f"{pad}{name} = {source}{part}"
+        case Iterate():
+            yield from _iteration(statement, indent)
+        case Progress(start, value, following):
+            names = ", ".join(print_scalar(ref) for ref in (start, value, following))
+            yield f"{pad}{CHANGE}, {SIZE} = _progress({CHANGE}, {SIZE}, {names})"
         case Comment(words):
             yield from _comment(words, pad)
+        case Invert() | Factor() | Propagate() | Scale() | Clip():
+            yield from _print_factors(statement, indent)
+        case Invoke(procedure, arguments, targets):
+            yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _print_factors(statement: Invert | Factor | Propagate | Scale | Clip, indent: int) -> Iterator[str]:
+    """Yield the lines that invert, factor or propagate, and those that clip a variance."""
+    pad = " " * indent
+    match statement:
         case Invert(target, source):
             yield f"{pad}{target} = np.linalg.inv({source})"
-        case Factor(targets, blocks, two_D, B_hat):
-            names = ", ".join(targets)
-            names = f"({names},)" if len(targets) == 1 else names
-            labels = ", ".join(f'"{block}"' for block in blocks)
-            excess = "None" if B_hat is None else _grid(B_hat)
-            yield f"{pad}{names} = _noise_factor({_grid(two_D)}, {excess}, eps, [{labels}])"
-        case Scale(target, block, two_D, B_hat):
-            arguments = f'{print_scalar(two_D)}, {print_scalar(B_hat)}, eps, "{block}"'
-            yield f"{pad}{print_scalar(target)} = _noise_scale({arguments})"
+        case Factor():
+            yield f"{pad}{_factorisation(statement)}"
+        case Propagate():
+            yield from _propagation(statement, pad)
+        case Scale(target, block, two_D, B_hat, of_flow):
+            arguments = (print_scalar(two_D), print_scalar(B_hat), "eps", f'"{block}"')
+            yield from call(f"{pad}{print_scalar(target)} = {_of(of_flow)}_scale", arguments, indent)
         case Clip(target, counter):
             name = print_scalar(target)
             yield f"{pad}if {name} < 0.0:"
             yield f"{pad}    {name} = 0.0"
             yield f"{pad}    {counter}[0] += 1"
-        case Invoke(procedure, arguments, targets):
-            yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _of(of_flow: bool) -> str:  # of a flag of `Factor` and `Scale`
+    """Return what the support functions of a noise are called by that refuses too long a step in its own words."""
+    return "_flow" if of_flow else "_noise"
 
 
 def _iterations(count: Size, beyond: int) -> str:
@@ -120,6 +142,43 @@ def _columns(position: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]
 
 def _grid(names: tuple[tuple[str, ...], ...]) -> str:
     return "[" + ", ".join(f"[{', '.join(row)}]" for row in names) + "]"
+
+
+def _factorisation(statement: Factor) -> str:
+    """Return the call that factors the covariance of some blocks together."""
+    names = ", ".join(statement.targets)
+    names = f"({names},)" if len(statement.targets) == 1 else names
+    labels = ", ".join(f'"{block}"' for block in statement.blocks)
+    excess = "None" if statement.B_hat is None else _grid(statement.B_hat)
+    return f"{names} = {_of(statement.of_flow)}_factor({_grid(statement.two_D)}, {excess}, eps, [{labels}])"
+
+
+def _propagation(statement: Propagate, pad: str) -> Iterator[str]:
+    """Yield the call that computes the matrices of a flow, and what they are unpacked into."""
+    yield f"{pad}("
+    yield from (f"{pad}    {_unpacked(names)}," for names in statement.targets)
+    share = print_scalar(Constant(statement.share))
+    yield f"{pad}) = _propagator({_grid(statement.F)}, {_grid(statement.two_D)}, {share}, eps)"
+
+
+def _iteration(loop: Iterate, indent: int) -> Iterator[str]:
+    """Yield the loop that solves an equation: it ends where the sides agree, else there is no number."""
+    pad = " " * indent
+    yield f"{pad}for _ in range({loop.most}):"
+    yield f"{pad}    {CHANGE} = 0.0"
+    yield f"{pad}    {SIZE} = 0.0"
+    yield from print_body(loop.body, indent + 4)
+    yield f"{pad}    if {CHANGE} <= {float(loop.tolerance)!r} * {SIZE}:"
+    yield f"{pad}        break"
+    yield from print_body(loop.advance, indent + 4)
+    yield f"{pad}else:"
+    yield f"{pad}    {print_scalar(loop.unsolved)} = np.nan"
+
+
+def _unpacked(names: tuple[tuple[str, ...], ...]) -> str:
+    """Return the targets that a matrix of arrays is unpacked into."""
+    rows = (f"({', '.join(row)}{',' if len(row) == 1 else ''})" for row in names)
+    return f"({', '.join(rows)}{',' if len(names) == 1 else ''})"
 
 
 def _comment(words: str, pad: str) -> Iterator[str]:
@@ -172,6 +231,8 @@ def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
         match statement:
             case For(_, count, inner) | ForBlocks(_, count, _, inner):
                 found |= {count, *sizes_in(inner)}
+            case Iterate(_, _, inner, advance):
+                found |= sizes_in((*inner, *advance))
             case ForBatch(_, _, inner):
                 found |= {"batch_size", *sizes_in(inner)}
             case _:

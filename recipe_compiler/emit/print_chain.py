@@ -3,7 +3,7 @@
 Where the entries of the state do not touch one another, `sweep` takes them a chunk at a time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from recipe_compiler.emit.print_body import WIDTH, call
@@ -26,9 +26,15 @@ def carried_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return kernel.scalars(program.gradient.name) if program.gradient and program.carried else ()
 
 
-def first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines that evaluate the gradient at the start of a chain, for a step that carries it on."""
-    if program.gradient is None or not program.carried:
+def _first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that evaluate the gradient at the start of `run`, where it is that of the state."""
+    if program.carried and not program.keeps_gradient:
+        yield from _gradient_at_start(program, kernel)
+
+
+def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that evaluate the gradient that a step is given at the state that it is given."""
+    if program.gradient is None:
         return
     last = program.evaluations[-1]
     moves = {last.at: program.gradient.block.name, last.new: program.gradient.name}
@@ -92,7 +98,7 @@ def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterato
     )
     for block, k, name in state:
         yield f"    {name} = {block}[{k}]"
-    yield from first_gradient(program, kernel)
+    yield from _first_gradient(program, kernel)
     words = tuple(enumerate(WORDS[program.bit_generator]))
     yield from (f"    {name} = noise_state[{k}]" for k, name in words)
     yield f"    done = {first}.shape[0]"
@@ -124,6 +130,7 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return (
         *(("gradient",) if program.gradient and program.gradient.code else ()),
         *(block.name for block in program.blocks),
+        *(array.name for array in kept_gradient(program)),
         *(parameter.name for parameter in program.parameters),
         *(array.name for array in kernel.prepare.outputs),
         *(datum.name for datum in program.data),
@@ -135,6 +142,24 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
         *((CLIPPED,) if _clips(kernel) else ()),
         *(f"{block.name}_draws" for block in program.blocks),
     )
+
+
+def print_first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `first_gradient`: what a chain is given to begin with that keeps the gradient of a batch."""
+    given = run_arguments(program, kernel)
+    arguments = given[: given.index("eps")] + tuple(n for n in ("batch_state", "permutation") if n in given)
+    call_ = [statement for statement in kernel.step.body if isinstance(statement, Invoke)][-1]
+    work = tuple(array for array in kernel.step.work if array.name in call_.arguments)
+    yield RUN
+    yield from call("def first_gradient", arguments, 0, ":")
+    name = program.gradient.name if program.gradient else ""
+    says = (
+        f"Write {name} at the state, of a minibatch that is drawn for it: what the first step of a chain begins with."
+    )
+    yield from (f"    {line}" for line in wrap(f'"""{says}"""', WIDTH - 4))
+    yield from _rooms(program, (array for array in work if array.name != program.evaluations[-1].new))
+    yield from (f"    {line}" for line in _draw_batch(program))
+    yield from _gradient_at_start(program, kernel)
 
 
 def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -170,26 +195,18 @@ def _contract(program: Program) -> str:
     shuffled = (
         "" if program.replacement or program.contiguous else ", permutation begins as np.arange(N, dtype=np.uint64)"
     )
-    return f"{said} batch_size is {most}{shuffled}."
+    said += f" batch_size is {most}{shuffled}."
+    if program.gradient is None or not program.keeps_gradient:
+        return said
+    return f"{said} {program.gradient.name} begins as `first_gradient` writes it; from call to call it is passed on."
 
 
 def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
     step = kernel.step
-    work = tuple(
-        array for array in (*step.outputs, *_carried(program), *step.work, *kernel.noises) if array.name != CLIPPED
-    )
-    wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
-    sources = (
-        *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
-        *(Array(parameter.name, parameter.shape.sizes) for parameter in program.parameters),
-        *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
-    )
-    yield from size_lines(sources, wanted)
-    for array in work:
-        yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
-    if program.variant == "minibatch":
-        yield "    batch = np.empty(batch_size, np.uint64)"
-    yield from first_gradient(program, kernel)
+    carried = () if program.keeps_gradient else _carried(program)
+    work = (array for array in (*step.outputs, *carried, *step.work, *kernel.noises) if array.name != CLIPPED)
+    yield from _rooms(program, work)
+    yield from _first_gradient(program, kernel)
     yield f"    for kept in range({first}.shape[0]):"
     yield "        for _ in range(thin):"
     yield from _draws(program, kernel)
@@ -206,6 +223,22 @@ def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
     yield f"    return {first}.shape[0]"
 
 
+def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
+    """Yield the lines that make room for arrays, and for a minibatch."""
+    work = tuple(arrays)
+    wanted = frozenset(part for array in work for size in array.sizes for part in str(size).split("+"))
+    sources = (
+        *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
+        *(Array(parameter.name, parameter.shape.sizes) for parameter in program.parameters),
+        *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
+    )
+    yield from size_lines(sources, wanted)
+    for array in work:
+        yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
+    if program.variant == "minibatch":
+        yield "    batch = np.empty(batch_size, np.uint64)"
+
+
 def _carried(program: Program) -> tuple[Array, ...]:
     """Return the gradient that a step is given; it is the last that the step before evaluated."""
     if program.gradient is None or not program.carried:
@@ -213,21 +246,29 @@ def _carried(program: Program) -> tuple[Array, ...]:
     return (block_array(program.gradient.name, program.gradient.block.shape),)
 
 
+def kept_gradient(program: Program) -> tuple[Array, ...]:
+    """Return the gradient where it is state of the chain, which `run` takes and leaves; none where it is not."""
+    return _carried(program) if program.keeps_gradient else ()
+
+
 def _clips(kernel: Kernel) -> bool:
     return any(array.name == CLIPPED for array in kernel.step.work)
 
 
 def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
-    pad = " " * 12
+    yield from (f"{' ' * 12}{line}" for line in (*_draw_batch(program), *draw_arrays(program, kernel)))
+
+
+def _draw_batch(program: Program) -> Iterator[str]:
+    """Yield the line that draws a minibatch; its stream moves on."""
     if program.variant == "minibatch":
         rows = f"{program.data[0].name}.shape[0]"
         if program.contiguous:
-            yield f"{pad}_block_indices(batch_state, {rows}, batch)"
+            yield f"_block_indices(batch_state, {rows}, batch)"
         elif program.replacement:
-            yield f"{pad}_fill_indices(batch_state, {rows}, batch)"
+            yield f"_fill_indices(batch_state, {rows}, batch)"
         else:
-            yield f"{pad}_shuffle_indices(batch_state, permutation, batch)"
-    yield from (f"{pad}{line}" for line in draw_arrays(program, kernel))
+            yield "_shuffle_indices(batch_state, permutation, batch)"
 
 
 def _keep(program: Program) -> Iterator[str]:

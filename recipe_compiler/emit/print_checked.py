@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from json import dumps
 
-from recipe_compiler.emit.print_body import call
-from recipe_compiler.emit.print_chain import run_arguments
+from recipe_compiler.emit.print_body import WIDTH, call
+from recipe_compiler.emit.print_chain import kept_gradient, run_arguments
 from recipe_compiler.emit.print_streams import batch_words, noise_words
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Size
@@ -37,6 +37,10 @@ def print_checked(program: Program, kernel: Kernel) -> Iterator[str]:
     sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(program))
     if made:
         target = f"    ({made[0]},) = prepare" if len(made) == 1 else f"    {', '.join(made)} = prepare"
+        if len(target) >= WIDTH:
+            yield "    ("
+            yield from (f"        {name}," for name in made)
+            target = "    ) = prepare"
         yield from call(target, (*(array.name for array in kernel.prepare.inputs), *sizes), 4)
     yield from call("    return run", given, 4)
 
@@ -47,6 +51,9 @@ def _checks(program: Program, kernel: Kernel) -> Iterator[str]:
     for block in program.blocks:
         yield _array(block.name, block.shape.sizes or (1,), ", written=True")
         yield f'_check_finite("{block.name}", {block.name})'
+    for array in kept_gradient(program):
+        yield _array(array.name, array.sizes, ", written=True")
+        yield f'_check_finite("{array.name}", {array.name})'
     for datum in program.data:
         kinds = ', ("float64", "float32")'
         yield _array(datum.name, (datum.size, *datum.shape.sizes), kinds)
@@ -94,6 +101,7 @@ def _array(name: str, sizes: tuple[Size, ...], more: str) -> str:
 
 def _written(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from (block.name for block in program.blocks)
+    yield from (array.name for array in kept_gradient(program))
     yield from (f"{block.name}_draws" for block in program.blocks)
     states = (("noise_state", noise_words(program, kernel)), ("batch_state", batch_words(program)))
     taken = (*(name for name, words in states if words), "permutation", CLIPPED)

@@ -11,9 +11,13 @@ from recipe_compiler.program.program import Program
 
 
 def has_forecast(program: Program, kernel: Kernel) -> bool:
-    """Whether a module carries a forecast: its gradient is that of a minibatch of single rows."""
+    """Whether a module carries a forecast: its gradient is that of a minibatch of single rows.
+
+    A step that begins with the gradient of the minibatch before is no function of the state and of one minibatch.
+    """
     rows = any(array.name == "batch" for array in kernel.step.inputs)
-    return program.variant == "minibatch" and rows and not (kernel.registers or kernel.chunked)
+    alone = not (kernel.registers or kernel.chunked or program.keeps_gradient)
+    return program.variant == "minibatch" and rows and alone
 
 
 def _given(program: Program, kernel: Kernel) -> tuple[Array, ...]:

@@ -59,8 +59,9 @@ def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]
         if array.sizes and array.name in filled:
             yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
     yield from print_body(procedure.body, 4)
-    names = ", ".join(array.name for array in procedure.outputs)
-    yield f"    return ({names}{',' if len(procedure.outputs) == 1 else ''})"
+    names = tuple(array.name for array in procedure.outputs)
+    line = f"    return ({', '.join(names)}{',' if len(names) == 1 else ''})"
+    yield from (line,) if len(line) <= WIDTH else returned(names)
 
 
 def shape_text(sizes: tuple[Size, ...]) -> str:

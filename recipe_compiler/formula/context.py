@@ -191,6 +191,17 @@ def misfit_hint(found: Shape, expected: Shape) -> str:
         return "a vector with every entry c is written c*ones" + ("" if expected.cols is None else ", a row c*ones.T")
     if found.transposed == expected and found.rows != found.cols:
         return "transpose it with .T"
+    return size_hint(found.rows, expected.rows) or size_hint(found.cols, expected.cols)
+
+
+def size_hint(left: Axis, right: Axis) -> str:
+    """Say how two sizes that differ usually are made to agree, one being a name."""
+    if left == right:
+        return ""
+    if isinstance(left, str) and isinstance(right, str) and "*" in left + right:
+        return "kron(A, B) of A [K, K] and B [d, d] has the size K d: it fits a block whose size is a number, as 6"
+    if {type(left), type(right)} == {int, str}:
+        return "numbers have a size of their own: declare a parameter of that shape, and give them as its `value`"
     return ""
 
 

@@ -4,7 +4,7 @@ from functools import reduce
 
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.context import Context, is_matrix, is_open, is_scalar, may_be_square
+from recipe_compiler.formula.context import Context, is_matrix, is_open, is_scalar, may_be_square, size_hint
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
@@ -97,4 +97,4 @@ def _matmul_hint(left: Shape, right: Shape) -> str:
         return "the inner product of rows is u @ v.T, or dot(u, v)"
     if right.rows is None:
         return "transpose the row with .T"
-    return "transpose the column with .T" if left.cols is None else ""
+    return "transpose the column with .T" if left.cols is None else size_hint(left.cols, right.rows)

@@ -66,3 +66,7 @@ class DomainName(StrEnum):
     INTERVAL = "interval"
     CIRCLE = "circle"
     SIMPLEX = "simplex"
+
+
+WITHOUT_BOUNDARY = frozenset({DomainName.REAL, DomainName.CIRCLE})
+"""Domains that no step leaves."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
+from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
 from recipe_compiler.spec import model
 from recipe_compiler.spec.python import state_build
@@ -25,9 +26,9 @@ class Build(Document):
         Names of files, here and in `data`, are relative to the Python file, or to the working directory of a session.
     step_size : number
         eps.
-    scheme : str, sequence of str, or mapping
-        The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a word
-        `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}` as a document has it.
+    scheme : str, Scheme, sequence of str, or mapping
+        The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a `Scheme`, a
+        word `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}`, `{"use": FILE}`, as in YAML.
     order : sequence of blocks
         In which they are updated, of `sequential_euler`.
     variant : {"full", "minibatch"}
@@ -79,7 +80,7 @@ class Build(Document):
         dynamics: Dynamics | str | PathLike[str],
         target: Target | str | PathLike[str],
         step_size: float | str,
-        scheme: str | Sequence[str] | Mapping[str, object] = "euler",
+        scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
         order: Sequence[object] = (),
         variant: str = "full",
         bind: Mapping[object, object] | None = None,
@@ -107,10 +108,10 @@ class Build(Document):
         }  # fmt: skip
         made = state_build(
             name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),
-            target=target.document if isinstance(target, Document) else str(target), scheme=scheme, order=order,
-            variant=variant, bind=bind, parameters=parameters, sizes=sizes, data=data, init=init,
-            gradient_noise=gradient_noise, minibatch=minibatch, noise=noise, run=run, title=title,
-            references=references,
+            target=target.document if isinstance(target, Document) else str(target),
+            scheme=scheme.document if isinstance(scheme, Scheme) else scheme, order=order, variant=variant, bind=bind,
+            parameters=parameters, sizes=sizes, data=data, init=init, gradient_noise=gradient_noise,
+            minibatch=minibatch, noise=noise, run=run, title=title, references=references,
         )  # fmt: skip
         object.__setattr__(self, "document", made)
 

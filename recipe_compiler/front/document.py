@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Document:
-    """What dynamics, targets and builds have in common."""
+    """What dynamics, targets, schemes and builds have in common."""
 
-    document: model.Dynamics | model.Target | model.Build
+    document: model.Document
     """The frozen value that the stages of the pipeline take."""
 
     @property
@@ -153,7 +153,7 @@ class Document:
         return to_yaml(self.document)
 
     @classmethod
-    def of(cls, document: model.Dynamics | model.Target | model.Build) -> Self:
+    def of(cls, document: model.Document) -> Self:
         """Return the object that holds a frozen value of the pipeline."""
         made = object.__new__(cls)
         object.__setattr__(made, "document", document)

@@ -12,13 +12,12 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
-from recipe_compiler.front.target import Target
 from recipe_compiler.lint import findings
 from recipe_compiler.lint.bare import question
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.source import read_source
 from recipe_compiler.spec import model
-from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.verdict import Report
 
 
@@ -124,9 +123,7 @@ def lint(
 
 def _dynamics(against: Dynamics | Build | str | PathLike[str]) -> model.Dynamics:
     found = load(against) if isinstance(against, (str, PathLike)) else against
-    if isinstance(found, Target):
-        raise ModelError([Fault(Place(str(against)), "against", "found a target, expected dynamics or a build")])
-    return bind(found.document) if isinstance(found, Build) else found.document
+    return dynamics_of(found.document, str(against), "against")
 
 
 def _place_of(step: Callable[..., Any]) -> str:

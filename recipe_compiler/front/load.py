@@ -4,12 +4,13 @@ from os import PathLike
 
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
+from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import load as load_document
 
 
-def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Target | Build:
+def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Target | Scheme | Build:
     """Return the document in a file.
 
     Parameters
@@ -21,7 +22,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Targe
 
     Returns
     -------
-    Dynamics, Target or Build
+    Dynamics, Target, Scheme or Build
         Which of them is seen from the keys.
 
     Raises
@@ -42,5 +43,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Targe
             return Dynamics.of(document)
         case model.Target():
             return Target.of(document)
+        case model.Scheme():
+            return Scheme.of(document)
         case model.Build():
             return Build.of(document)

@@ -111,7 +111,7 @@ class Model:
         -------
         xarray.DataTree
             Groups `posterior`, `sample_stats`, `auxiliary`, and `warmup_...` of both. Its attributes hold settings,
-            verdicts and, line by line, `doubts`, `warnings` and what is forecast of minibatches, `forecast_lines`.
+            verdicts and, line by line, `doubts`, `warnings` and what is forecast, `forecast_lines`.
 
         Raises
         ------
@@ -157,8 +157,7 @@ def _concluded(ready: Plan, drawn: Draws, kept: Checkpoint | None) -> "DataTree"
     summary = summarise(tree, drawn, diagnostics)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
     rough = (*notes, *summary.warnings)
-    ahead = () if ready.forecast is None else ready.forecast.says
-    said = {"doubts": summary.doubts, "warnings": rough, "forecast_lines": ahead}
+    said = {"doubts": summary.doubts, "warnings": rough, "forecast_lines": ready.forecast.says}
     tree.attrs.update({name: "\n".join(sentences) for name, sentences in said.items()})
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:

@@ -48,6 +48,7 @@ def _names_are_apart(program: Program) -> Iterator[str]:
     named = [*(b.name for b in program.blocks), *(p.name for p in program.parameters), *(d.name for d in program.data)]
     named += [shift.new for shift in program.shifts]
     named += [noise.name for noise in program.noises]
+    named += [name for propagator in program.propagators for name in propagator.arrays]
     computed = [evaluation.new for evaluation in program.evaluations]
     own = {g.name for g in gradients(program)} - (set[str]() if program.carried else {*computed})
     named += [*computed, *own]
@@ -72,7 +73,7 @@ def _values_follow(program: Program) -> Iterator[str]:
 
 
 def _names_stand_before(program: Program) -> Iterator[str]:
-    """3. A tensor names what stands before it, and nothing else."""
+    """3. A tensor names what stands before it, and nothing else; that of a propagator constants alone."""
     for place in places(program):
         unknown = sorted(names_of(place.tensor) - place.known.keys())
         yield from (f"{place.where} names {name}, which is not known there" for name in unknown)
@@ -210,6 +211,15 @@ def _generator_is_exact(program: Program) -> Iterator[str]:
             yield f"{moment.name} has the free indices {moment.value.free}, its phi {moment.phi.free}"
 
 
+def _equations_stand_alone(program: Program) -> Iterator[str]:
+    """14. A shift that is implicit names its own value, and adds no draw."""
+    for shift in program.shifts:
+        if shift.implicit and shift.new not in names_of(shift.rate):
+            yield f"{shift.new} is an equation that does not name it"
+        if shift.implicit and shift.noise:
+            yield f"{shift.new} is an equation, and adds the draw {shift.noise}"
+
+
 _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _names_are_apart,
     _values_follow,
@@ -224,6 +234,7 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _parts_cover,
     _data_are_counted,
     _generator_is_exact,
+    _equations_stand_alone,
 )
 
 INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)

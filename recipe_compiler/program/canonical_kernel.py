@@ -21,9 +21,12 @@ from recipe_compiler.program.loops import (
     Inside,
     Invert,
     Invoke,
+    Iterate,
     Kronecker,
     Loop,
     Pack,
+    Progress,
+    Propagate,
     Ref,
     Scalar,
     Scale,
@@ -110,7 +113,7 @@ def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
     found: list[Broken] = []
     written: set[str] = set()
     for statement in body:
-        if isinstance(statement, For | ForBatch | ForBlocks):
+        if isinstance(statement, For | ForBatch | ForBlocks | Iterate):
             broken, scope, names = _loop(statement, scope)
         else:
             broken, scope, names = _one(statement, scope)
@@ -120,6 +123,8 @@ def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
 
 
 def _loop(loop: Loop, scope: _Scope) -> _Checked:
+    if isinstance(loop, Iterate):
+        return _iteration(loop, scope)
     variables = {loop.start} if isinstance(loop, ForBlocks) else {loop.index}
     variables |= {loop.position} if isinstance(loop, ForBatch) else set()
     known = scope.loops | scope.arrays.keys() | scope.assigned
@@ -132,7 +137,13 @@ def _loop(loop: Loop, scope: _Scope) -> _Checked:
     return found + inside, scope, written
 
 
-def _counts(loop: Loop) -> tuple[Size, ...]:
+def _iteration(loop: Iterate, scope: _Scope) -> _Checked:
+    found, _, written = _body((*loop.body, *loop.advance), scope)
+    broken, scope, names = _one(Assign(loop.unsolved, loop.unsolved), scope)
+    return found + broken, scope, written | names
+
+
+def _counts(loop: For | ForBatch | ForBlocks) -> tuple[Size, ...]:
     match loop:
         case For(_, count):
             return (count,)
@@ -142,7 +153,7 @@ def _counts(loop: Loop) -> tuple[Size, ...]:
             return ("batch_size",)
 
 
-def _whole(loop: Loop) -> tuple[str, ...]:
+def _whole(loop: For | ForBatch | ForBlocks) -> tuple[str, ...]:
     match loop:
         case ForBatch():
             return ("batch",)
@@ -223,6 +234,8 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched(tuple(refs_of(value)), (target,), tuple(_kroneckers(value)))
         case Increment(target, value):
             return _Touched((target, *refs_of(value)), (target,), tuple(_kroneckers(value)))
+        case Progress(start, value, following):
+            return _Touched((start, value, following))
         case Take(target, source, at):
             return _Touched(_refs((source,) if source else ()), (Ref(target),), at)
         case Pack(array, position, values):
@@ -235,6 +248,8 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched(_refs((source,)), (Ref(target),))
         case Factor(targets, _, two_D, B_hat):
             return _Touched(_refs((*(n for row in (*two_D, *(B_hat or ())) for n in row), "eps")), _refs(targets))
+        case Propagate():
+            return _Touched(_refs(statement.given), _refs(statement.computed))
         case Scale(target, _, two_D, B_hat):
             return _Touched((*refs_of(two_D), *refs_of(B_hat), Ref("eps")), (target,))
         case Clip(target, counter):

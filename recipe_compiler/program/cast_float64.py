@@ -11,6 +11,7 @@ from recipe_compiler.program.loops import (
     ForBatch,
     ForBlocks,
     Increment,
+    Iterate,
     Ref,
     Scalar,
     Statement,
@@ -45,7 +46,7 @@ def _statement(statement: Statement, data: Collection[str]) -> Statement:
     match statement:
         case Assign(target, value) | Increment(target, value):
             return type(statement)(target, value_with_refs(value, wide))
-        case For() | ForBatch() | ForBlocks():
+        case For() | ForBatch() | ForBlocks() | Iterate():
             return replace(statement, body=tuple(_statement(inner, data) for inner in statement.body))
         case _:
             return statement

@@ -20,6 +20,7 @@ from recipe_compiler.program.loops import (
     ForBlocks,
     Increment,
     Invoke,
+    Iterate,
     Kronecker,
     Raise,
     Ref,
@@ -52,7 +53,7 @@ class _Names:
         line: list[Statement] = []
         for statement in body:
             match statement:
-                case For() | ForBatch() | ForBlocks():
+                case For() | ForBatch() | ForBlocks() | Iterate():
                     found += [
                         *_Line(self, tuple(line)).statements(),
                         replace(statement, body=self.shared(statement.body)),

@@ -109,10 +109,14 @@ class Definitions:
         """Return the name that stands for something, None where there is none."""
         return next((name for meant, name in self.meanings if meant == what), None)
 
-    def forgetting(self) -> "Definitions":
-        """Return these without what the procedure just lowered computes for itself: the next one cannot see it."""
-        own = {definition.array.name for definition in self.changing}
-        return replace(self, changing=(), meanings=tuple(pair for pair in self.meanings if pair[1] not in own))
+    def forgetting(self, kept: int = 0) -> "Definitions":
+        """Return these without what is computed at every step, but for the first few.
+
+        What a procedure computes for itself the next one cannot see; nor what an iteration computes, what follows it.
+        """
+        own = {definition.array.name for definition in self.changing[kept:]}
+        meanings = tuple(pair for pair in self.meanings if pair[1] not in own)
+        return replace(self, changing=self.changing[:kept], meanings=meanings)
 
     def variables(self, indices: tuple[Index, ...]) -> dict[Index, str]:
         """Return loop variables for nested indices; the row of the data is always `DATUM`'s."""

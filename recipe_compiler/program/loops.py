@@ -124,6 +124,29 @@ class ForBlocks:
 
 
 @dataclass(frozen=True, slots=True)
+class Iterate:
+    """`body`, then `advance`, until the sides of an equation are `tolerance` apart in the body, `most` times at most.
+
+    They are compared by the `Progress` statements in it. Without success `unsolved` becomes not a number.
+    """
+
+    most: int
+    tolerance: Fraction
+    body: tuple["Statement", ...]
+    advance: tuple["Statement", ...]
+    unsolved: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One entry of what an iteration solves for: where it started, its value, and the other side of the equation."""
+
+    start: Ref
+    value: Ref
+    next: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class Take:
     """`target` is the element of `source` at the sum of unsigned `places`, or that sum where there is no source.
 
@@ -200,6 +223,31 @@ class Factor:
     blocks: tuple[str, ...]
     two_D: tuple[tuple[str, ...], ...]
     B_hat: tuple[tuple[str, ...], ...] | None
+    of_flow: bool = False
+    """Whether they depend on eps, as those of an exact flow do: their ratio is then no largest step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Propagate:
+    """`targets` = change, integral and covariance of dz = -F z dt + sqrt(two_D) dW over the time eps share.
+
+    Each is named by one array per pair of blocks, and so are `F` and `two_D` (program/program.py, Propagator).
+    """
+
+    targets: tuple[tuple[tuple[str, ...], ...], ...]
+    F: tuple[tuple[str, ...], ...]
+    two_D: tuple[tuple[str, ...], ...]
+    share: Fraction
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """The names of all targets."""
+        return tuple(name for matrix in self.targets for row in matrix for name in row)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of what it reads."""
+        return (*(name for matrix in (self.F, self.two_D) for row in matrix for name in row), "eps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +258,8 @@ class Scale:
     block: str
     two_D: Scalar
     B_hat: Scalar
+    of_flow: bool = False
+    """As of `Factor`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +282,9 @@ class Invoke:
     targets: tuple[str, ...] = ()
 
 
-Loop = For | ForBatch | ForBlocks
+Loop = For | ForBatch | ForBlocks | Iterate
 Copy = Take | Pack | Unpack | Inside | View
-Statement = Assign | Increment | Loop | Copy | Comment | Invert | Factor | Scale | Clip | Invoke
+Statement = Assign | Increment | Loop | Copy | Comment | Progress | Invert | Factor | Propagate | Scale | Clip | Invoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +326,10 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from (ref.name for ref in refs_of(value))
         case For(_, _, body) | ForBlocks(_, _, _, body):
             yield from names_in(body)
+        case Iterate(_, _, body, advance, unsolved):
+            yield from (*names_in((*body, *advance)), unsolved.name)
+        case Progress(start, value, following):
+            yield from (start.name, value.name, following.name)
         case Take(target, source):
             yield from (target,) if source is None else (target, source)
         case ForBatch(_, _, body):
@@ -291,6 +345,8 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from targets
             yield from (name for row in (*two_D, *(B_hat or ())) for name in row)
             yield "eps"
+        case Propagate():
+            yield from (*statement.computed, *statement.given)
         case Scale(target, _, two_D, B_hat):
             yield from (target.name, "eps")
             yield from (ref.name for ref in (*refs_of(two_D), *refs_of(B_hat)))

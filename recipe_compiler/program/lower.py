@@ -17,6 +17,7 @@ from recipe_compiler.program.loops import (
     Comment,
     Factor,
     Invoke,
+    Propagate,
     Ref,
     Scalar,
     Statement,
@@ -24,9 +25,11 @@ from recipe_compiler.program.loops import (
     names_in,
 )
 from recipe_compiler.program.lower_gradient import lower_gradient
+from recipe_compiler.program.lower_implicit import lower_implicit
 from recipe_compiler.program.lower_noise import lower_noise
+from recipe_compiler.program.lower_propagator import lower_propagator
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
-from recipe_compiler.program.program import EPS, Evaluate, Noise, Program, Shift
+from recipe_compiler.program.program import EPS, Evaluate, Noise, Program, Propagator, Shift
 from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Component, Tensor, Term
@@ -84,9 +87,14 @@ def _lowered(
         match statement:
             case Evaluate(at, new):
                 body = (Invoke(GRADIENT, (at, new)),)
+            case Propagator():
+                defined = lower_propagator(defined, statement)
             case Noise(name):
                 noise, defined = lower_noise(defined, statement, program.parameters)
                 lowering = replace(lowering, noises={**lowering.noises, name: noise})
+            case Shift(implicit=True):
+                body, own, defined = lower_implicit(defined, statement)
+                lowering = replace(lowering, local=(*lowering.local, *own))
             case Shift():
                 noise = lowering.noises.get(statement.noise)
                 body, defined = _shifted(defined, statement, noise, gathered=_waits(program))
@@ -114,6 +122,7 @@ def started(program: Program) -> Definitions:
     sizes |= {datum.size for datum in program.data if isinstance(datum.size, str)}
     taken = named | sizes | {shift.new for shift in program.shifts} | {EPS, "batch", "row", "clipped", "total"}
     gradient = program.gradient
+    taken |= {name for propagator in program.propagators for name in propagator.arrays}
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
@@ -258,6 +267,12 @@ def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Pr
 
 
 def _computes(definition: Definition, wanted: frozenset[str]) -> bool:
-    """Whether a definition computes a wanted array; the factors of one draw are computed by the first of them."""
-    factor = definition.body[-1] if definition.body else None
-    return definition.array.name in wanted or (isinstance(factor, Factor) and bool(set(factor.targets) & wanted))
+    """Whether a definition computes a wanted array; arrays of one statement are computed by the first of them."""
+    match definition.body[-1:]:
+        case (Factor(targets),):
+            every: tuple[str, ...] = targets
+        case (Propagate() as own,):
+            every = own.computed
+        case _:
+            every = ()
+    return definition.array.name in wanted or not wanted.isdisjoint(every)

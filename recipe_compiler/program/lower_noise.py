@@ -6,7 +6,7 @@ the factors that it is written with. Otherwise a factorisation in every step.
 
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.program.atoms import indices
+from recipe_compiler.program.atoms import indices, names_of
 from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
@@ -53,15 +53,18 @@ def _by_form(
     defined: Definitions, noise: Noise, rules: Rules, parameters: tuple[Parameter, ...]
 ) -> tuple[LoweredNoise, Definitions] | None:
     """Return the noise by a factor that its covariance has by its form, None where it has none."""
+    parts = [*(e for row in noise.two_D for e in row), *(e for row in noise.B_hat or () for e in row)]
+    own = {parameter.name for parameter in parameters}
+    of_flow = noise.B_hat is not None and any(names_of(part) - own for part in parts)  # eps, or what is made of it
     if len(noise.blocks) == 1:
         block = noise.blocks[0]
         two_D = _diagonal(noise.two_D[0][0], block)
         B_hat = Tensor((), ()) if noise.B_hat is None else _diagonal(noise.B_hat[0][0], block)
         if two_D is not None and B_hat is not None:
-            return _lower_diagonal(defined, block, two_D, B_hat, corrected=noise.B_hat is not None)
-    parts = [*(e for row in noise.two_D for e in row), *(e for row in noise.B_hat or () for e in row)]
+            corrected = noise.B_hat is not None
+            return _lower_diagonal(defined, block, two_D, B_hat, corrected=corrected, of_flow=of_flow)
     if all(defined.is_constant_tensor(part) for part in parts):
-        return _lower_dense(defined, noise)
+        return _lower_dense(defined, noise, of_flow=of_flow)
     if len(noise.blocks) == 1:
         gram = Gram(
             length(noise.blocks[0]),
@@ -83,26 +86,22 @@ def _diagonal(matrix: Tensor, block: Block) -> Tensor | None:
 
 
 def _lower_diagonal(
-    defined: Definitions, block: Block, two_D: Tensor, B_hat: Tensor, *, corrected: bool
+    defined: Definitions, block: Block, two_D: Tensor, B_hat: Tensor, *, corrected: bool, of_flow: bool
 ) -> tuple[LoweredNoise, Definitions]:
     loops = defined.loops(block.shape.sizes)
     scope, variables = tuple(index for index, _ in loops), dict(loops)
     at = tuple(variable for _, variable in loops)
-    (variance, excess), defined = each(
-        lambda known, tensor: scalar(known, tensor, scope, variables), defined, (two_D, B_hat)
-    )
-    noise, defined = defined.naming(f"noise_{block.name}")
-    wanted, defined = defined.naming(f"scale_{block.name}")
-    scale = Ref(wanted)
     inside: tuple[Statement, ...] = ()
     if defined.is_constant_tensor(two_D) and defined.is_constant_tensor(B_hat):
-        varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index in scope)
-        scale = Ref(wanted, at) if varies else scale
-        body = (Scale(scale, block.name, variance, excess),)
-        array = Array(wanted, block.shape.sizes if varies else ())
-        statements = nested(loops, body) if varies else body
-        defined = defined.having(Definition(array, statements, constant=True, of_datum=False))
+        noise, defined = defined.naming(f"noise_{block.name}")
+        scale, defined = _constant_scale(defined, block, two_D, B_hat, of_flow=of_flow)
     else:
+        (variance, excess), defined = each(
+            lambda known, tensor: scalar(known, tensor, scope, variables), defined, (two_D, B_hat)
+        )
+        noise, defined = defined.naming(f"noise_{block.name}")
+        wanted, defined = defined.naming(f"scale_{block.name}")
+        scale = Ref(wanted)
         inside = (Assign(scale, covariance(variance, excess)),)
         inside += (Clip(scale, CLIPPED),) if corrected else ()
         inside += (Assign(scale, Call("sqrt", (scale,))),)
@@ -112,7 +111,29 @@ def _lower_diagonal(
     return LoweredNoise((normals,), increment, ((block.name, inside),), clips=clips), defined
 
 
-def _lower_dense(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Definitions]:
+def _constant_scale(
+    defined: Definitions, block: Block, two_D: Tensor, B_hat: Tensor, *, of_flow: bool
+) -> tuple[Ref, Definitions]:
+    """Return the square root of a constant diagonal covariance, entry by entry; equal letters of a word share one."""
+    loops = defined.loops(block.shape.sizes)
+    scope = tuple(index for index, _ in loops)
+    varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index in scope)
+    at = tuple(variable for _, variable in loops) if varies else ()
+    meant = ("scale", block, two_D, B_hat, of_flow)
+    if (known := defined.name_of(meant)) is not None:
+        return Ref(known, at), defined
+    (variance, excess), defined = each(
+        lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, (two_D, B_hat)
+    )
+    wanted, defined = defined.naming(f"scale_{block.name}")
+    body = (Scale(Ref(wanted, at), block.name, variance, excess, of_flow=of_flow),)
+    array = Array(wanted, block.shape.sizes if varies else ())
+    statements = nested(loops, body) if varies else body
+    defined = defined.having(Definition(array, statements, constant=True, of_datum=False))
+    return Ref(wanted, at), defined.meaning(meant, wanted)
+
+
+def _lower_dense(defined: Definitions, noise: Noise, *, of_flow: bool) -> tuple[LoweredNoise, Definitions]:
     names = tuple(block.name for block in noise.blocks)
     two_D, defined = assemble(defined, "two_D", noise.blocks, noise.two_D)
     B_hat = None
@@ -121,7 +142,7 @@ def _lower_dense(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Defi
     factors, defined = each(lambda known, name: known.naming(f"L_{name}"), defined, names)
     width = joined(tuple(length(block) for block in noise.blocks))
     normals, defined = defined.naming("noise_" + "_".join(names))
-    statement = (Factor(factors, names, two_D, B_hat),)
+    statement = (Factor(factors, names, two_D, B_hat, of_flow),)
 
     def lowered(defined: Definitions, own: tuple[Block, str]) -> tuple[tuple[str, Scalar], Definitions]:
         block, name = own

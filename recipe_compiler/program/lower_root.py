@@ -11,8 +11,8 @@ from recipe_compiler.program.combine import nested, plus, unsupported
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
-from recipe_compiler.program.lowered_noise import CLIPPED, Grid, LoweredNoise, covariance, joined, length, row_product
-from recipe_compiler.program.program import Noise
+from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise, covariance, joined, length, row_product
+from recipe_compiler.program.program import Grid, Noise
 from recipe_compiler.program.unroll import decided
 from recipe_compiler.tensor.atoms import moved_tensor
 from recipe_compiler.tensor.terms import Index, Slot, Tensor

@@ -9,13 +9,11 @@ from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.loops import Array, Assign, Constant, Ref, Scalar, Statement, Times
+from recipe_compiler.program.program import Grid
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
 CLIPPED = "clipped"
 """The counter of covariances that were not PSD at a state."""
-
-Grid = tuple[tuple[Tensor, ...], ...]
-"""A matrix of tensors, one for each pair of blocks, with free indices `i` and `j`."""
 
 
 @dataclass(frozen=True, slots=True)

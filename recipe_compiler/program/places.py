@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.program import EPS, Evaluate, Gradient, Noise, Program, Shift
+from recipe_compiler.program.program import EPS, Evaluate, Gradient, Grid, Noise, Program, Propagator, Shift
 from recipe_compiler.tensor.terms import Index, Tensor
 
 Axes = tuple[Size, ...]
@@ -45,15 +45,32 @@ def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Plac
         match statement:
             case Evaluate(_, new):
                 known = known | ({new: program.gradient.block.shape.sizes} if program.gradient else {})
+            case Propagator(blocks, F, two_D):
+                constants = {p.name: p.shape.sizes for p in program.parameters}
+                yield from _of_matrices(blocks, {"F": F, "2D of F": two_D}, constants)
+                known = known | {name: (_length(row), _length(col)) for name, (row, col) in statement.arrays.items()}
             case Noise(_, blocks, two_D, B_hat):
-                for word, matrix in (("2D", two_D), ("B_hat", B_hat or ())):
-                    for row, entries in zip(blocks, matrix, strict=False):
-                        for col, entry in zip(blocks, entries, strict=False):
-                            free = (*_free(row, "i"), *_free(col, "j"))
-                            yield Place(f"{word}[{row.name},{col.name}]", entry, free, known)
+                yield from _of_matrices(blocks, {"2D": two_D, "B_hat": B_hat or ()}, known)
             case Shift(block, _, new, rate):
-                yield Place(f"the rate of {block.name}", rate, _free(block, "i"), known)
-                known = known | {new: block.shape.sizes}
+                own = {new: block.shape.sizes}
+                there = known | own if statement.implicit else known
+                yield Place(f"the rate of {block.name}", rate, _free(block, "i"), there)
+                if statement.slope is not None:
+                    free = (*_free(block, "i"), *_free(block, "j"))
+                    yield Place(f"the slope of {block.name}", statement.slope, free, there)
+                known = known | own
+
+
+def _of_matrices(blocks: tuple[Block, ...], matrices: Mapping[str, Grid], known: Mapping[str, Axes]) -> Iterator[Place]:
+    """Yield the entries of matrices by pairs of blocks."""
+    for word, matrix in matrices.items():
+        for row, entries in zip(blocks, matrix, strict=False):
+            for col, entry in zip(blocks, entries, strict=False):
+                yield Place(f"{word}[{row.name},{col.name}]", entry, (*_free(row, "i"), *_free(col, "j")), known)
+
+
+def _length(block: Block) -> Size:
+    return block.shape.sizes[0] if block.shape.sizes else 1
 
 
 def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, Axes]) -> Iterator[Place]:

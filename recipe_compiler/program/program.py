@@ -6,6 +6,7 @@ introduces (`r_new`, `grad_U_tilde`, `noise_r`) stand in its tensors as coordina
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Size
@@ -13,6 +14,12 @@ from recipe_compiler.tensor.terms import Tensor
 
 EPS = "eps"
 """The step size, as tensors of statements name it."""
+
+
+Grid = tuple[tuple[Tensor, ...], ...]
+"""A matrix of tensors by pairs of blocks, with free indices `i` of the row's block and `j` of the column's."""
+Names = tuple[tuple[str, ...], ...]
+"""A matrix of names by pairs of blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +98,8 @@ class Noise:
     name: str
     """Of the draw: shifts say which one they add."""
     blocks: tuple[Block, ...]
-    two_D: tuple[tuple[Tensor, ...], ...]
-    B_hat: tuple[tuple[Tensor, ...], ...] | None
+    two_D: Grid
+    B_hat: Grid | None
 
     def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Noise":
         """Return the noise with `rule` applied to every tensor of it."""
@@ -114,9 +121,53 @@ class Shift:
     """In the values that stand before; it may depend on eps, as that of an exact flow does."""
     noise: str = ""
     """The draw that is added; empty where there is none."""
+    slope: Tensor | None = None
+    """Of an equation, whose rate names `new` itself: d rate_i/d new_j, for Newton's iteration that solves it."""
+
+    @property
+    def implicit(self) -> bool:
+        """Whether it is an equation, solved by iteration from `old`."""
+        return self.slope is not None
 
 
-Statement = Evaluate | Noise | Shift
+@dataclass(frozen=True, slots=True)
+class Propagator:
+    """What dz = -F z dt + sqrt(two_D) dW does to some blocks together in a time t = eps share; F, two_D are constant.
+
+    Three matrices, as names of arrays by pairs of blocks, each array with an axis for either block, of length one for a
+    scalar block: `change` = (exp(-t F) - 1)/eps, `integral` = (1/eps) int_0^t exp(-u F) du and `covariance` =
+    (1/eps) int_0^t exp(-u F) two_D exp(-u F)^T du. They stay the same along the chain.
+    """
+
+    blocks: tuple[Block, ...]
+    F: Grid
+    two_D: Grid
+    share: Fraction
+    change: Names
+    integral: Names
+    covariance: Names
+
+    @property
+    def arrays(self) -> Mapping[str, tuple[Block, Block]]:
+        """The names of all arrays, with the pair of blocks of each."""
+        pairs = [(row, col) for row in self.blocks for col in self.blocks]
+        named = (self.change, self.integral, self.covariance)
+        return {
+            name: pair for names in named for name, pair in zip((n for row in names for n in row), pairs, strict=True)
+        }
+
+    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Propagator":
+        """Return the propagator with `rule` applied to every tensor of it."""
+        F, two_D = (tuple(tuple(rule(entry) for entry in row) for row in matrix) for matrix in (self.F, self.two_D))
+        return replace(self, F=F, two_D=two_D)
+
+
+TOLERANCE = Fraction(1, 10**12)
+"""How far the two sides of an implicit shift may be apart, in units of the block's own size."""
+ITERATIONS = 100
+"""After so many iterations an implicit shift has no solution that is found, and the state becomes not a number."""
+
+Statement = Propagator | Evaluate | Noise | Shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +217,11 @@ class Program:
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
 
     @property
+    def propagators(self) -> tuple[Propagator, ...]:
+        """What linear flows do, in order."""
+        return tuple(statement for statement in self.statements if isinstance(statement, Propagator))
+
+    @property
     def evaluations(self) -> tuple[Evaluate, ...]:
         """Where the gradient is evaluated, in order."""
         return tuple(statement for statement in self.statements if isinstance(statement, Evaluate))
@@ -179,6 +235,11 @@ class Program:
     def shifts(self) -> tuple[Shift, ...]:
         """What moves the state, in order."""
         return tuple(statement for statement in self.statements if isinstance(statement, Shift))
+
+    @property
+    def keeps_gradient(self) -> bool:
+        """Whether the gradient that a step begins with is state of the chain: one of a batch is not that of a state."""
+        return self.carried and self.variant == "minibatch"
 
     @property
     def passed_on(self) -> Mapping[str, str]:

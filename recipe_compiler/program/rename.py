@@ -16,6 +16,7 @@ from recipe_compiler.program.program import (
     Noise,
     Part,
     Program,
+    Propagator,
     Shift,
     Statement,
 )
@@ -118,11 +119,13 @@ def _statement(statement: Statement, names: Names) -> Statement:
     match statement:
         case Evaluate(at, new):
             return Evaluate(_name(at, names), new)
-        case Noise(_, blocks):
+        case Noise(_, blocks) | Propagator(blocks):
             blocks = tuple(_block(block, names) for block in blocks)
             return replace(statement, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
         case Shift(block, old, new, rate, noise):
-            return Shift(_block(block, names), _name(old, names), new, rename_tensor(rate, names), noise)
+            block, old, rate = _block(block, names), _name(old, names), rename_tensor(rate, names)
+            slope = None if statement.slope is None else rename_tensor(statement.slope, names)
+            return Shift(block, old, new, rate, noise, slope)
 
 
 def _index(index: Index, names: Names) -> Index:

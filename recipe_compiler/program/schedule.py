@@ -10,7 +10,7 @@ from recipe_compiler.program.flat_rows import flat_rows
 from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Invoke, Statement
+from recipe_compiler.program.loops import Invoke, Iterate, Statement
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.pack_minibatch import packs
 from recipe_compiler.program.prefetch import reads_ahead
@@ -78,7 +78,8 @@ def _in_registers(program: Program, kernel: Kernel) -> Kernel:
 def _passed_on(body: tuple[Statement, ...], gradient: Procedure | None) -> frozenset[str]:
     """Return the names that a step gives to support functions: arrays stay arrays for them."""
     own = None if gradient is None else gradient.name
-    calls = (s for s in body if isinstance(s, Invoke) and s.procedure != own)
+    every = (*body, *(s for loop in body if isinstance(loop, Iterate) for s in loop.advance))
+    calls = (s for s in every if isinstance(s, Invoke) and s.procedure != own)
     return frozenset(name for call in calls for name in call.arguments)
 
 

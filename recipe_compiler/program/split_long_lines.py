@@ -16,6 +16,7 @@ from recipe_compiler.program.loops import (
     ForBatch,
     ForBlocks,
     Increment,
+    Iterate,
     Kronecker,
     Plus,
     Raise,
@@ -44,7 +45,7 @@ def shorten(procedure: Procedure) -> Procedure:
 def _shortened(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Statement]:
     for statement in body:
         match statement:
-            case For() | ForBatch() | ForBlocks():
+            case For() | ForBatch() | ForBlocks() | Iterate():
                 yield replace(statement, body=tuple(_shortened(statement.body, taken)))
             case Assign(target, value) | Increment(target, value):
                 before: list[Statement] = []

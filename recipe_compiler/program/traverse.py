@@ -12,8 +12,10 @@ from recipe_compiler.program.loops import (
     ForBatch,
     ForBlocks,
     Increment,
+    Iterate,
     Kronecker,
     Plus,
+    Progress,
     Raise,
     Ref,
     Scalar,
@@ -51,6 +53,10 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from (target, *refs_of(two_D), *refs_of(B_hat))
             case For() | ForBatch() | ForBlocks():
                 yield from refs(statement.body)
+            case Iterate(_, _, inner, advance, unsolved):
+                yield from (*refs((*inner, *advance)), unsolved)
+            case Progress(start, value, following):
+                yield from (start, value, following)
             case Clip(target):
                 yield target
             case _:
@@ -65,6 +71,8 @@ def targets(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield target
             case For() | ForBatch() | ForBlocks():
                 yield from targets(statement.body)
+            case Iterate(_, _, inner, advance, unsolved):
+                yield from (*targets((*inner, *advance)), unsolved)
             case _:
                 pass
 
@@ -76,8 +84,14 @@ def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
             return type(statement)(rule(target), value_with_refs(value, rule))
         case For() | ForBatch() | ForBlocks():
             return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
-        case Scale(target, block, two_D, B_hat):
-            return Scale(rule(target), block, value_with_refs(two_D, rule), value_with_refs(B_hat, rule))
+        case Scale(target, _, two_D, B_hat):
+            values = value_with_refs(two_D, rule), value_with_refs(B_hat, rule)
+            return replace(statement, target=rule(target), two_D=values[0], B_hat=values[1])
+        case Iterate(_, _, body, advance, unsolved):
+            body, advance = (tuple(with_refs(inner, rule) for inner in part) for part in (body, advance))
+            return replace(statement, body=body, advance=advance, unsolved=rule(unsolved))
+        case Progress(start, value, following):
+            return Progress(rule(start), rule(value), rule(following))
         case Clip(target, counter):
             return Clip(rule(target), counter)
         case _:

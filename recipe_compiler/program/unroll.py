@@ -19,8 +19,10 @@ from recipe_compiler.program.loops import (
     For,
     ForBatch,
     Increment,
+    Iterate,
     Kronecker,
     Plus,
+    Progress,
     Raise,
     Ref,
     Scalar,
@@ -47,6 +49,8 @@ def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
                 yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
         case For() | ForBatch():
             yield replace(statement, body=unroll(statement.body, iterations))
+        case Iterate(_, _, body, advance):
+            yield replace(statement, body=unroll(body, iterations), advance=unroll(advance, iterations))
         case _:
             yield statement
 
@@ -58,12 +62,13 @@ def at_iteration(statement: Statement, index: str, iteration: int | str) -> Stat
             return type(statement)(_moved(target, index, iteration), put(value, index, iteration))
         case For() | ForBatch():
             return replace(statement, body=tuple(at_iteration(inner, index, iteration) for inner in statement.body))
-        case Scale(target, block, two_D, B_hat):
-            return Scale(
-                _moved(target, index, iteration), block, put(two_D, index, iteration), put(B_hat, index, iteration)
-            )
+        case Scale(target, _, two_D, B_hat):
+            values = put(two_D, index, iteration), put(B_hat, index, iteration)
+            return replace(statement, target=_moved(target, index, iteration), two_D=values[0], B_hat=values[1])
         case Clip(target, counter):
             return Clip(_moved(target, index, iteration), counter)
+        case Progress(start, value, following):
+            return Progress(*(_moved(ref, index, iteration) for ref in (start, value, following)))
         case _:
             return statement
 

@@ -15,6 +15,7 @@ from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import Step, prepared, step_of
 from recipe_compiler.tensor.scalars import Scalar
 
@@ -79,7 +80,7 @@ def read_sweep(module: Module, names: Names) -> Sweep:
     Raises:
         CompilerError: it reads what it has not set, draws from another state, or is not linear in its noise.
     """
-    reader = SweepReader(module.text, symbols=names.gradient(), invert=names.invert)
+    reader = SweepReader(module.text, symbols=names.gradient(), matrices=matrices_of(names))
     reader.fills = {
         "_fill_normals_lanes": reader.fill, "_fill_normals_numpy": reader.fill, "_fill_normals_philox": reader.place,
     }  # fmt: skip

@@ -36,6 +36,17 @@ class Cuts:
         self.written[symbol] = value
         return symbol
 
+    def unknown(self) -> sp.Symbol:
+        """Return a new symbol, for a value that is said by an equation (`solved`)."""
+        symbol = sp.Symbol(f"next[{len(self.written)}]", real=True)
+        self.written[symbol] = symbol
+        return symbol
+
+    def solve(self, unknown: sp.Symbol, value: Value) -> Scalar:
+        """Say what an unknown is equal to, in terms of itself, and return it: as it was written, not its symbol."""
+        self.written[unknown] = self.written.get(value, value)
+        return self.written[unknown]
+
     def array(self, values: Iterable[Value]) -> "CutArray":
         """Return an array that holds values, and the symbols of what is written to it from now on."""
         array = np.array(list(values), object).view(CutArray)
@@ -48,9 +59,9 @@ class Cuts:
         What was written over is put in where it was read meanwhile.
         """
         found = [self.cut(x) for x in entries]
-        passing: dict[sp.Symbol, Scalar] = {}
+        left, passing = frozenset(found), dict[sp.Symbol, Scalar]()
         for symbol, value in self.written.items():
-            if symbol not in found:
+            if symbol not in left:
                 passing[symbol] = value.xreplace(passing)
         return tuple(found), tuple((sp.Integer(0) + self.written[symbol]).xreplace(passing) for symbol in found)
 

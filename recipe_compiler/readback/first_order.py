@@ -1,5 +1,7 @@
 """What an expression is at eps = 0, and its first derivative there, where exact flows divide by eps."""
 
+from functools import lru_cache
+
 import sympy as sp
 
 from recipe_compiler.readback.names import EPS
@@ -20,6 +22,7 @@ def first_order(value: Scalar) -> Scalar:
     return sp.diff(_regular(value), EPS).xreplace(AT_ZERO)
 
 
+@lru_cache(maxsize=256)  # equal letters of a word move by equal expressions
 def _regular(value: Scalar) -> Scalar:
     """Return an expression with the same value and slope at 0, where an exponential over eps has no removable pole."""
     if not any(exponential.has(EPS) for exponential in value.atoms(sp.exp)):

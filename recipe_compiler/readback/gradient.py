@@ -13,6 +13,7 @@ from recipe_compiler.program.program import Gradient, Program
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import held, joined_shape, prepared, written
 from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
@@ -39,7 +40,7 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
     procedure = module.kernel.gradient
     if procedure is None:
         raise CompilerError("the module has no gradient to read")
-    reader = Reader(module.text, invert=names.invert)
+    reader = Reader(module.text, matrices=matrices_of(names))
     values = prepared(module, names, reader)
     for block in module.program.blocks:
         values[block.name] = np.array(names.block(block), object)

@@ -18,6 +18,7 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback.cuts import Cuts
+from recipe_compiler.readback.equations import Equations, solved
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.tensor.scalars import Scalar
@@ -61,6 +62,16 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
 """The exact meaning of every scalar function that a kernel may call."""
 
 
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """What the matrices are that a kernel computes of others: their entries, or symbols that stand for them."""
+
+    invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
+    """The inverse of a matrix."""
+    propagate: Callable[[np.ndarray, np.ndarray, Scalar], Value] | None = None
+    """Those of a linear flow, block by block, from F, 2D and its time."""
+
+
 @dataclass(slots=True)
 class Reader:
     """Executes the functions of one emitted text on symbols."""
@@ -68,8 +79,8 @@ class Reader:
     text: str
     opaque: dict[str, list[list[Scalar]]] = field(default_factory=dict)
     """Functions not to be entered, with the values that each call writes into its first argument, or returns."""
-    invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
-    """What the inverse of a matrix is: entries computed, or symbols that stand for them."""
+    matrices: Matrices = field(default_factory=lambda: Matrices())
+    """What matrices that are computed of others are."""
     factor: Callable[[sp.Matrix], np.ndarray] | None = None
     """What a factor of the noise is; None: a matrix of symbols, kept in `factors`."""
     fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
@@ -79,6 +90,8 @@ class Reader:
     """The text's lines as the parser counts their columns: in bytes."""
     numbers: dict[ast.Constant, Scalar] = field(default_factory=dict)
     factors: list[NoiseFactor] = field(default_factory=list)
+    equations: Equations = field(default_factory=Equations)
+    """What the step solves by iteration."""
     cuts: Cuts | None = None
     """What was written to the next state, where it is read with symbols of its own."""
     asked: list[list[Value]] = field(default_factory=list[list[Value]])
@@ -129,6 +142,9 @@ class Reader:
             case ast.AugAssign(target=target, op=ast.Add(), value=value):
                 old = self._value(target, scope)
                 self._store(target, old + self._value(value, scope), scope)
+            case ast.For(orelse=[_]):
+                names = self.equations.read(statement, scope, self.execute)
+                self.seen |= {name: scope[name] for name in names if name in self.watched}
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
                 for item in self._value(iterable, scope):
                     scope[name] = item
@@ -262,13 +278,20 @@ class Reader:
             case "np.empty":
                 return np.full(arguments[0], None, object)
             case "np.linalg.inv":
-                return self.invert(arguments[0])
-            case "_noise_scale":
+                return self.matrices.invert(arguments[0])
+            case "_noise_scale" | "_flow_scale":
                 two_D, B_hat, eps, _ = arguments
                 return sp.sqrt(eps * (two_D - eps * B_hat))
-            case "_noise_factor":
+            case "_noise_factor" | "_flow_factor":
                 two_D, B_hat, eps, _ = arguments
                 return constant_factor(two_D, B_hat, eps, self._factor)
+            case "_propagator" if self.matrices.propagate is not None:
+                F, two_D, share, eps = arguments
+                return self.matrices.propagate(np.block(F), np.block(two_D), share * eps)
+            case "_solve":
+                return solved(arguments)
+            case "_progress":
+                return self.equations.progress(arguments)
             case "_noise_root" | "_noise_root_2":
                 return state_factor(arguments, self._factor)
             case _ if name in self.opaque:

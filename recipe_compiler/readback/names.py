@@ -109,6 +109,20 @@ class Names:
         return self._array(item.shape, lambda at: self.component(name, at))
 
     @property
+    def propagators(self) -> Mapping[str, tuple[Block, Block]]:
+        """The arrays of propagators, each with its pair of blocks."""
+        return {name: pair for own in self.program.propagators for name, pair in own.arrays.items()}
+
+    def propagated(self, name: str, at: tuple[int, ...]) -> Scalar:
+        """Return an entry of a matrix of a propagator; covariances are symmetric, as the flow that they are of says."""
+        for own in self.program.propagators:
+            for a, row in enumerate(own.covariance):
+                for b, entry in enumerate(row):
+                    if entry == name and (b, at[1]) < (a, at[0]):
+                        return self.propagated(own.covariance[b][a], (at[1], at[0]))
+        return self.valued(sp.Symbol(label(name, at), real=True))
+
+    @property
     def data_names(self) -> frozenset[str]:
         """The fields of the data."""
         return frozenset(datum.name for datum in self.program.data)
@@ -169,6 +183,8 @@ class Names:
                 return self.eps
             case Component(name, at, ()) if name in self.gradients:
                 return self.gradient(name)[integers(at)[0] if at else 0]
+            case Component(name, at, ()) if name in self.propagators:
+                return self.propagated(name, integers(at))
             case Component(name, at, ()):
                 return self.component(name, integers(at))
             case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:

@@ -116,17 +116,15 @@ def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Se
         CompilerError: a value is not linear in the normals, with factors that what stands before determines.
     """
     apart = frozenset(normals)
-    columns: list[tuple[Scalar, ...]] = []
-    for normal in normals:
-        column: list[Scalar] = []
-        for value in values:
-            factor = sp.diff(value, normal) if value.has(normal) else ZERO
+    columns: dict[sp.Symbol, list[Scalar]] = {normal: [ZERO] * len(values) for normal in normals}
+    for row, value in enumerate(values):
+        for normal in value.free_symbols & apart:
+            factor = sp.diff(value, normal)
             factor = factor if factor.free_symbols.isdisjoint(apart) else sp.expand(factor)
             if not factor.free_symbols.isdisjoint(apart):
                 raise CompilerError(f"a step is not linear in its noise: {normal} is multiplied by {factor}")
-            column.append(factor)
-        columns.append(tuple(column))
-    return Noise(len(values), tuple(columns), tuple(factors))
+            columns[normal][row] = factor
+    return Noise(len(values), tuple(tuple(columns[normal]) for normal in normals), tuple(factors))
 
 
 def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> list[Scalar]:

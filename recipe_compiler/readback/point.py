@@ -15,14 +15,14 @@ from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, rational_of
 from recipe_compiler.readback.noise import Find
 from recipe_compiler.readback.step import (
     covariance,
+    cuts_of,
     joined_shape,
-    opaque_gradient,
-    read_changes,
+    read_values,
+    reader_of,
     stated_changes,
     values,
 )
@@ -30,6 +30,8 @@ from recipe_compiler.tensor.scalars import Scalar
 
 Number = Any
 """A complex number of mpmath."""
+Values = dict[str, list[Scalar]]
+"""The values that shifts make, by their names, entry by entry."""
 
 DIGITS = 60
 """Digits in which numbers with roots and exponentials are compared at a point."""
@@ -96,7 +98,10 @@ def seems_zero(difference: Scalar) -> bool:
 
 
 def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[Scalar]]:
-    """Return z+ - z at a point, as the emitted text computes it and as its Program states it, from the same normals.
+    """Return what each shift adds at a point, as the emitted text computes it and as its Program states it.
+
+    Both from the same normals and the same values on the way: every new value is a number of its own in what comes
+    after, so that a step of many shifts is compared shift by shift, and no number grows with how many there are.
 
     Raises:
         CompilerError: the covariance of the noise is not that of the Program.
@@ -109,8 +114,8 @@ def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[S
     if counts != [sum(len(names.block(block)) for block in noise.blocks) for noise in names.program.noises]:
         return _by_columns(module, names, normals)
     known = PointFactors()
-    read = read_changes(module, names, _reader(module, names, known.factor), [n for group in normals for n in group])
-    stated = _covariances(names, read)
+    moved, read = _read(module, names, known.factor, [n for group in normals for n in group])
+    stated = _covariances(names, moved)
     factors = list(zip(known.covariances, known.factors, strict=True))
     if len(factors) != sum(not own.is_diagonal() for own in stated.values()):
         return _by_columns(module, names, normals)
@@ -123,30 +128,37 @@ def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[S
         if own != covariance_:
             return _by_columns(module, names, normals)
         draws[name] = list(L @ np.array(group, object))
-    return _joined(read), _joined(stated_changes(names, draws))
+    return _joined(read), _joined(stated_changes(names, draws, moved))
 
 
 def _joined(changes: list[list[Scalar]]) -> list[Scalar]:
     return [dz for own in changes for dz in own]
 
 
-def _covariances(names: Names, read: list[list[Scalar]]) -> dict[str, sp.Matrix]:
-    """Return the covariance of every draw as the Program states it, at the values that a step was read to make."""
-    moved = _values(names, read)
+def _covariances(names: Names, moved: Values) -> dict[str, sp.Matrix]:
+    """Return the covariance of every draw as the Program states it, at the values on the way."""
     return {noise.name: covariance(noise, names, moved) for noise in names.program.noises}
 
 
-def _values(names: Names, read: list[list[Scalar]]) -> dict[str, list[Scalar]]:
-    """Return the new values of a step by name, from what its shifts were read to change."""
-    found: dict[str, list[Scalar]] = {}
-    for shift, changes in zip(names.program.shifts, read, strict=True):
-        start = found.get(shift.old) or names.block(shift.block)
-        found[shift.new] = [z + dz for z, dz in zip(start, changes, strict=True)]
-    return found
+def _read(module: Module, names: Names, factor: Find, normals: list[Scalar]) -> tuple[Values, list[list[Scalar]]]:
+    """Return the number that stands for every new value, and by what that was read to differ from the one before it."""
 
+    def found(stated: sp.Matrix) -> np.ndarray:
+        return factor(stated.xreplace({symbol: rational_of(symbol.name) for symbol in stated.free_symbols}))
 
-def _reader(module: Module, names: Names, factor: Find) -> Reader:
-    return Reader(module.text, opaque=opaque_gradient(names), invert=names.invert, factor=factor)
+    cuts = cuts_of(module)
+    reader = reader_of(module, names, cuts, found)
+    new, made = cuts.defined(_joined(read_values(module, names, reader, normals)))
+    numbers = {symbol: rational_of(symbol.name) for symbol in new}
+    left = [(numbers[symbol], value.xreplace(numbers)) for symbol, value in zip(new, made, strict=True)]
+    moved: Values = {}
+    changes: list[list[Scalar]] = []
+    for shift in names.program.shifts:
+        start = moved.get(shift.old) or names.block(shift.block)
+        own, left = left[: len(start)], left[len(start) :]
+        moved[shift.new] = [number for number, _ in own]
+        changes.append([value - z for z, (_, value) in zip(start, own, strict=True)])
+    return moved, changes
 
 
 def root_of(stated: sp.Matrix) -> np.ndarray:
@@ -175,27 +187,27 @@ def _by_columns(module: Module, names: Names, normals: list[list[Scalar]]) -> tu
     """
     given = [n for group in normals for n in group]
 
-    def drawn(normals_: list[Scalar]) -> tuple[list[list[Scalar]], dict[str, list[Number]]]:
-        read = read_changes(module, names, _reader(module, names, root_of), normals_)
-        return read, {name: [_number(w) for w in own] for name, own in _noise_of(read, names).items()}
+    def drawn(normals_: list[Scalar]) -> tuple[Values, list[list[Scalar]], dict[str, list[Number]]]:
+        moved, read = _read(module, names, root_of, normals_)
+        return moved, read, {name: [_number(w) for w in own] for name, own in _noise_of(read, moved, names).items()}
 
     with mpmath.workdps(DIGITS + GUARD):
-        read, added = drawn(given)
+        moved, read, added = drawn(given)
         columns: dict[str, list[tuple[Scalar, list[Number]]]] = {name: [] for name in added}
         for one, n in enumerate(given):
-            _, more = drawn([n + 1 if k == one else m for k, m in enumerate(given)])
+            _, _, more = drawn([n + 1 if k == one else m for k, m in enumerate(given)])
             for name, own in added.items():
                 column = [after - before for after, before in zip(more[name], own, strict=True)]
                 if any(abs(x) > mpmath.mpf(10) ** -DIGITS for x in column):
                     columns[name].append((n, column))
                     break
-        for name, stated in _covariances(names, read).items():
+        for name, stated in _covariances(names, moved).items():
             _same_covariance([column for _, column in columns[name]], stated)
         draws = {
             name: [_scalar(mpmath.fsum(_number(n) * column[a] for n, column in columns[name])) for a in range(len(own))]
             for name, own in added.items()
         }
-    return _joined(read), _joined(stated_changes(names, draws))
+    return _joined(read), _joined(stated_changes(names, draws, moved))
 
 
 def _same_covariance(columns: list[list[Number]], stated: sp.Matrix) -> None:
@@ -206,9 +218,8 @@ def _same_covariance(columns: list[list[Number]], stated: sp.Matrix) -> None:
                 raise CompilerError("the emitted noise has not the covariance of its Program at a point")
 
 
-def _noise_of(read: list[list[Scalar]], names: Names) -> dict[str, list[Scalar]]:
-    """Return what every draw adds: the change of each of its blocks, less eps times the rate at the values read."""
-    moved = _values(names, read)
+def _noise_of(read: list[list[Scalar]], moved: Values, names: Names) -> dict[str, list[Scalar]]:
+    """Return what every draw adds: the change of each of its blocks, less eps times the rate at the values `moved`."""
     found: dict[tuple[str, Block], list[Scalar]] = {}
     for shift, changes in zip(names.program.shifts, read, strict=True):
         rate = values(shift.rate, names, shift.block, moved)

@@ -14,9 +14,10 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import run_arguments
+from recipe_compiler.emit.print_chain import kept_gradient, run_arguments
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.program import Gradient
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Sizes
@@ -56,6 +57,8 @@ class Iteration:
     given: dict[str, Value]
     moved: int = 0
     """How often the state of the noise moved on."""
+    batches: int = 0
+    """Minibatches drawn so far: the rows of one are those of no other."""
 
     def words(self) -> list[sp.Symbol]:
         """Return the words of the state of the noise as they are now."""
@@ -103,12 +106,38 @@ class Iteration:
         *streams, batch = arguments
         right = all(a is b for a, b in zip(streams, wanted, strict=False)) and streams[len(wanted) :] == count
         self.demand(right, "draws its minibatch from other rows, or from another state, than it is given")
-        batch[:] = [sp.Symbol(f"row[{k}]") for k in range(BATCH)]
+        self.batches += 1
+        batch[:] = _rows(self.batches)
 
     def demand(self, right: bool, what: str) -> None:  # what is asked, and what is wrong without
         """Raise CompilerError where something is not right."""
         if not right:
             raise CompilerError(f"the emitted run was read back and {what}")
+
+
+def _rows(batch: int) -> list[sp.Symbol]:
+    """Return the rows of the n-th minibatch that is drawn."""
+    return [sp.Symbol(f"row[{k}, {batch}]") for k in range(BATCH)]
+
+
+def check_first_gradient(module: Module, sizes: Sizes) -> None:
+    """Check that `first_gradient` writes the gradient at the state it is given, of a minibatch that it draws.
+
+    Raises:
+        CompilerError: it does not.
+    """
+    gradient = module.program.gradient
+    if gradient is None:
+        return
+    iteration = Iteration(module, _given(module, sizes))
+    start = {name: np.array(value) for name, value in iteration.given.items()}
+    values = [sp.Symbol(f"first {symbol}") for symbol in _first_values(module, gradient, sizes)]
+    reader = RunLoopReader(module.text, opaque={"gradient": [values]})
+    reader.fills = dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), iteration.rows)
+    reader.call("first_gradient", iteration.given)
+    iteration.demand(len(reader.asked) == 1, "does not evaluate the first gradient once")
+    _check_asked(iteration, reader, {**start, "batch": np.array(_rows(1), object)})
+    iteration.demand(list(iteration.given[gradient.name]) == values, "does not write the first gradient")
 
 
 def check_iteration(module: Module, sizes: Sizes) -> None:
@@ -170,10 +199,15 @@ def _one_turn(run: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
 def _first_gradient(module: Module, sizes: Sizes) -> dict[str, list[list[sp.Symbol]]]:
     """Return what the gradient gives before the loops, where a step is given it and leaves it for the next."""
     gradient = module.program.gradient
-    if gradient is None or not module.program.carried:
+    if gradient is None or not module.program.carried or module.program.keeps_gradient:
         return {}
+    return {"gradient": [_first_values(module, gradient, sizes)]}
+
+
+def _first_values(module: Module, gradient: Gradient, sizes: Sizes) -> list[sp.Symbol]:
+    """Return the entries of the gradient that a step is given first."""
     (length,) = joined_shape(gradient.block.shape.sizes or (1,), sizes)
-    return {"gradient": [[sp.Symbol(f"{gradient.name}[{k}]") for k in range(length)]]}
+    return [sp.Symbol(f"{gradient.name}[{k}]") for k in range(length)]
 
 
 def _check_carried(
@@ -184,7 +218,21 @@ def _check_carried(
     gradient = module.program.gradient
     if gradient is None or not module.program.carried:
         return
-    iteration.demand(len(reader.asked) == 1, "does not evaluate the gradient once before its loops")
+    if not module.program.keeps_gradient:
+        iteration.demand(len(reader.asked) == 1, "does not evaluate the gradient once before its loops")
+        _check_asked(iteration, reader, start)
+    held = module.kernel.scalars(gradient.name)
+    kept = [scope[name] for name in held] if held else list(np.asarray(scope[gradient.name]).ravel())
+    new = [sp.Symbol(f"new {gradient.name}[{k}]") for k in range(len(kept))]
+    iteration.demand(kept == new, "does not give the next step the gradient that this one left")
+
+
+def _check_asked(iteration: Iteration, reader: RunLoopReader, start: Mapping[str, Value]) -> None:
+    """Check that the first gradient is evaluated at what `run` is given."""
+    module = iteration.module
+    gradient = module.program.gradient
+    if gradient is None:
+        return
     inputs = gradient.given if module.kernel.gradient is None else [a.name for a in module.kernel.gradient.inputs]
     returns = module.kernel.gradient is not None and module.kernel.gradient.returns
     scalars = {name: (array, k) for array, names in module.kernel.registers for k, name in enumerate(names)}
@@ -193,10 +241,6 @@ def _check_carried(
         stated = start[array] if k is None else start[array][k]
         right = np.array_equal(np.asarray(value, object), np.asarray(stated, object))
         iteration.demand(right, f"evaluates the first gradient at another {name} than its own")
-    held = module.kernel.scalars(gradient.name)
-    kept = [scope[name] for name in held] if held else list(np.asarray(scope[gradient.name]).ravel())
-    new = [sp.Symbol(f"new {gradient.name}[{k}]") for k in range(len(kept))]
-    iteration.demand(kept == new, "does not give the next step the gradient that this one left")
 
 
 def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
@@ -206,6 +250,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {parameter.name: parameter.shape.sizes for parameter in program.parameters}
     shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
     shapes |= {datum.name: (BATCH + 1, *datum.shape.sizes) for datum in program.data}
+    shapes |= {array.name: array.sizes for array in kept_gradient(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
     shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
     shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": (), "gradient": ()}
@@ -238,7 +283,7 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
                 list(np.ravel(np.asarray(value, object))) == known, "gives a step another gradient than it evaluated"
             )
         elif name == "batch":
-            iteration.demand(list(value) == [sp.Symbol(f"row[{k}]") for k in range(BATCH)], "gives a step no minibatch")
+            iteration.demand(list(value) == _rows(1), "gives a step no minibatch, or draws more than one")
     right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
     iteration.demand(right, "gives a step a normal twice, or one that was not drawn")
     arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]

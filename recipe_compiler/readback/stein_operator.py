@@ -20,6 +20,7 @@ from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, integers
 from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component
 
@@ -33,7 +34,7 @@ def read_moments(module: Module, names: Names) -> Entries:
     if generator is None:
         return {}
     gradient = np.array(names.gradient(), object)
-    reader = Reader(module.text, invert=names.invert, fills={"full_gradient": lambda _: gradient})
+    reader = Reader(module.text, matrices=matrices_of(names), fills={"full_gradient": lambda _: gradient})
     lowered, values = _prepared(module, names, reader)
     arrays = _read(reader, lowered.generator, values)
     return {
@@ -45,7 +46,7 @@ def read_moments(module: Module, names: Names) -> Entries:
 
 def read_full_gradient(module: Module, names: Names) -> list[Scalar]:
     """Return grad U of all data as the emitted `full_gradient` computes it."""
-    reader = Reader(module.text, invert=names.invert)
+    reader = Reader(module.text, matrices=matrices_of(names))
     lowered, values = _prepared(module, names, reader)
     return list(_read(reader, lowered.gradient, values)[0])
 

@@ -11,11 +11,13 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.program import Evaluate, Noise, Shift, symbolic_sizes
+from recipe_compiler.program.program import Evaluate, Noise, Propagator, Shift, symbolic_sizes
 from recipe_compiler.readback.cuts import Cuts
+from recipe_compiler.readback.equations import Equation, Equations
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
-from recipe_compiler.readback.noise import NoiseFactor, noise_of, without_noise
+from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_noise
+from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 
@@ -56,10 +58,37 @@ def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
 def read_step(module: Module, names: Names) -> Step:
     """Return one step as the emitted `step` computes it, the gradient left as it is named."""
     normals = [sp.Symbol(name, real=True) for name in _normal_names(module, names)]
-    cuts = Cuts(frozenset(name.rstrip("_") for s in module.program.shifts for name in module.kernel.scalars(s.new)))
-    reader = Reader(module.text, opaque=opaque_gradient(names), invert=names.invert, cuts=cuts)
+    cuts = cuts_of(module)
+    reader = reader_of(module, names, cuts)
     entries = [entry for value in read_values(module, names, reader, normals) for entry in value]
     return step_of(entries, cuts, reader.factors, normals)
+
+
+def cuts_of(module: Module) -> Cuts:
+    """Return what keeps account of the values that a step makes, whether in scalars or in arrays."""
+    return Cuts(frozenset(name.rstrip("_") for s in module.program.shifts for name in module.kernel.scalars(s.new)))
+
+
+def reader_of(module: Module, names: Names, cuts: Cuts, factor: Find | None = None) -> Reader:
+    """Return what reads a step: the gradient is left as it is named, factors as `factor` gives them, or as symbols."""
+    return Reader(
+        module.text,
+        opaque=opaque_gradient(names),
+        matrices=matrices_of(names),
+        equations=equations(module, cuts),
+        factor=factor,
+        cuts=cuts,
+    )
+
+
+def equations(module: Module, cuts: Cuts) -> Equations:
+    """Return the implicit shifts of a module's program; their unknowns are symbols of the cuts."""
+
+    def kept_in(value: str) -> tuple[str, ...]:
+        return module.kernel.scalars(value) or (value,)
+
+    own = (shift for shift in module.program.shifts if shift.implicit)
+    return Equations([Equation(kept_in(shift.old), kept_in(shift.new), cuts.unknown, cuts.solve) for shift in own])
 
 
 def opaque_gradient(names: Names) -> dict[str, list[list[Scalar]]]:
@@ -72,19 +101,8 @@ def _normal_names(module: Module, names: Names) -> list[str]:
     return [label(array.name, (k,)) for array in arrays for k in range(joined_shape(array.sizes, names.sizes)[0])]
 
 
-def read_changes(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Return by what every shift changes its block as the emitted `step` computes it from given normals."""
-    new = read_values(module, names, reader, normals)
-    values = {block.name: names.block(block) for block in module.program.blocks}
-    values |= {shift.new: value for shift, value in zip(module.program.shifts, new, strict=True)}
-    return [
-        [after - before for after, before in zip(values[shift.new], values[shift.old], strict=True)]
-        for shift in module.program.shifts
-    ]
-
-
 def read_values(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Return the new value that every shift makes, likewise, in the order of the shifts.
+    """Return the new value that every shift makes as the emitted `step` computes it, in the order of the shifts.
 
     Raises:
         CompilerError: the gradient is evaluated elsewhere, or something else is carried on, than the Program says.
@@ -147,12 +165,16 @@ def _check_asked(
         )
     own = kernel.scalars(gradient.block.name) or (gradient.block.name,)
     inputs = gradient.given if kernel.gradient is None else tuple(a.name for a in kernel.gradient.inputs)
+    work = 0 if kernel.gradient is None else len(kernel.gradient.work)
+    before = 0 if kernel.gradient is not None and kernel.gradient.returns else 1
+    count = before + len(inputs) + work
     for evaluation, asked in zip(evaluations, reader.asked, strict=True):
+        if len(asked) != count:
+            raise CompilerError(f"the emitted step gives the gradient {len(asked)} arguments, expected {count}")
         start = _value_of(module, given, gradient.block.name)
         at = values.get(evaluation.at, start)
         stated = {**given, **(dict(zip(own, at, strict=True)) if kernel.scalars(gradient.block.name) else {own[0]: at})}
-        before = 0 if kernel.gradient is not None and kernel.gradient.returns else 1
-        for name, value in zip(inputs, asked[before:], strict=False):
+        for name, value in zip(inputs, asked[before : count - work], strict=True):
             if not np.array_equal(np.asarray(value, object), np.asarray(stated[name], object)):
                 raise CompilerError(f"the emitted step asks for the gradient at another {name} than its Program")
 
@@ -214,10 +236,11 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
                         joint[row][col] = entries[i, j]
             case Shift(block, old, value, rate):
                 start = moved.get(old) or names.block(block)
-                drift = values(rate, names, block, moved)
+                own, left = left[: len(start)], left[len(start) :]
+                drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
                 found += [z + names.eps * f for z, f in zip(start, drift, strict=True)]
-                moved[value], left = left[: len(start)], left[len(start) :]
-            case Evaluate():
+                moved[value] = own
+            case Propagator() | Evaluate():
                 pass
     return Step(tuple(new), tuple(found), joint)
 
@@ -233,22 +256,27 @@ def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
     return found
 
 
-def stated_changes(names: Names, draws: Mapping[str, Sequence[Scalar]]) -> list[list[Scalar]]:
-    """Return by what every shift changes its block as the Program states it, from the draws w of every group."""
+def stated_changes(
+    names: Names, draws: Mapping[str, Sequence[Scalar]], moved: Mapping[str, list[Scalar]]
+) -> list[list[Scalar]]:
+    """Return by what every shift changes its block as the Program states it, from the draws w of every group.
+
+    Args:
+        names: the values of the Program's names.
+        draws: entry by entry.
+        moved: what stands for the values on the way.
+    """
     own: dict[tuple[str, Block], list[Scalar]] = {}
     for noise in names.program.noises:
         left = list(draws[noise.name])
         for block in noise.blocks:
             count = len(names.block(block))
             own[noise.name, block], left = left[:count], left[count:]
-    moved: dict[str, list[Scalar]] = {}
     changes: list[list[Scalar]] = []
     for shift in names.program.shifts:
         rate = values(shift.rate, names, shift.block, moved)
         w = own.get((shift.noise, shift.block), [sp.Integer(0)] * len(rate))
         changes.append([names.eps * f + x for f, x in zip(rate, w, strict=True)])
-        start = moved.get(shift.old) or names.block(shift.block)
-        moved[shift.new] = [z + dz for z, dz in zip(start, changes[-1], strict=True)]
     return changes
 
 

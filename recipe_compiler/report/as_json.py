@@ -17,7 +17,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.errors import Fault
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics
 from recipe_compiler.spec.places import canonical_json, digest, documents
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.core.searched_point import admissible
@@ -115,7 +115,7 @@ def _size(sizes: tuple[tuple[str, int], ...]) -> int | dict[str, int]:
     return sizes[0][1] if len(sizes) == 1 else dict(sizes)
 
 
-def certificate(document: Dynamics | Target | Build, report: Report) -> Json:
+def certificate(document: Document, report: Report) -> Json:
     """Return the certificate of a report about a document.
 
     It holds the document itself, its digest, versions, the assumptions used, exact admissible points, and each claim
@@ -136,14 +136,14 @@ def certificate(document: Dynamics | Target | Build, report: Report) -> Json:
     return {**whole, "seal": sha256(canonical_json(whole).encode("ascii")).hexdigest()}
 
 
-def certificate_text(document: Dynamics | Target | Build, report: Report) -> str:
+def certificate_text(document: Document, report: Report) -> str:
     """Return the certificate as the text of its file."""
     return json.dumps(certificate(document, report), indent=1, allow_nan=False) + "\n"
 
 
-def _points(document: Dynamics | Target | Build) -> Iterator[dict[str, str]]:
+def _points(document: Document) -> Iterator[dict[str, str]]:
     """Yield exact values for all that a dynamics declares, at every size that the second engine looked at."""
-    if isinstance(document, Target):
+    if not isinstance(document, (Build, Dynamics)):
         return
     dynamics = bind(document) if isinstance(document, Build) else document
     for sizes in checked_sizes(dynamics):

@@ -13,10 +13,10 @@ from recipe_compiler.derive.show import drift_texts
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
@@ -26,6 +26,7 @@ from recipe_compiler.verify.builds.target import of_bending
 from recipe_compiler.verify.claims import (
     BUILDS,
     DYNAMICS,
+    SCHEMES,
     TARGETS,
     Bound,
     Claim,
@@ -41,6 +42,7 @@ from recipe_compiler.verify.core.stratonovich import ito_drift
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.recover.recovered_q import explained_q
 from recipe_compiler.verify.recover.search import states_equation
+from recipe_compiler.verify.steps.in_build import check_pieces, steps_by_word
 
 Explain = Callable[[], tuple[Explanation, ...]]
 Question = Callable[[Subject], tuple[Explanation, ...]]
@@ -54,8 +56,7 @@ NONE = (
     "none of the changes that are tried (a factor, a sign, up to three terms of the drift, friction, terms of Gamma, "
     "places of D and Q) was proved to make the claims hold"
 )
-INNER = frozenset({DomainName.REAL, DomainName.CIRCLE})
-"""Domains without a boundary."""
+SCHEME_CAVEATS = ("verdicts are about the word, for every dynamics: which flows its pieces have is found in a build",)
 
 Job = Callable[[], Finding]
 
@@ -129,24 +130,33 @@ def _said(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[
 
 def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a dynamics asks."""
-    found = [
-        "verdicts are about the equation; how far a finite step size departs from it is not decided by this version"
-    ]
-    if not states_equation(dynamics):
-        found.insert(0, "explosion, unique: not asked, since the noise, or both Q and a drift, are not given")
-    return tuple(found)
+    step = "verdicts are about the equation; how far a finite step size departs from it is not decided by this version"
+    return (*_unasked(dynamics), step)
+
+
+def _unasked(dynamics: Dynamics) -> tuple[str, ...]:
+    if states_equation(dynamics):
+        return ()
+    return ("explosion, unique: not asked, since the noise, or both Q and a drift, are not given",)
 
 
 def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a build asks, its dynamics included."""
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    return (*dynamics_caveats(bound), *_unguarded(bound), *checked_later)
+    return (*_unasked(bound), _of_step(build), *_unguarded(bound), *checked_later)
+
+
+def _of_step(build: Build) -> str:
+    """Return what is not known of the step: claims about it say what one does, not where many lead."""
+    known = "pieces, flow, order and what pieces keep are" if steps_by_word(build) else "order is"
+    settles = "how far the law that steps of one size settle at is from exp(-H) is computed where U is quadratic only"
+    return f"{known} about one step, other claims about the equation; {settles}"
 
 
 def _unguarded(bound: Dynamics) -> list[str]:
     """Return the caveat on blocks with a boundary: the schemes of this version know of none."""
-    names = [block.name for block in bound.declarations.blocks if block.domain.name not in INNER]
+    names = [block.name for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
     if not names:
         return []
     reason = "the emitted step neither reflects nor stops there: a finite step may leave the domain"
@@ -155,7 +165,7 @@ def _unguarded(bound: Dynamics) -> list[str]:
 
 def target_caveats(target: Target) -> tuple[str, ...]:
     """Return what no claim about a target asks."""
-    domains = [b.name for b in target.declarations.blocks if b.domain.name not in INNER]
+    domains = [b.name for b in target.declarations.blocks if b.domain.name not in WITHOUT_BOUNDARY]
     domains += [name for name in _assumed(target.declarations) if name not in domains]
     return (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
 
@@ -174,7 +184,7 @@ class Applicable:
     jobs: Callable[[], Sequence[Job]]
 
 
-def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *, advisory: bool = True) -> Report:
+def check(document: Document, seconds: float = CLAIM_SECONDS, *, advisory: bool = True) -> Report:
     """Return the report of a document; each claim may take `seconds` of processor time.
 
     Without `advisory` only those claims are asked that decide the document.
@@ -188,9 +198,26 @@ def check(document: Dynamics | Target | Build, seconds: float = CLAIM_SECONDS, *
             caveats, said = dynamics_caveats(document), explanations(document, findings, seconds)
         case Target():
             caveats, said = target_caveats(document), ()
+        case Scheme():
+            caveats, said = SCHEME_CAVEATS, ()
         case Build():
-            caveats, said = build_caveats(document, bind(document)), ()
+            caveats = build_caveats(document, bind(document))
+            said = _audited(document, seconds) if advisory else ()
     return Report(document.name, document.source.file, digest(document), findings, caveats, said)
+
+
+def _audited(build: Build, seconds: float) -> tuple[Explanation, ...]:
+    """Return what a step of the build samples where U is quadratic, or that this was not found out in time."""
+    (outcome,) = run_all(Work(partial(_audits, build), 1), seconds)
+    if not isinstance(outcome, Unfinished):
+        return outcome
+    return (Explanation(Topic.STEP, f"what a step of this size samples was not found: {outcome.reason}"),)
+
+
+def _audits(build: Build) -> Sequence[Explain]:
+    from recipe_compiler.audit.of_build import audit  # imported here: it brings what is needed to make steps
+
+    return [partial(audit, build)]
 
 
 def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
@@ -200,8 +227,7 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
         if bound is None:
             subject = subject_of(dynamics)
             return [partial(_finding, claim, dynamics, partial(find, decider(claim), subject)) for claim in claims]
-        stages = Stages(bound.build, dynamics)
-        jobs = [(claim, _in_build(claim, bound, stages)) for claim in claims]
+        jobs = [(claim, _in_build(claim, bound)) for claim in claims]
         return [
             partial(_finding, claim, bound, partial(of_bending, claim.id, bound.build, dynamics, job))
             for claim, job in jobs
@@ -210,9 +236,9 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
     return Applicable(claims, jobs)
 
 
-def _in_build(claim: Claim[Subject, Dynamics], bound: Bound, stages: Stages) -> Callable[[], Answer]:
+def _in_build(claim: Claim[Subject, Dynamics], bound: Bound) -> Callable[[], Answer]:
     own = build_decider(claim)
-    return partial(decided_in, decider(claim), stages) if own is None else partial(own, bound)
+    return partial(decided_in, decider(claim), bound.stages) if own is None else partial(own, bound)
 
 
 def _finding(claim: Claim[Any, Any], document: Dynamics | Target | Bound, decide: Callable[[], Answer]) -> Finding:
@@ -230,11 +256,27 @@ def _of_target(target: Target, bound: Bound | None = None) -> Applicable:
     return Applicable(claims, lambda: [job(claim) for claim in claims])
 
 
+def _of_scheme(scheme: Scheme) -> Applicable:
+    claims = applicable_claims(SCHEMES, scheme)
+    return Applicable(claims, lambda: [lambda claim=claim: claim.finding(claim.decide(scheme)) for claim in claims])
+
+
 def _of_build(bound: Bound) -> Applicable:
     claims = applicable_claims(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound)
-    own = [partial(_finding, claim, bound, partial(claim.decide, bound)) for claim in claims]
-    return Applicable((*dynamics.rows, *target.rows, *claims), lambda: [*dynamics.jobs(), *target.jobs(), *own])
+    scheme = _of_scheme(bound.build.scheme) if bound.build.scheme.is_used else Applicable((), tuple)
+
+    def job(claim: Claim[Bound, Build]) -> Job:
+        decided = partial(of_bending, claim.id, bound.build, bound.dynamics, partial(claim.decide, bound))
+        return partial(_finding, claim, bound, decided)
+
+    own = [job(claim) for claim in claims]
+
+    def jobs() -> Sequence[Job]:
+        check_pieces(bound.stages)
+        return [*dynamics.jobs(), *target.jobs(), *scheme.jobs(), *own]
+
+    return Applicable((*dynamics.rows, *target.rows, *scheme.rows, *claims), jobs)
 
 
 def _required(what: Applicable) -> Applicable:
@@ -248,23 +290,25 @@ def _required(what: Applicable) -> Applicable:
     return Applicable(tuple(what.rows[k] for k in kept), jobs)
 
 
-def _applicable(document: Dynamics | Target | Build, *, advisory: bool) -> Applicable:
+def _applicable(document: Document, *, advisory: bool) -> Applicable:
     match document:
         case Dynamics():
             what = _of_dynamics(document)
         case Target():
             what = _of_target(document)
+        case Scheme():
+            what = _of_scheme(document)
         case Build():
-            what = _of_build(Bound(document, bind(document)))
+            what = _of_build(Bound(Stages(document, bind(document))))
     return what if advisory else _required(what)
 
 
-def _timed_jobs(document: Dynamics | Target | Build, advisory: bool) -> Sequence[Job]:
+def _timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:
     """Return the jobs about a document, prepared from it alone: where a child is no fork, that is what it is sent."""
     return [partial(timed, job) for job in _applicable(document, advisory=advisory).jobs()]
 
 
-def _decided(document: Dynamics | Target | Build, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
+def _decided(document: Document, seconds: float, *, advisory: bool) -> tuple[Finding, ...]:
     """Return the findings, those that did not end as undecided."""
     what = _applicable(document, advisory=advisory)
     outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)

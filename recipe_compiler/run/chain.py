@@ -44,6 +44,8 @@ class Chain:
     batch_state: NDArray[np.uint64]
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
+    gradient: Array = field(default_factory=lambda: np.empty(0))
+    """Of the last minibatch, at the state, where the next step begins with it; else empty."""
     clipped: Array = field(default_factory=lambda: np.zeros(1))
     done: int = 0
     diverging: bool = False
@@ -53,32 +55,51 @@ class Chain:
 
 def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: Stream,
                 batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
-    """Return a chain at its start. The state of z is copied, those of the streams become the chain's own."""
+    """Return a chain at its start. The state of z is copied, those of the streams become the chain's own.
+
+    Where its first step begins with the gradient of a minibatch, that is drawn for it.
+    """
     shuffled = inputs.rows if module.permutes else 0
-    return Chain(
+    chain = Chain(
         blocks=tuple(block.copy() for block in state),
         noise_state=noise,
         batch_state=batch,
         permutation=np.arange(shuffled, dtype=np.uint64),
         draws=tuple(np.empty((inputs.draws, block.size)) for block in state),
     )
+    if module.first_gradient is not None:
+        chain.gradient = np.empty(state[[name for name, _ in module.blocks].index(module.potential_block)].size)
+        module.first_gradient(*_gradient_arguments(module, inputs, chain), *_batch_states(module, chain))
+    return chain
+
+
+def _gradient_arguments(module: Emitted, inputs: Inputs, chain: Chain) -> tuple[object, ...]:
+    """Return the arguments of a module's `run` up to the step size."""
+    return (
+        *((inputs.gradient.function,) if inputs.gradient else ()),
+        *chain.blocks,
+        *((chain.gradient,) if module.first_gradient else ()),
+        *inputs.parameters,
+        *inputs.constants,
+        *inputs.data,
+        *((inputs.batch_size,) if module.variant == "minibatch" else ()),
+    )
+
+
+def _batch_states(module: Emitted, chain: Chain) -> tuple[object, ...]:
+    if module.variant != "minibatch":
+        return ()
+    return (chain.batch_state, chain.permutation) if module.permutes else (chain.batch_state,)
 
 
 def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
     """Return the arguments of a module's `run` for the next draws of a chain."""
-    minibatch = module.variant == "minibatch"
-    batch_states = (chain.batch_state, chain.permutation) if module.permutes else (chain.batch_state,)
     return (
-        *((inputs.gradient.function,) if inputs.gradient else ()),
-        *chain.blocks,
-        *inputs.parameters,
-        *inputs.constants,
-        *inputs.data,
-        *((inputs.batch_size,) if minibatch else ()),
+        *_gradient_arguments(module, inputs, chain),
         inputs.eps,
         inputs.thin,
         chain.noise_state,
-        *(batch_states if minibatch else ()),
+        *_batch_states(module, chain),
         *((chain.clipped,) if module.clips else ()),
         *(block[chain.done : chain.done + draws] for block in chain.draws),
     )

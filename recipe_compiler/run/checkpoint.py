@@ -218,6 +218,7 @@ def _state(chain: Chain, k: int) -> Copies:
     """Return copies of all that the next draw of chain k depends on."""
     found = {f"block_{k}_{b}": block.copy() for b, block in enumerate(chain.blocks)}
     streams = {"noise": words_of(chain.noise_state), "batch": chain.batch_state, "permutation": chain.permutation}
+    streams |= {"gradient": chain.gradient} if chain.gradient.size else {}
     return found | {f"{name}_{k}": array.copy() for name, array in {**streams, "clipped": chain.clipped}.items()}
 
 
@@ -232,4 +233,6 @@ def _set_state(chain: Chain, state: Sealed, k: int) -> None:
     set_words(chain.noise_state, state.arrays[f"noise_{k}"])
     chain.batch_state[:] = state.arrays[f"batch_{k}"]
     chain.permutation[:] = state.arrays[f"permutation_{k}"]
+    if chain.gradient.size:
+        chain.gradient[:] = state.arrays[f"gradient_{k}"]
     chain.clipped[:] = state.arrays[f"clipped_{k}"]

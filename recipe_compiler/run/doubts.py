@@ -146,7 +146,7 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
     """Yield where the draws are not what was forecast: they are somewhere else, or have not moved as far.
 
     A forecast takes the posterior for a Gaussian around its mode: where the target itself has `judged` how far the
-    draws spread, it is not asked.
+    draws spread, or U is seen to be far from quadratic, it is not asked.
     """
     if forecast.width is None or over.length < 2:
         return
@@ -164,7 +164,7 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
             f"{off[far]:.2g} sds from the mode {mode[far]:.4g} that was found from {forecast.around}: the chains have "
             f"not come there, or there are several modes. {again}"
         )
-    if judged:
+    if judged or forecast.bends:
         return
     if not within[still] * NEAR >= expected[still]:
         yield (

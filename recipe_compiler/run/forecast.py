@@ -1,7 +1,7 @@
-"""Before a run with minibatches: how much too wide the posterior will come out, and settings that cure it.
+"""Before a run: how much too wide the posterior will come out, how many steps a draw takes, and what cures either.
 
-The emitted `forecast` linearises the step around the state where it stands still on average. Every cure is found by
-asking it again with other settings, and the width it promises is the answer to the settings it names.
+The step is made linear around the state where it stands still on average, near the mode: exact where U is quadratic,
+else a forecast. Every cure is found by asking again with other settings.
 """
 
 import math
@@ -10,12 +10,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recipe_compiler.audit.figures import NoLawError
+from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
-from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, Question, Width, cures_of
+from recipe_compiler.run.question import Question, Width
+from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
+from recipe_compiler.run.thermostat import with_thermostats_held
 from recipe_compiler.spec.model import Build
 
 
@@ -35,28 +40,43 @@ class Forecast:
     """Where the search for the mode began that the step is made linear at."""
     contiguous: bool = False
     """Whether batches are blocks of data: V then depends on their order, and is its mean over all orders here."""
+    stable: float | None = None
+    """The step size above which chains with exact gradients leave the mode; None where that is not known."""
+    variant: str = "minibatch"
+    bends: bool = False
+    """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
 
     @property
     def says(self) -> tuple[str, ...]:
         """The forecast in lines: what will come, then what can be done."""
-        cures = tuple(f"  {_setting(cure)}: {_wide(cure.width.widest)} at most; {cure.cost}" for cure in self.cures)
+        cures = tuple(
+            f"  {_setting(cure)}: {_wide(cure.width.factors[cure.width.worst])} at most; {cure.cost}"
+            for cure in self.cures
+        )
         if self.width is None:
             return (f"forecast: none: {self.why_not}", *cures)
         width = self.width
-        noise = width.temperature - 1.0 - width.of_step
-        place = width.factors.index(width.widest)
+        of_noise = width.temperature - 1.0 - width.of_step
+        noise = f"minibatch noise {_known(of_noise):+.2g}, " if self.variant != "full" else ""
         first = (
-            f"forecast: effective temperature {width.temperature:.3g} (minibatch noise {noise:+.2g}, step size "
-            f"{width.of_step:+.2g}); posterior sd {_wide(width.widest)} at most ({self.names[place]})"
+            f"forecast: effective temperature {width.temperature:.3g} ({noise}step size {_known(width.of_step):+.2g}); "
+            f"posterior sd {_wide(width.factors[width.worst])} at most ({self.names[width.worst]})"
+        )
+        stable = "" if self.stable is None else f"; stable up to a step size of {self.stable:.2g}"
+        speed = (
+            f"  {width.steps:.3g} steps are worth one independent draw ({self.names[width.slowest]}), "
+            f"{width.draws:.3g} draws of this run{stable}"
         )
         order = ("  blocks of data: on average over their orders; that of this file may give more or less",)
-        around = f"  around the mode found from {self.around}"
-        return (first, around, *(order if self.contiguous else ()), *cures)
+        bends = "; U is far from quadratic one sd away from it, and a chain that comes there does otherwise"
+        around = f"  around the mode found from {self.around}{bends if self.bends else ''}"
+        return (first, around, speed, *(order if self.contiguous else ()), *cures)
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """Why the posterior of the run is not to be believed."""
-        cures = "its cures are listed before the run." if self.cures else "try a smaller step size or a larger batch."
+        smaller = "try a smaller step size." if self.variant == "full" else "try a smaller step size or a larger batch."
+        cures = "its cures are listed before the run." if self.cures else smaller
         if self.width is None:
             too_large = TOO_LARGE in self.why_not
             return (f"by the forecast no chain stays at the posterior: {self.why_not}; {cures}",) if too_large else ()
@@ -64,8 +84,9 @@ class Forecast:
         if not self.width.widest <= WIDE:
             found.append(f"by the forecast the posterior sd is {_wide(self.width.widest)}; {cures}")
         if not self.width.narrowest * WIDE >= 1.0:
-            narrow = f"{100.0 * (1.0 - self.width.narrowest):.1f} % too narrow"
-            found.append(f"by the forecast the posterior sd is {narrow}: too much noise is subtracted (V).")
+            narrow = f"by the forecast the posterior sd is {_wide(self.width.narrowest)}"
+            less = "" if self.variant == "full" else ", or subtract less of the gradient's noise (V)"
+            found.append(f"{narrow}; {cures if self.cures else f'try a smaller step size{less}.'}")
         return tuple(found)
 
     @property
@@ -73,11 +94,22 @@ class Forecast:
         """What the file of the draws keeps."""
         if self.width is None:
             return {"forecast": self.why_not}
-        return {"forecast_temperature": self.width.temperature, "forecast_widest": self.width.widest}
+        return {
+            "forecast_temperature": self.width.temperature,
+            "forecast_widest": self.width.widest,
+            "forecast_steps": self.width.steps,
+        }
 
 
 def _wide(factor: float) -> str:
+    if factor < 1.0:
+        return f"{100.0 * (1.0 - factor):.1f} % too narrow"
     return f"{100.0 * (factor - 1.0):.1f} % too wide" if factor < 2.0 else f"{factor:.2g} times too wide"
+
+
+def _known(part: float) -> float:
+    """Return a part of the temperature as far as differences of a step tell it."""
+    return round(part, 6) + 0.0
 
 
 def _setting(cure: Cure) -> str:
@@ -85,36 +117,44 @@ def _setting(cure: Cure) -> str:
 
 
 def forecast(
-    module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start] = ()
-) -> Forecast | None:
-    """Return what a run with minibatches will sample; None for one with the full gradient.
+    compiled: Module, module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start]
+) -> Forecast:
+    """Return what a run will sample, and how fast.
 
     Args:
-        module: the emitted module of `build`.
+        compiled: the module of `build`, as it was emitted.
+        module: the same, imported.
         build: says what its parameters are, and what of the gradient's noise is subtracted already.
         inputs: what the chains of the run are given.
         names: of the coordinates of the potential's block.
-        starts: where the search for the mode begins, one after another; without any, at zero.
+        starts: where the search for the mode begins, one after another.
     """
-    if module.variant != "minibatch":
-        return None
+    bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
+    if bounded:
+        return Forecast(None, f"`{bounded[0]}` has a bounded domain, on which no step is linear")
     slope = full_gradient(module, inputs)
-    if module.forecast is None or slope is None:
+    if slope is None or inputs.gradient is not None:
         return Forecast(None, "the gradient of the target is code")
     if inputs.of_draw is not None:
         return Forecast(None, "the step size falls along the chain, which then has no stationary law")
-    question = Question(module, build, inputs)
+    held = with_thermostats_held(compiled)
+    stepping = module if held is compiled else load_text(held.name, held.text)
+    question = Question(held, stepping, build, inputs, slope, starts[0].theta)
     refused = question.refused()
     if refused:
         return Forecast(None, refused)
-    zero = dict(zip((name for name, _ in module.blocks), question.starts(), strict=True))[module.potential_block]
     around = ""
     try:
-        mode = find_mode(slope, starts or (Start("zero", zero),))
+        mode = find_mode(slope, starts)
         question, around = replace(question, theta=mode.theta), mode.says
-        width = question.width()
-    except (ValueError, np.linalg.LinAlgError, RunError) as error:
+        step, linear = question.linear()
+        width, stable = question.width_of(step, linear), question.largest_stable(linear)
+        bends = question.bends(linear)
+        around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.held)
+    except (ValueError, np.linalg.LinAlgError, NoLawError, RunError) as error:
         cures = tuple(cures_of(question, math.inf)) if TOO_LARGE in str(error) else ()
-        return Forecast(None, str(error), cures, around=around)
-    cures = tuple(cures_of(question, width.widest)) if width.widest > WIDE else ()
-    return Forecast(width, "", cures, module.potential_block, names, around, module.contiguous)
+        return Forecast(None, str(error), cures, around=around, variant=module.variant)
+    cures = tuple(cures_of(question, width.off)) if width.off > WIDE else ()
+    return Forecast(
+        width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends
+    )

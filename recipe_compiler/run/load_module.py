@@ -62,6 +62,8 @@ class Emitted:
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
     contiguous: bool = False
+    first_gradient: Callable[..., None] | None = None
+    """Writes the gradient that a chain begins with; None where `run` takes none."""
     gradient: Callable[..., Any] | None = None
     lanes_arguments: tuple[str, ...] = ()
     run_lanes: Callable[..., None] | None = None
@@ -74,8 +76,8 @@ class Emitted:
     """grad U of all data, whatever the steps take."""
     prepare_generator: Callable[..., tuple[Any, ...]] | None = None
     """Returns what both take beside state, parameters and data; None where that is nothing."""
-    forecast: Callable[..., tuple[Any, ...]] | None = None
-    """What a chain with minibatches samples, by its linearised step; None for a full gradient."""
+    step: Callable[..., Any] | None = None
+    """One step, as `run` takes it; None where a module has none of that name."""
 
     @property
     def permutes(self) -> bool:
@@ -83,14 +85,16 @@ class Emitted:
         return self.variant == "minibatch" and not (self.replacement or self.contiguous)
 
 
-def load_text(name: str, text: str) -> Emitted:
-    """Import the text of an emitted module.
+def load_text(name: str, text: str, code: Code | None = None) -> Emitted:
+    """Import the text of an emitted module; `code` is the gradient that it will be given.
 
     It is written to the cache folder under a name made of its content, once, so that the compiled code is kept from
-    one run to the next. `NUMBA_CACHE_DIR` moves the folder.
+    one run to the next. `NUMBA_CACHE_DIR` moves the folder. Compiled code names the module of the gradient, which is
+    another one for a file in another place: neither finds what was compiled with the other.
     """
     _demand_jit()
-    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+    given = "" if code is None else _gradient_name(code)
+    digest = hashlib.sha256((text + given).encode()).hexdigest()[:24]
     path = cache_folder() / digest / f"{name}.py"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,8 +129,7 @@ def load_gradient(code: Code) -> Callable[..., object]:
     from numba import njit
     from numba.core.dispatcher import Dispatcher
 
-    digest = hashlib.sha256(str(code.file.resolve()).encode()).hexdigest()[:12]
-    name = f"_gradient_{code.file.stem}_{digest}"  # under no name that another module has
+    name = _gradient_name(code)
     spec = importlib.util.spec_from_file_location(name, code.file)
     if spec is None or spec.loader is None:
         raise RunError(f"{code.file}: found no Python file, expected one with the function {code.function}")
@@ -140,6 +143,12 @@ def load_gradient(code: Code) -> Callable[..., object]:
     if not callable(function):
         raise RunError(f"{code.file}: found no function {code.function}, expected one")
     return function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
+
+
+def _gradient_name(code: Code) -> str:
+    """Return the name of the module of a gradient, which no other module has."""
+    digest = hashlib.sha256(str(code.file.resolve()).encode()).hexdigest()[:12]
+    return f"_gradient_{code.file.stem}_{digest}"
 
 
 def _import(path: Path, module_name: str) -> Emitted:
@@ -187,6 +196,7 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         run=found["run"],
         seed_streams=found["seed_streams"],
         contiguous=found.get("CONTIGUOUS", False),
+        first_gradient=found.get("first_gradient"),
         gradient=found.get("gradient"),
         lanes_arguments=found.get("LANES_ARGUMENTS", ()),
         run_lanes=found.get("run_lanes"),
@@ -194,5 +204,5 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         generator=found.get("generator"),
         full_gradient=found.get("full_gradient"),
         prepare_generator=found.get("prepare_generator"),
-        forecast=found.get("forecast"),
+        step=found.get("step"),
     )

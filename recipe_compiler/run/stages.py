@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import Fault, RunError, SpecError
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
@@ -62,7 +63,10 @@ class Run:
     report: Report
     settings: RunSettings
     data: Data
+    compiled: Module
+    """As it was emitted."""
     module: Emitted
+    """The same, imported."""
     facts: Facts
     """What a run must share with one that it continues."""
 
@@ -80,8 +84,7 @@ class Plan:
     inputs: Inputs
     names: tuple[str, ...]
     """Of the coordinates of the potential's block."""
-    forecast: Forecast | None
-    """None for a run with the full gradient."""
+    forecast: Forecast
 
 
 WHOLE = ("draws", "warmup", "thin", "chains", "seed", "batch_size")
@@ -162,7 +165,7 @@ def plan(run: Run) -> Plan:
     """
     inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
     names = sampled_names(run.build, run.data, resolve_sizes(run.build, run.data))
-    return Plan(run, inputs, names, forecast(run.module, run.build, inputs, names, _starts(run, inputs)))
+    return Plan(run, inputs, names, forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs)))
 
 
 def draw(

@@ -5,8 +5,9 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
@@ -19,8 +20,8 @@ from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, 
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
-from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
 
 # Control variates around a mode: the minibatch estimates differences of gradients, which are small near it.
@@ -105,14 +106,16 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
 
 def _program(build: Build, derivation: Derivation, setting: Setting) -> Program:
     """Return the program of a build's scheme, without its generator."""
+    if build.scheme.split:
+        with placed(build.source, "scheme"):
+            return split(derivation, setting, build.scheme)
     match build.scheme.name:
         case "euler":
             return euler(derivation, setting)
         case "sequential_euler":
             return sequential_euler(derivation, setting, build.scheme.order)
-        case _:
-            with placed(build.source, "scheme"):
-                return split(derivation, setting, build.scheme)
+        case name:
+            raise CompilerError(f"found the scheme {name} without a word, expected {' or '.join(EULER)}")
 
 
 def _narrow(build: Build) -> bool:
@@ -177,7 +180,7 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> 
     gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
     if build.control is not None:
         gradient = with_control_variates(gradient, *build.control)
-    V = _covariance(build, derivation, block) if minibatch else None
+    V = gradient_covariance(derivation, build.V) if minibatch else None
     return Setting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
 
 
@@ -201,9 +204,3 @@ def _parameters(build: Build, derivation: Derivation) -> tuple[Parameter, ...]:
     """Return all constants of the chain, each once: those of dynamics and build, then those of the target."""
     every = (*derivation.dynamics.declarations.parameters, *build.parameters, *build.target.declarations.parameters)
     return tuple({parameter.name: parameter for parameter in every}.values())
-
-
-def _covariance(build: Build, derivation: Derivation, block: Block) -> Tensor:
-    """Return V with the free indices `i` and `j` of the potential's block."""
-    slots = tuple(Index(size, label) for size in block.shape.sizes for label in ("i", "j"))
-    return convert(build.V, derivation.dynamics.declarations, *slots)

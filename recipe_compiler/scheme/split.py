@@ -4,23 +4,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 
-from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.derive.recipe import Derivation, col_slots, derive
+from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Statement
 from recipe_compiler.scheme.assemble import Setting
-from recipe_compiler.scheme.update import fresh, with_gradient
+from recipe_compiler.scheme.update import correlated, fresh, with_gradient
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import Letter, letters
-from recipe_compiler.splitting.flows import Flow, Row, rate, two_D
-from recipe_compiler.splitting.pieces import Piece, pieces_of
+from recipe_compiler.spec.words import letters, word_text
+from recipe_compiler.splitting.flow import Change
+from recipe_compiler.splitting.pieces import pieces_of
 from recipe_compiler.splitting.split_by import selections_of, split_by
-from recipe_compiler.tensor.terms import Atom, Component, Tensor
+from recipe_compiler.splitting.subtraction import Subtraction, subtraction
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
 def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
-    """Return one step of a word: for each letter, z + eps rate + N(0, eps two_D) of its piece's exact flow.
+    """Return the step of a word from draw to draw: of each letter the exact flow, z + eps rate + N(0, eps two_D).
 
     Shifts are computed as their formulas are stated; what is linear multiplied out, so that `A - (A - xi)` is xi.
     The gradient is evaluated where a piece needs it and its block has moved since; what is known at the end of a step
@@ -32,11 +35,21 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
     plain = derive(derivation.dynamics)
     flows = split_by(plain, scheme)
     stated = {piece.name: piece for piece in pieces_of(derivation, selections_of(plain, scheme))}
-    made = _Made(derivation, setting, _shifts(stated, scheme))
-    for letter in letters(scheme.split):
+    given_up = None if setting.V is None else subtraction(plain, scheme, setting.V)
+    less = given_up if isinstance(given_up, Subtraction) else None
+    changes: list[Change] = []
+    for place, letter in enumerate(letters(scheme.word)):
         piece, flow = flows[letter.piece]
-        made = made.then(letter, stated[letter.piece] if flow.row is Row.SHIFT else piece, flow)
+        B_hat = less.B_hat if less is not None and less.given_up.place == place else None
+        own = flow.changes(derivation, stated[letter.piece] if flow.as_stated else piece, letter.share)
+        changes += [replace(change, B_hat=B_hat) for change in own]
+    made = _Made(derivation, setting, Counter(block for change in changes for block in change.moved))
+    for change in changes:
+        made = made.then(change)
     carried = _is_carried(made.statements, setting)
+    needed = [own for own in (less.propagators if less else ()) if own not in made.statements]
+    statements = (*needed, *_evaluated(made.statements, setting, carried=carried))
+    _check_batches(scheme, setting, statements)
     return Program(
         scheme=scheme.name,
         variant=setting.variant,
@@ -46,14 +59,18 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
         parameters=setting.parameters,
         data=setting.data,
         gradient=setting.gradient,
-        statements=tuple(_evaluated(made.statements, setting, carried=carried)),
+        statements=statements,
         carried=carried,
     )
 
 
-def _shifts(pieces: Mapping[str, Piece], scheme: Scheme) -> Counter[str]:
-    """Return how often each block is shifted in a step."""
-    return Counter(block for letter in letters(scheme.split) for block in pieces[letter.piece].moved)
+def _check_batches(scheme: Scheme, setting: Setting, statements: tuple[Statement, ...]) -> None:
+    """Raise ModelError where a step with minibatches evaluates the gradient more than once."""
+    count = sum(isinstance(statement, Evaluate) for statement in statements)
+    if setting.variant == "minibatch" and count > 1:
+        problem = f"found {word_text(scheme.split)}, which evaluates the gradient {count} times a step, expected once"
+        hint = "each would take a minibatch of its own: with the same rows, a smaller step of one gradient says more"
+        raise ModelError([Fault(Place(""), "scheme.split", problem, hint)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +85,52 @@ class _Made:
     newest: Mapping[str, str] = field(default_factory=dict[str, str])
     """Block to its newest value."""
 
-    def then(self, letter: Letter, piece: Piece, flow: Flow) -> "_Made":
-        """Return the statements with those of one more letter: all its blocks move at once, from the same values."""
-        c, blocks = self.derivation.calculus, self.derivation.dynamics.declarations.blocks
-        rates = rate(c, flow, piece.drift, letter.share)
-        covariance = two_D(c, flow, piece.D, letter.share)
+    def then(self, change: Change) -> "_Made":
+        """Return the statements with those of one more change: all its blocks move at once, from the same values."""
+        blocks = self.derivation.dynamics.declarations.blocks
+        own = change.propagator
+        known = () if own is None or own in self.statements else (own,)
+        new = {block.name: self._name(block) for block in blocks if block.name in change.moved}
+        noise: dict[str, str] = {}
         draws: list[Statement] = []
-        moves: list[Shift] = []
-        newest = dict(self.newest)
-        for n, block in enumerate(blocks):
-            if block.name not in piece.moved:
-                continue
-            new = self._name(block)
-            noise = ""
-            if not covariance[n][n].is_zero:
-                noise = f"w_{new}"
-                draws.append(Noise(noise, (block,), ((self._at_newest(covariance[n][n]),),), None))
-            moves.append(Shift(block, self.newest.get(block.name, block.name), new, self._at_newest(rates[n]), noise))
-            newest[block.name] = new
-        return replace(self, statements=(*self.statements, *draws, *moves), newest=newest)
+        for group in correlated(change.two_D):
+            drawn = tuple(blocks[a] for a in group)
+            name = "_".join(("w", *(new[block.name] for block in drawn)))
+            two_D = tuple(tuple(self._at_newest(change.two_D[a][b]) for b in group) for a in group)
+            draws.append(Noise(name, drawn, two_D, None if change.B_hat is None else ((change.B_hat,),)))
+            noise |= {block.name: name for block in drawn}
+        moves = [
+            Shift(
+                block,
+                self._newest(block),
+                new[block.name],
+                self._at_newest(rate, {} if slope is None else new),
+                noise.get(block.name, ""),
+                self._at_newest(slope, new) if slope is not None else None,
+            )
+            for block, rate, slope in zip(blocks, change.rate, self._slopes(change), strict=True)
+            if block.name in new
+        ]
+        return replace(self, statements=(*known, *self.statements, *draws, *moves), newest={**self.newest, **new})
 
-    def _at_newest(self, tensor: Tensor) -> Tensor:
+    def _slopes(self, change: Change) -> Iterator[Tensor | None]:
+        """Yield d rate_i/d z_j of every block that is solved for, None of others: what holds no z is no equation.
+
+        It is for an iteration: where it is not defined any value may take its place.
+        """
+        c = self.derivation.calculus
+        for block, rate in zip(self.derivation.dynamics.declarations.blocks, change.rate, strict=True):
+            z = Coordinate(block.name, col_slots(block))
+            slope = c.diff(rate, z, almost_everywhere=True) if change.implicit else None
+            yield slope if slope is not None and slope.terms else None
+
+    def _newest(self, block: Block) -> str:
+        return self.newest.get(block.name, block.name)
+
+    def _at_newest(self, tensor: Tensor, solved: Mapping[str, str] = MappingProxyType({})) -> Tensor:
+        """Return a tensor at the newest values, or at those that are solved for."""
         potential = self.derivation.dynamics.potential
-        return with_gradient(tensor, potential, self.setting.gradient.name, self.newest)
+        return with_gradient(tensor, potential, self.setting.gradient.name, {**self.newest, **solved})
 
     def _name(self, block: Block) -> str:
         done = sum(isinstance(s, Shift) and s.block == block for s in self.statements)

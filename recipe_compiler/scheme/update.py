@@ -103,18 +103,25 @@ def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
     over the group (Ma, Chen, Fox 2015, Eq. 9).
     """
     blocks = derivation.dynamics.declarations.blocks
-    zero = range(len(blocks))
+    groups = correlated(derivation.D, *(() if B_hat is None else (B_hat,)))
+    return tuple(_noise(derivation, B_hat, blocks, group) for group in groups)
+
+
+def correlated(*matrices: Matrix) -> list[list[int]]:
+    """Return the groups of blocks that entries of the matrices tie together, in order; blocks without any are in none.
+
+    Of a D with entries in the places (0, 0) and (1, 2) they are [0] and [1, 2].
+    """
 
     def linked(a: int, b: int) -> bool:
-        return not derivation.D[a][b].is_zero or (B_hat is not None and not B_hat[a][b].is_zero)
+        return any(not matrix[a][b].is_zero for matrix in matrices)
 
     groups: list[list[int]] = []
-    for a in zero:
+    for a in range(len(matrices[0])):
         touching = [group for group in groups if any(linked(a, b) or linked(b, a) for b in group)]
         merged = sorted([a, *(b for group in touching for b in group)])
         groups = [group for group in groups if group not in touching] + [merged]
-    noisy = sorted(group for group in groups if any(linked(a, b) for a in group for b in group))
-    return tuple(_noise(derivation, B_hat, blocks, group) for group in noisy)
+    return sorted(group for group in groups if any(linked(a, b) for a in group for b in group))
 
 
 def _noise(derivation: Derivation, B_hat: Matrix | None, blocks: tuple[Block, ...], group: list[int]) -> Noise:

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Claims, Dynamics
+from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Target
 
 Bound = Callable[[Formula], Formula]
 Resize = Callable[[Shape], Shape]
@@ -85,6 +86,20 @@ def bind(build: Build) -> Dynamics:
         raise ModelError([Fault(where, fault.entry, fault.problem, fault.hint) for fault in error.faults]) from None
 
 
+def dynamics_of(document: Document, where: str, entry: str) -> Dynamics:
+    """Return the dynamics that a document is about, those of a build with everything bound.
+
+    Raises:
+        ModelError: it is about none: a target, a scheme.
+    """
+    if isinstance(document, Build):
+        return bind(document)
+    if isinstance(document, Dynamics):
+        return document
+    found = "a target" if isinstance(document, Target) else "a scheme"
+    raise ModelError([Fault(Place(where), entry, f"found {found}, expected dynamics or a build")])
+
+
 def replaced(dynamics: Dynamics, replacements: Mapping[str, Formula]) -> Dynamics:
     """Return dynamics with names replaced in every formula, and sizes in every shape.
 
@@ -100,11 +115,22 @@ def replaced(dynamics: Dynamics, replacements: Mapping[str, Formula]) -> Dynamic
         dynamics,
         declarations=replaced_declarations(dynamics.declarations, replacements),
         H=new(dynamics.H),
+        called=_called(dynamics, new),
         D=_matrix(dynamics.D, new),
         Q=_matrix(dynamics.Q, new),
         claims=_claims(dynamics.claims, new, shape),
         units=(),  # what is put in has no unit of its own
     )
+
+
+def _called(dynamics: Dynamics, bound: Bound) -> tuple[tuple[Formula, tuple[str, ...]], ...]:
+    """Return what the bound summands of H are called by: functions that are no longer in them."""
+    before, found = dict(dynamics.called), dict[Formula, tuple[str, ...]]()
+    for summand in terms_of(dynamics.H):
+        names = (*before.get(summand, ()), *dependence(summand).functions)
+        for part in terms_of(bound(summand)) if names else ():
+            found[part] = tuple(dict.fromkeys((*found.get(part, ()), *names)))
+    return tuple(found.items())
 
 
 def replaced_declarations(declared: Declarations, replacements: Mapping[str, Formula]) -> Declarations:

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.named_words import EULER, NAMED
+from recipe_compiler.spec.named_schemes import EULER, NAMED
 from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
@@ -60,6 +60,15 @@ def _item(value: Raw, depth: int) -> Item:
             return Repeat(number, tuple(_item(item, depth + 1) for item in items))
         case _:
             return refuse(value, "a letter such as B/2, or {repeat: 4, of: [F/8, A/4, F/8]}")
+
+
+def _keep(value: Raw) -> int | str:
+    number = exact(value) if isinstance(value, str) else None
+    if number is None:
+        return _name(value)
+    if number.denominator != 1 or not 1 <= number <= LONGEST:
+        refuse(value, "a letter of the word: a piece that is in it once, or a number counted from 1")
+    return int(number)
 
 
 def _pairs(value: Raw) -> tuple[Pair, ...] | None:
@@ -295,6 +304,9 @@ WholeNumber = Annotated[int, *_between(-(2**53), 2**53)]
 Format = Annotated[int, *_between(1, 1)]
 
 
+OrderNumber = Annotated[int, *_between(1, 8)]
+
+
 def _size(value: Raw) -> Size:
     number = exact(value) if isinstance(value, str) else None
     if number is not None:
@@ -359,6 +371,8 @@ WordField = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": ["string", "object"]}, "minItems": 1}),
 ]
 """Pieces with their shares of the step, in the order they are done."""
+KeepField = Annotated[int | str, BeforeValidator(_keep), WithJsonSchema({"type": ["integer", "string"]})]
+"""After which letter draws are kept: the piece of one, or the place of one counted from 1."""
 Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSchema(_PAIRS_SCHEMA)]
 """Places of a block matrix; None: all."""
 Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]

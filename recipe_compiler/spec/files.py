@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 
 
 def no_file(path: Path) -> str:
@@ -29,15 +29,16 @@ def same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def files_of(document: Dynamics | Target | Build) -> tuple[Path, ...]:
+def files_of(document: Document) -> tuple[Path, ...]:
     """Return every file that a document was read from or that its run reads: its own first."""
     own = Path(document.source.file)
     match document:
-        case Dynamics():
+        case Dynamics() | Scheme():
             return (own,)
         case Target():
             return (own, *(() if document.gradient is None else (document.gradient.file,)))
         case Build():
             values = tuple(value.file for _, value in document.values if value.file is not None)
             data = () if document.data is None else (document.data.file, *(path for _, path in document.data.arrays))
-            return (own, *files_of(document.dynamics), *files_of(document.target), *values, *data)
+            named = (path for part in document.parts.values() for path in files_of(part))
+            return (own, *named, *values, *data)

@@ -1,10 +1,10 @@
-"""The JSON Schema of the three kinds of document, for editors and for other programs."""
+"""The JSON Schema of the four kinds of document, for editors and for other programs."""
 
 import json
 from importlib.resources import files
 from typing import Any
 
-from recipe_compiler.spec.schema import KINDS, BuildDocument, DynamicsDocument, TargetDocument
+from recipe_compiler.spec.schema import KINDS, BuildDocument, DynamicsDocument, SchemeDocument, TargetDocument
 
 Schema = dict[str, Any]
 
@@ -18,7 +18,7 @@ def schema_json() -> Schema:
     Formulas are text or numbers. Where no key tells the kind yet, it may become any: an editor offers the keys of all.
     """
     definitions: Schema = {}
-    for model in (DynamicsDocument, TargetDocument, BuildDocument):
+    for model in (DynamicsDocument, TargetDocument, SchemeDocument, BuildDocument):
         schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
         definitions |= schema.pop("$defs", {})
         definitions[model.__name__] = schema

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.spec.build_parts import Around, Stated, Unread
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.files import no_file
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.python_file import load_python
-from recipe_compiler.spec.read_build import Around, Unread, read_build
+from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
+from recipe_compiler.spec.read_scheme import read_scheme
 from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.schema import EACH_HAS, KINDS
 from recipe_compiler.spec.yaml_nodes import Mapping
@@ -21,7 +23,7 @@ from recipe_compiler.spec.yaml_reader import MAX_BYTES, read_yaml
 Found = TypeVar("Found")
 
 
-def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Target | Build:
+def load(path: str | PathLike[str], name: str | None = None) -> Document:
     """Return the document in a file.
 
     Args:
@@ -36,7 +38,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Targe
     return load_python(file, name) if file.suffix == ".py" else _load_yaml(file, _read_build)
 
 
-def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | None]) -> Dynamics | Target | Found:
+def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | None]) -> Stated | Found:
     """Return the document in a YAML file; what becomes of a build, `of_build` says."""
     faults = Faults()
     document = _read(read_yaml(_read_bytes(path), str(path)), path, faults, of_build)
@@ -46,7 +48,7 @@ def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | No
     return document
 
 
-def around(folder: Path, parts: Table[str, Dynamics | Target] | None = None, *, in_memory: bool = False) -> Around:
+def around(folder: Path, parts: Table[str, Stated] | None = None, *, in_memory: bool = False) -> Around:
     """Return what a build is read beside: the files of a folder, and parts that are there already."""
     return Around(folder, lambda part: _load_yaml(part, _leave_unread), parts or {}, in_memory)
 
@@ -62,12 +64,13 @@ def _leave_unread(root: Mapping, file: str, faults: Faults) -> Unread:
 
 def _read(
     root: Mapping, path: Path, faults: Faults, of_build: Callable[[Mapping, str, Faults], Found | None]
-) -> Dynamics | Target | Found | None:
+) -> Stated | Found | None:
     keys = {key.text.casefold() for key, _ in root.entries}  # `h` for `H` is told where keys are
     counts = {kind: len(keys & {key.casefold() for key in own}) for kind, own in KINDS}
     kind = max(counts, key=lambda kind: counts[kind])
     if not counts[kind]:
-        problem = "found none of H, potential, log_likelihood, dynamics: expected dynamics, a target or a build"
+        known = "H, potential, log_likelihood, split, dynamics"
+        problem = f"found none of {known}: expected dynamics, a target, a scheme or a build"
         faults.malformed_at(root.place, "document", problem, EACH_HAS)
         return None
     match kind:
@@ -75,6 +78,8 @@ def _read(
             return of_build(root, str(path), faults)
         case "dynamics":
             return read_dynamics(root, str(path), faults)
+        case "scheme":
+            return read_scheme(root, str(path), faults)
         case _:
             return read_target(root, str(path), faults)
 

@@ -1,5 +1,6 @@
-"""What documents mean once read: Dynamics, Target, Build. Frozen, complete, typed; a faulty one never gets here."""
+"""What documents mean once read: Dynamics, Target, Scheme, Build. Frozen, complete, typed; none of them is faulty."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.spec.words import Pair, Word
+from recipe_compiler.spec.words import Pair, Word, rotated
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Dynamics:
     source: Source = field(default=Source("", "{}"), compare=False)
     units: tuple[tuple[str, str], ...] = ()
     """Name to its unit as written; empty where a document declares none."""
+    called: tuple[tuple[Formula, tuple[str, ...]], ...] = field(default=(), compare=False)
+    """Summands of H to the functions that stood in them before these were bound."""
 
     @property
     def potential(self) -> str | None:
@@ -80,17 +83,45 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class WordClaims:
+    """What a scheme's author states of its word, each decided apart; None, or false, where nothing is."""
+
+    order: int | None = None
+    """The weak order, for every dynamics."""
+    palindrome: bool = False
+    gradients: int | None = None
+    """How often a step evaluates the gradient of the potential."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scheme:
     """The rule that makes one step of a chain: a word over pieces of (D, Q, H), or one of Euler's by its name."""
 
     name: str
-    """`euler`, `sequential_euler`, a named word, or `split`."""
+    """`euler`, `sequential_euler`, that of a document, or `split`."""
     split: Word = ()
     """Empty for Euler's."""
     pieces: tuple[tuple[str, tuple[Selection, ...]], ...] = ()
     """What each letter of the word selects; empty: what follows from the dynamics (`splitting/defaults.py`)."""
+    flows: tuple[tuple[str, str], ...] = ()
+    """The numerical flows of pieces; those of the others are exact."""
     order: tuple[str, ...] = ()
     """Of `sequential_euler`: the blocks in the order they are updated."""
+    keep: int = 0
+    """After how many letters of the word draws are kept; 0: at its end."""
+    claims: WordClaims = WordClaims()
+    source: Source = field(default=Source("", "{}"), compare=False)
+    """That of its own document; none where the build states it, or names one that the compiler knows."""
+
+    @property
+    def word(self) -> Word:
+        """The step from one draw to the next: `split`, begun after the letter at which draws are kept."""
+        return rotated(self.split, self.keep) if self.keep else self.split
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it is read from a document of its own, which is then a part of the build."""
+        return self.source.document != "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +270,17 @@ class Build:
     """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""
 
     @property
+    def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:
+        """The documents that it names, by their kinds."""
+        scheme = {"scheme": self.scheme} if self.scheme.is_used else {}
+        return {"dynamics": self.dynamics, "target": self.target, **scheme}
+
+    @property
     def eps(self) -> Fraction:
         """The step size, exactly: as it is stated where that is what runs, else the double itself."""
         stated = self.stated_step_size
         return stated if stated is not None and float(stated) == self.run.step_size else Fraction(self.run.step_size)
+
+
+Document = Dynamics | Target | Scheme | Build
+"""Whatever a file may hold."""

@@ -11,18 +11,18 @@ from hashlib import sha256
 from typing import Any
 
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.spec.model import Build, Dynamics, Source, Target
+from recipe_compiler.spec.model import Build, Document, Source
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
 ORDERED = frozenset({"state", "parameters", "functions", "data"})
 """Sections whose order is meant: that of z, of arguments, of fields."""
 
 
-def digest(document: Dynamics | Target | Build) -> str:
+def digest(document: Document) -> str:
     """Return the SHA-256 of the canonical JSON of a document, as 64 hexadecimal digits.
 
-    A build's covers its dynamics and its target. Comments, spaces between entries and the order of keys do not matter,
-    the order of blocks, parameters, functions and data does.
+    A build's covers its dynamics, its target, and the document of its scheme. Comments, spaces between entries and the
+    order of keys do not matter, the order of blocks, parameters, functions and data does.
     """
     return _sha256(documents(document))
 
@@ -40,16 +40,11 @@ def _sha256(parts: dict[str, Any]) -> str:
     return sha256(canonical_json(parts).encode("ascii")).hexdigest()
 
 
-def documents(document: Dynamics | Target | Build) -> dict[str, Any]:
+def documents(document: Document) -> dict[str, Any]:
     """Return the documents that a digest covers, by their kind, as written."""
-    match document:
-        case Build():
-            parts = {"build": document.source, "dynamics": document.dynamics.source, "target": document.target.source}
-        case Dynamics():
-            parts = {"dynamics": document.source}
-        case Target():
-            parts = {"target": document.source}
-    return {name: json.loads(source.document) for name, source in parts.items()}
+    named = document.parts if isinstance(document, Build) else {}
+    parts = {type(document).__name__.lower(): document, **named}
+    return {kind: json.loads(part.source.document) for kind, part in parts.items()}
 
 
 @contextmanager

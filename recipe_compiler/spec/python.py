@@ -1,6 +1,6 @@
-"""Dynamics, targets and builds from Python objects: the documents that they state, read as their YAML would be.
+"""Dynamics, targets, schemes and builds from Python objects: what they state, read as their YAML would be.
 
-A build's dynamics and target are there already, or are named as a file would name them.
+A build's dynamics, target and scheme are there already, or are named as a file would name them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +15,11 @@ from recipe_compiler.spec.load import around
 from recipe_compiler.spec.python_nodes import Statement, rows_of
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
+from recipe_compiler.spec.read_scheme import read_scheme
 from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.yaml_nodes import Node
 
-FOLDERS = {"dynamics": "../dynamics", "target": "../targets"}
+FOLDERS = {"dynamics": "../dynamics", "target": "../targets", "scheme": "../schemes"}
 """Where a build's document looks for the others, as those of this project do."""
 
 
@@ -27,7 +28,7 @@ def state_build(
     name: str,
     dynamics: model.Dynamics | str | Path,
     target: model.Target | str | Path,
-    scheme: str | Sequence[object] | Mapping[str, object],
+    scheme: model.Scheme | str | Sequence[object] | Mapping[str, object],
     order: Sequence[object],
     variant: str,
     bind: Mapping[object, object] | None,
@@ -45,10 +46,11 @@ def state_build(
     """Return the build that `recipe_compiler.Build` states; arguments and errors are those given there."""
     s = Statement()
     stated = {"dynamics": dynamics, "target": target}
-    parts = {key: part for key, part in stated.items() if isinstance(part, (model.Dynamics, model.Target))}
+    models = {key: part for key, part in stated.items() if isinstance(part, (model.Dynamics, model.Target))}
+    parts = {**models, **({"scheme": scheme} if isinstance(scheme, model.Scheme) else {})}
     files = {key: f"{FOLDERS[key]}/{part.name}.yaml" for key, part in parts.items()}
     noise_of_gradient = gradient_noise if isinstance(gradient_noise, Mapping) else {"V": gradient_noise}
-    declared = {item.name for part in parts.values() for item in part.declarations.parameters}
+    declared = {item.name for part in models.values() for item in part.declarations.parameters}
     used = s.declared(parameters or {}, bind or {}, init or {}, noise_of_gradient)
     new = {item.name: item for item in used if item.name not in declared}
     root = s.mapping(
@@ -59,7 +61,7 @@ def state_build(
         **{key: files.get(key, part) for key, part in stated.items()},
         bind=bind or None,
         parameters=dict(_parameters(s, parameters or {}, new)) or None,
-        scheme=_scheme(s, scheme, order),
+        scheme=_scheme(s, files.get("scheme"), scheme, order),
         variant=variant,
         gradient_noise=None if gradient_noise is None else noise_of_gradient,
         noise=None if noise is None else {"generator": noise},
@@ -76,9 +78,10 @@ def state_build(
     return made
 
 
-def _scheme(s: Statement, scheme: str | Sequence[object] | Mapping[str, object], order: Sequence[object]) -> Node:
-    """Return the scheme's entry: its name, a word, or what a document has."""
-    stated = dict(scheme) if isinstance(scheme, Mapping) else {"name" if isinstance(scheme, str) else "split": scheme}
+def _scheme(s: Statement, file: str | None, scheme: object, order: Sequence[object]) -> Node:
+    """Return the scheme's entry: the file that its document would be in, its name, a word, or what a document has."""
+    key = "use" if file else "name" if isinstance(scheme, str) else "split"
+    stated = dict(cast("Mapping[str, object]", scheme)) if isinstance(scheme, Mapping) else {key: file or scheme}
     return s.mapping(**stated, order=[s.name(block) for block in order] or None)
 
 
@@ -91,6 +94,35 @@ def _parameters(
         rows = rows_of(value)
         stated = s.node(f"parameters.{name}.value", value if rows is None else rows)
         yield name, s.parameter(new[name], value=stated) if name in new else s.mapping(value=stated)
+
+
+def state_scheme(
+    *,
+    name: str,
+    split: object,
+    pieces: Mapping[str, object] | None,
+    keep: int | str | None,
+    claims: Mapping[str, object] | None,
+    title: str,
+    references: Sequence[str],
+) -> model.Scheme:
+    """Return the scheme that `recipe_compiler.Scheme` states; arguments and errors are those given there."""
+    s = Statement()
+    root = s.mapping(
+        format=1,
+        name=name,
+        title=title or None,
+        references=list(references) or None,
+        split=split,
+        pieces=pieces or None,
+        keep=keep,
+        claims=claims or None,
+    )
+    made = read_scheme(root, s.file, s.faults)
+    s.raise_faults()
+    if made is None:
+        raise ModelError([Fault(s.where, "document", "found no scheme, expected one")])
+    return made
 
 
 def state_target(

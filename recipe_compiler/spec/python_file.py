@@ -6,9 +6,7 @@ from pathlib import Path
 
 from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.model import Build, Dynamics, Target
-
-Document = Dynamics | Target | Build
+from recipe_compiler.spec.model import Document, Dynamics
 
 
 def load_python(path: Path, name: str | None) -> Document:

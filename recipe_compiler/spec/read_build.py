@@ -1,8 +1,7 @@
 """Builds from their documents: dynamics, target, what is bound, the values, the scheme and the run."""
 
-from collections.abc import Callable, Sequence
-from collections.abc import Mapping as Table
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -30,40 +29,18 @@ from recipe_compiler.spec.build_minibatch import (
     estimated_noise,
     read_schedule,
 )
+from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.faults import Faults, nearest
-from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import stated_formulas
-from recipe_compiler.spec.read_scheme import read_scheme
+from recipe_compiler.spec.read_build_scheme import read_build_scheme
 from recipe_compiler.spec.schema import BuildDocument
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping, place_of
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A build where one of its parts belongs. It is not read: it may name the first."""
-
-
-Part = Dynamics | Target | Unread
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What the document of a build is read beside."""
-
-    folder: Path
-    """What the names of files in it are relative to."""
-    load_part: Callable[[Path], Part]
-    """Reads its dynamics, and its target."""
-    parts: Table[str, Dynamics | Target] = field(default_factory=dict[str, Dynamics | Target])
-    """Those that are there already, by their keys: a build in Python has objects for them."""
-    in_memory: bool = False
-    """Whether the data are given with each run, and the document says nothing of them."""
 
 
 def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Build | None:
@@ -75,14 +52,14 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     check_names(root, ("bind", "parameters", "sizes", "init"), faults)
     document = validate(root, BuildDocument, faults)
     page = Page(root, faults)
-    dynamics = _part(page, "dynamics", around)
-    target = _part(page, "target", around)
-    if document is None or not isinstance(dynamics, Dynamics) or not isinstance(target, Target):
+    dynamics = part_of(page, ("dynamics",), Dynamics, around)
+    target = part_of(page, ("target",), Target, around)
+    if document is None or dynamics is None or target is None:
         return None
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
-    scheme = read_scheme(page, document, dynamics)
+    scheme = read_build_scheme(page, document, dynamics, around)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     bind = read_bindings(page, tuple(document.bind), dynamics, scope)
@@ -134,37 +111,6 @@ def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
     """Return the settings of a run, the step size as the double nearest to what is stated."""
     run = document.run.model_dump(exclude={"schedule", "step_size"})
     return RunSettings(**run, step_size=float(document.run.step_size), schedule=schedule)
-
-
-def _part(page: Page, key: str, around: Around) -> Dynamics | Target | None:
-    """Return the dynamics or target of a build; None where a fault was added."""
-    if key in around.parts:
-        return _of_kind(page, key, around.parts[key], "this object")
-    entry = page.entry(key, key)
-    if entry is None or not entry.scalar.text:
-        return None
-    name = entry.scalar.text
-    if not name.endswith((".yaml", ".yml")):
-        hint = "a Python specification is code; a build is data and runs nothing when it is read"
-        page.fault((key,), key, f"found `{shown(name)}`, expected the name of a YAML file", hint)
-        return None
-    path = around.folder / name
-    if "\0" in name or not path.is_file():
-        page.fault(
-            (key,), key, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"
-        )
-        return None
-    return _of_kind(page, key, page.faults.catch(lambda: around.load_part(path)), f"`{name}`")
-
-
-def _of_kind(page: Page, key: str, part: Part | None, held: str) -> Dynamics | Target | None:
-    """Return a part of the kind that its key wants; None where it is of another, and a fault was added."""
-    wanted = Dynamics if key == "dynamics" else Target
-    if part is None or isinstance(part, wanted):
-        return part
-    words = {Dynamics: "dynamics", Target: "a target", Unread: "a build"}
-    page.fault((key,), key, f"found {words[type(part)]} in {held}, expected {words[wanted]}")
-    return None
 
 
 def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:

@@ -1,56 +1,92 @@
-"""The scheme of a build: Euler's by name, a named word, or a word with its pieces."""
+"""Schemes from their documents: a word, what its letters select, and what is claimed of it."""
 
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.model import Dynamics, Scheme, Selection
-from recipe_compiler.spec.named_words import EULER, NAMED
-from recipe_compiler.spec.schema import BuildDocument, SchemeEntry, SelectionEntry
-
-SPLIT = "split"
-"""What a word is called that has no name."""
-
-
-def read_scheme(page: Page, document: BuildDocument, dynamics: Dynamics) -> Scheme:
-    """Return the scheme that a build states; a fault is added for everything that does not fit together."""
-    entry = document.scheme
-    if entry.split is None and entry.name in EULER:
-        return _euler(page, entry, dynamics)
-    for block in entry.order[:1]:
-        problem = f"found an order ({block}, ...), expected none: a word says what is done when"
-        page.fault(("scheme", "order"), "scheme.order", problem, "leave it out, or use sequential_euler")
-    if document.variant == "minibatch":
-        hint = "what a word gives up for the noise of the gradient is not derived; use sequential_euler"
-        page.fault(("scheme",), "scheme", "found a word with variant: minibatch, expected full", hint)
-    pieces = tuple((name, tuple(map(_selection, own))) for name, own in entry.pieces.items())
-    named = NAMED.get(entry.name or "")
-    if entry.split is None and named is not None:
-        return Scheme(entry.name or "", named, pieces)
-    if entry.split is None:
-        hint = "a word of your own: `split: [B/2, A/2, O, A/2, B/2]`"
-        if not any(fault.entry == "scheme.split" for fault in page.faults.found):
-            page.fault(("scheme",), "scheme", "found neither a `name` nor a word under `split`, expected one", hint)
-    elif entry.name is not None:
-        problem = f"found the name `{entry.name}` beside a word, expected one or the other"
-        page.fault(("scheme", "name"), "scheme.name", problem, "leave the name out, or `split`")
-    return Scheme(SPLIT, entry.split or (), pieces)
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.model import Scheme, Selection, Source, WordClaims
+from recipe_compiler.spec.named_schemes import EULER, FOLDER
+from recipe_compiler.spec.places import source_of
+from recipe_compiler.spec.schema import SchemeDocument, SelectionEntry
+from recipe_compiler.spec.validate import validate
+from recipe_compiler.spec.words import Word, letters
+from recipe_compiler.spec.yaml_nodes import Mapping
+from recipe_compiler.spec.yaml_reader import read_yaml
 
 
-def _euler(page: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:
-    """Return one of Euler's: a sequential one orders every block once, the simultaneous one none."""
-    names = tuple(block.name for block in dynamics.declarations.blocks)
-    order = tuple(entry.order)
-    if entry.pieces:
-        page.fault(("scheme", "pieces"), "scheme.pieces", f"found pieces, expected none: {entry.name} has one drift")
-    if entry.name == "euler" and order:
-        hint = "leave it out, or use sequential_euler"
-        page.fault(
-            ("scheme", "order"), "scheme.order", "found an order, expected none: euler updates all at once", hint
-        )
-    if entry.name == "sequential_euler" and sorted(order) != sorted(names):
-        found = ", ".join(order) or "nothing"
-        problem = f"found the order {found}, expected each block once: {', '.join(names)}"
-        page.fault(("scheme", "order"), "scheme.order", problem, "momenta first is the more accurate order")
-    return Scheme(entry.name or "", order=order)
+def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
+    """Return the scheme a document states; every fault is added to `faults`, and None returned if there is one."""
+    before = len(faults.found)
+    document = validate(root, SchemeDocument, faults)
+    if document is None:
+        return None
+    page = Page(root, faults)
+    if document.name in EULER:
+        problem = f"found the name `{document.name}`, which is that of a step without a word, expected another"
+        page.fault(("name",), "name", problem)
+    check_letters(page, ("split",), document)
+    keep = place_of_keep(page, ("keep",), document.split, document.keep)
+    if len(faults.found) > before:
+        return None
+    stated = document.claims
+    claims = WordClaims(stated.order, stated.palindrome, stated.gradients)
+    return Scheme(
+        document.name,
+        document.split,
+        pieces_of(document.pieces),
+        tuple(document.flows.items()),
+        keep=keep,
+        claims=claims,
+        source=source_of(root, file),
+    )
+
+
+def pieces_of(entries: Table[str, Sequence[SelectionEntry]]) -> tuple[tuple[str, tuple[Selection, ...]], ...]:
+    """Return what every piece selects, as it is stated."""
+    return tuple((name, tuple(map(_selection, own))) for name, own in entries.items())
 
 
 def _selection(entry: SelectionEntry) -> Selection:
     return Selection(entry.D, entry.Q, entry.H, entry.Gamma or ())
+
+
+def check_letters(page: Page, path: tuple[str, ...], document: SchemeDocument) -> None:
+    """Add a fault for each letter that is none of the pieces, where these are stated."""
+    pieces = tuple(document.pieces)
+    for name in dict.fromkeys(letter.piece for letter in letters(document.split)):
+        if pieces and name not in pieces:
+            problem = f"found the letter {name}, expected one of the pieces that are stated: {', '.join(pieces)}"
+            page.fault(path, ".".join(path), problem, nearest(name, pieces))
+
+
+def place_of_keep(page: Page, path: tuple[str, ...], word: Word, keep: int | str | None) -> int:
+    """Return after how many letters draws are kept, 0 at the end; a fault is added where the word has no such place."""
+    pieces = [letter.piece for letter in letters(word)]
+    if keep is None or not pieces:
+        return 0
+    found = keep if isinstance(keep, int) else pieces.index(keep) + 1 if pieces.count(keep) == 1 else None
+    if found is None or found > len(pieces):
+        problem = f"found {keep} in a word of {len(pieces)} letters ({', '.join(dict.fromkeys(pieces))})"
+        hint = "a piece that occurs once, or the place of a letter counted from 1; left out: the end"
+        page.fault(path, ".".join(path), f"{problem}, expected one of its letters", hint)
+        return 0
+    return found % len(pieces)
+
+
+@cache
+def named_scheme(name: str) -> Scheme:
+    """Return the scheme that the compiler knows by a name; it is no part of the build that names it.
+
+    Raises:
+        CompilerError: its document is not what it should be.
+    """
+    path, faults = FOLDER / f"{name}.yaml", Faults()
+    found = read_scheme(read_yaml(path.read_bytes(), str(path)), str(path), faults)
+    faults.finish()
+    if found is None or found.name != name:
+        raise CompilerError(f"{path} is not the scheme {name}")
+    return replace(found, source=Source("", "{}"))

@@ -1,6 +1,6 @@
-"""The three kinds of document: the keys they are known by, which there are and what may stand under them.
+"""The four kinds of document: the keys they are known by, which there are and what may stand under them.
 
-Texts that are formulas stay text here; the readers (`read_dynamics`, `read_target`, `read_build`) elaborate them.
+Texts that are formulas stay text here; their readers (`read_dynamics`, `read_target`, ...) elaborate them.
 """
 
 from typing import Annotated, Literal
@@ -15,12 +15,14 @@ from recipe_compiler.spec.fields import (
     FilePath,
     Format,
     FormulaText,
+    KeepField,
     Kinds,
     LeftOut,
     Matrix,
     Name,
     Numbers,
     OneOrMore,
+    OrderNumber,
     Pairs,
     Positive,
     SchemeName,
@@ -38,10 +40,14 @@ from recipe_compiler.spec.fields import (
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
 TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
+SCHEME = frozenset({"split", "pieces"})
 
-KINDS = (("build", BUILD), ("dynamics", DYNAMICS), ("target", TARGET))
+KINDS = (("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
 """Kinds with the keys that tell them, the first first where a document has as many of two."""
-EACH_HAS = "dynamics have H, D and Q; a target has log_likelihood or potential; a build has dynamics and target"
+EACH_HAS = (
+    "dynamics have H, D and Q; a target has log_likelihood or potential; a build has dynamics and target; a scheme has "
+    "split"
+)
 
 
 class Part(BaseModel):
@@ -164,13 +170,44 @@ class SelectionEntry(Part):
     Gamma: Annotated[Pairs, Field(description="places whose d(D+Q)_ab/dz_b belongs here")] = ()
 
 
+Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore]]
+"""What each letter of a word selects."""
+
+
+Flows = Annotated[
+    dict[Name, Literal["midpoint", "generalised"]],
+    Field(description="numerical flows of pieces that have no exact one, or whose exact one is not wanted"),
+]
+
+
 class SchemeEntry(Part):
-    """The rule that makes one step of a chain: one of Euler's, a named word, or a word and its pieces."""
+    """The rule that makes one step of a chain: one of Euler's, a named word, a document's, or a word and its pieces."""
 
     name: SchemeName | None = None
+    use: Annotated[FilePath | None, Field(description="a document of a scheme, relative to this file")] = None
     order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
     split: Annotated[WordField | None, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")] = None
-    pieces: dict[Name, Annotated[list[SelectionEntry], OneOrMore]] = {}
+    pieces: Pieces = {}
+    flows: Flows = {}
+    keep: Annotated[KeepField | None, Field(description="after which letter draws are kept: O, or 2")] = None
+
+
+class WordClaimsEntry(Part):
+    """What the author of a scheme states of its word; each is decided apart."""
+
+    order: Annotated[OrderNumber | None, Field(description="weak order, for every dynamics")] = None
+    palindrome: Annotated[Truth, Field(description="the word is its own reverse")] = False
+    gradients: Annotated[CountOrZero | None, Field(description="evaluations of the gradient in one step")] = None
+
+
+class SchemeDocument(Document):
+    """A step as a word: pieces in the order they are done, each with its share of the step."""
+
+    split: Annotated[WordField, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")]
+    pieces: Annotated[Pieces, Field(description="left out: those that follow from the dynamics")] = {}
+    flows: Flows = {}
+    keep: Annotated[KeepField | None, Field(description="after which letter draws are kept: O, or 2")] = None
+    claims: Annotated[WordClaimsEntry, LeftOut] = WordClaimsEntry()
 
 
 class GradientNoiseEntry(Part):

@@ -12,14 +12,13 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import plain_name_problem
 from recipe_compiler.spec.load import around
-from recipe_compiler.spec.model import Build, Dynamics, Source, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Source, Target
 from recipe_compiler.spec.places import ORDERED, digest
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
+from recipe_compiler.spec.read_scheme import read_scheme
 from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.yaml_reader import read_yaml
-
-Document = Dynamics | Target | Build
 
 WIDTH = 120
 """Columns of a line, where it can be broken."""
@@ -58,9 +57,10 @@ def _read(text: str, document: Document) -> Document | None:
             again = read_dynamics(root, file, faults)
         case Target():
             again = read_target(root, file, faults)
+        case Scheme():
+            again = read_scheme(root, file, faults)
         case Build():
-            parts = {"dynamics": document.dynamics, "target": document.target}
-            again = read_build(root, file, around(Path(file).parent, parts), faults)
+            again = read_build(root, file, around(Path(file).parent, document.parts), faults)
     faults.finish()
     return again
 

@@ -60,6 +60,23 @@ def letters(word: Word) -> Iterator[Letter]:
                     yield from letters(of)
 
 
+def rotated(word: Word, keep: int) -> Word:
+    """Return the letters after the first `keep`, then those: the step between two draws that are kept there.
+
+    Where the last letter and the first are of one piece, they are one letter: flows add up. `[B/2, A/2, O, A/2, B/2]`
+    after its second letter is `[O, A/2, B, A/2]`.
+    """
+    written = tuple(letters(word))
+    if keep % len(written) == 0:
+        return word
+    head, tail = written[:keep], written[keep:]
+    first, last = head[0], tail[-1]
+    if first.piece != last.piece:
+        return (*tail, *head)
+    share = last.share + first.share
+    return (*tail[:-1], *((Letter(first.piece, share),) if share else ()), *head[1:])
+
+
 def length(word: Word) -> int:
     """Return the number of letters without writing them out."""
     return sum(1 if isinstance(item, Letter) else item.count * length(item.of) for item in word)
@@ -68,6 +85,13 @@ def length(word: Word) -> int:
 def word_text(word: Word) -> str:
     """Return a word as documents state it: `[B/2, A/2, O, A/2, B/2]`."""
     return f"[{', '.join(map(_item_text, word))}]"
+
+
+def kept_text(word: Word, keep: int) -> str:
+    """Return in words where draws are kept that are not kept at the end of a word, and the step between two of them."""
+    own = tuple(letters(word))[keep - 1]
+    step = word_text(rotated(word, keep))
+    return f"draws are kept after letter {keep}, {letter_text(own)}: from one to the next it is {step}"
 
 
 def letter_text(letter: Letter) -> str:

@@ -67,9 +67,21 @@ def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ..
     Raises:
         ModelError: a selection names what there is not; or a share of Gamma has no piece, or several.
     """
-    owners = _owners(derivation, selections)
+    for place, owners in shares_of_gamma(derivation, selections).items():
+        if len(owners) != 1:
+            raise _no_owner(derivation, place, owners)
+    return pieces_as_wanted(derivation, selections)
+
+
+def pieces_as_wanted(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
+    """Return the pieces of a derivation, each with all shares of Gamma that it wants, whoever else wants them.
+
+    Raises:
+        ModelError: a selection names what there is not.
+    """
+    wanted = shares_of_gamma(derivation, selections)
     return tuple(
-        piece_of(derivation, name, own, tuple(place for place, owner in owners.items() if owner == name))
+        piece_of(derivation, name, own, tuple(place for place, owners in wanted.items() if name in owners))
         for name, own in selections.items()
     )
 
@@ -111,36 +123,31 @@ def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamm
     return Piece(name, parts, gamma, tuple(c.settled(f) for f in drift), settled)
 
 
-def _owners(derivation: Derivation, selections: Selections) -> dict[Pair, str]:
-    """Return the piece of every share of Gamma that is not zero.
-
-    Raises:
-        ModelError: it is in several pieces, or in none.
-    """
-    found: dict[Pair, str] = {}
+def shares_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair, tuple[str, ...]]:
+    """Return the pieces that want each share of Gamma that is not zero: those that state it, else that hold it."""
+    found: dict[Pair, tuple[str, ...]] = {}
     for a, row in enumerate(derivation.dynamics.declarations.blocks):
         if derivation.Gamma[a].is_zero:
             continue
         for b in derivation.dynamics.declarations.blocks:
             place = (row.name, b.name)
-            share = share_of_gamma(derivation, place)
-            if not share.is_zero:
-                found[place] = _owner(derivation, selections, place, share)
+            if not share_of_gamma(derivation, place).is_zero:
+                found[place] = _owners(derivation, selections, place)
     return found
 
 
-def _owner(derivation: Derivation, selections: Selections, place: Pair, share: Tensor) -> str:
+def _owners(derivation: Derivation, selections: Selections, place: Pair) -> tuple[str, ...]:
     stated = [name for name, own in selections.items() if any(place in s.Gamma for s in own)]
-    owners = stated or [
-        name for name, own in selections.items() if any(_holds(derivation, selection, place) for selection in own)
-    ]
-    if len(owners) == 1:
-        return owners[0]
+    holding = (name for name, own in selections.items() if any(_holds(derivation, s, place) for s in own))
+    return tuple(stated or holding)
+
+
+def _no_owner(derivation: Derivation, place: Pair, owners: tuple[str, ...]) -> ModelError:
     a, b = place
     who = f"the pieces {' and '.join(owners)}" if owners else "no piece"
-    problem = f"found Gamma[{a},{b}] = {text(share)} in {who}, expected it in one"
+    problem = f"found Gamma[{a},{b}] = {text(share_of_gamma(derivation, place))} in {who}, expected it in one"
     hint = f"say which: `Gamma: [[{a}, {b}]]` in one of its selections"
-    raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
+    return ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
 
 
 def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:

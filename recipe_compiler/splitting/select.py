@@ -22,7 +22,7 @@ class Summand:
 
     formula: Formula
     names: tuple[str, ...]
-    """The functions in it, then the blocks it is of: `U`, `theta`; `G`, `theta,r`; `r`."""
+    """The functions in it, bound or not, then the blocks it is of: `U`, `theta`; `G`, `theta,r`; `r`."""
     blocks: frozenset[str]
     """The blocks it is of, through functions too."""
 
@@ -30,11 +30,12 @@ class Summand:
 def summands(dynamics: Dynamics) -> tuple[Summand, ...]:
     """Return the terms of H in the order they are written."""
     order = [block.name for block in dynamics.declarations.blocks]
-    found: list[Summand] = []
+    called, found = dict(dynamics.called), list[Summand]()
     for formula in terms_of(dynamics.H):
         uses = dependence(formula)
         blocks = sorted(set(uses.blocks), key=order.index)
-        found.append(Summand(formula, (*uses.functions, ",".join(blocks)), frozenset(blocks)))
+        functions = dict.fromkeys((*uses.functions, *called.get(formula, ())))
+        found.append(Summand(formula, (*functions, ",".join(blocks)), frozenset(blocks)))
     return tuple(found)
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.show import equation_rows, section
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import word_text
-from recipe_compiler.splitting.flows import Flow
+from recipe_compiler.spec.words import kept_text, word_text
+from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.splitting.words import is_palindrome, order
@@ -35,15 +35,16 @@ def word_latex(derivation: Derivation, scheme: Scheme) -> str:
     lines: list[str] = []
     for name, (piece, flow) in split_by(derivation, scheme).items():
         for left, right in _moved(derivation, piece, LATEX):
-            said = rf"&& \text{{{name}, {flow.row.value}}}"
+            said = rf"&& \text{{{name}, {flow.row}}}"
             lines.append(rf"\mathrm{{d}}{left} &= {right} {said}")
     body = " \\\\\n".join(f"  {line}" for line in lines)
-    return f"% {scheme.name}: {word_text(scheme.split)}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+    kept = f"; {kept_text(scheme.split, scheme.keep)}" if scheme.keep else ""
+    return f"% {scheme.name}: {word_text(scheme.split)}{kept}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
 def _piece_lines(derivation: Derivation, name: str, piece: Piece, flow: Flow) -> Iterator[str]:
     first, *others = (f"d {left} = {right}" for left, right in _moved(derivation, piece, PLAIN))
-    yield f"{name}  {first}   ({flow.row.value})"
+    yield f"{name}  {first}   ({flow.row})"
     yield from (f"{'':<{len(name)}}  {other}" for other in others)
 
 
@@ -59,3 +60,5 @@ def _word_lines(scheme: Scheme, found: Mapping[str, tuple[Piece, Flow]]) -> Iter
     noise = ", ".join(name for name, (piece, _) in found.items() if piece.is_noisy) or "none"
     symmetric = "a palindrome" if is_palindrome(scheme.split) else "no palindrome"
     yield f"weak order {own.order}, {symmetric}; noise in {noise}"
+    if scheme.keep:
+        yield kept_text(scheme.split, scheme.keep)

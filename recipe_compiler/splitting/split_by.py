@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letter_text, letters, word_text
 from recipe_compiler.splitting.defaults import default_selections
-from recipe_compiler.splitting.flows import Flow, Row, flow_of
+from recipe_compiler.splitting.flow import Flow
+from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_of
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text as tensor_text
@@ -32,23 +34,33 @@ def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece
             an exact flow, or noise that would be undone.
     """
     selections = selections_of(derivation, scheme)
+    check_letters(scheme, tuple(selections))
     _check_shares(scheme, tuple(selections))
+    _check_flows(scheme, tuple(selections))
     pieces = pieces_of(derivation, selections)
     _check_sum(derivation, pieces)
-    found = {piece.name: (piece, flow_of(derivation, piece)) for piece in pieces}
-    _check_signs(scheme, {name: flow for name, (_, flow) in found.items()})
+    named = dict(scheme.flows)
+    found = {piece.name: (piece, flow_of(derivation, piece, named.get(piece.name, ""))) for piece in pieces}
+    _check_signs(scheme, pieces)
     return found
+
+
+def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:
+    """Raise ModelError unless all letters of a word are pieces."""
+    found = dict.fromkeys(letter.piece for letter in letters(scheme.split))
+    unknown = [name for name in found if name not in pieces]
+    if unknown:
+        expected = f"in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
+        faults = [Fault(Place(""), "scheme.split", f"found the letter {name} {expected}", _OWN) for name in unknown]
+        raise ModelError(faults)
 
 
 def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     """Raise ModelError unless every piece is in the word, and for the whole step in all."""
     found = shares(scheme.split)
     faults: list[Fault] = []
-    for name in dict.fromkeys((*found, *pieces)):
-        if name not in pieces:
-            problem = f"found the letter {name} in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
-            faults.append(Fault(Place(""), "scheme.split", problem, _OWN))
-        elif name not in found:
+    for name in pieces:
+        if name not in found:
             problem = f"found no letter {name} in {word_text(scheme.split)}, expected every piece: {', '.join(pieces)}"
             faults.append(Fault(Place(""), "scheme.split", problem, _OWN))
         elif found[name] != 1:
@@ -58,6 +70,14 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
             faults.append(Fault(Place(""), "scheme.split", problem, hint))
     if faults:
         raise ModelError(faults)
+
+
+def _check_flows(scheme: Scheme, pieces: tuple[str, ...]) -> None:
+    """Raise ModelError where a flow is stated of what is no piece."""
+    for name, _ in scheme.flows:
+        if name not in pieces:
+            problem = f"found a flow of {name}, expected one of the pieces {', '.join(pieces)}"
+            raise ModelError([Fault(Place(""), "scheme.flows", problem, nearest(name, pieces) or _OWN)])
 
 
 def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
@@ -80,9 +100,10 @@ def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:
         raise ModelError([Fault(Place(""), "scheme.pieces", problem, hint)])
 
 
-def _check_signs(scheme: Scheme, flows: Mapping[str, Flow]) -> None:
+def _check_signs(scheme: Scheme, pieces: tuple[Piece, ...]) -> None:
     """Raise ModelError where a piece with noise has a negative share."""
+    noisy = {piece.name for piece in pieces if piece.is_noisy}
     for letter in letters(scheme.split):
-        if letter.share < 0 and flows[letter.piece].row is Row.ORNSTEIN_UHLENBECK:
+        if letter.share < 0 and letter.piece in noisy:
             problem = f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be undone"
             raise ModelError([Fault(Place(""), "scheme.split", problem)])

@@ -59,6 +59,15 @@ def first_asymmetry(word: Word) -> int | None:
     return next((place for place, (one, other) in enumerate(pairs) if one != other), None)
 
 
+def gradients(word: Word, kick: str, move: str) -> int:
+    """Return how often a step evaluates the gradient that `kick` takes, at a block that `move` moves.
+
+    What is known at the end of a step is known at the start of the next: `[B/2, A/2, O, A/2, B/2]` has one.
+    """
+    pieces = [letter.piece for letter in letters(word) if letter.piece in (kick, move)]
+    return sum(piece == kick != before for before, piece in zip(pieces[-1:] + pieces, pieces, strict=False))
+
+
 def series(word: Word, longest: int) -> dict[Pieces, Fraction]:
     """Return the coefficients of exp(s_1 L_1) ... exp(s_m L_m) by products of up to `longest` generators, eps left out.
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.spec.positions import declared_formulas, stated_formulas
 from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
 from recipe_compiler.verify.builds.assumptions import assumes, assumptions
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.boundary import boundary_in
 from recipe_compiler.verify.builds.explosion import explosion_in
+from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.builds.minibatch_independence import (
     estimates_gradients,
     independence,
@@ -40,22 +41,42 @@ from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.steps.flow import flow
+from recipe_compiler.verify.steps.in_build import of_flows, of_word, order_in, steps_by_word
+from recipe_compiler.verify.steps.kept import keeps, symplectic, volume
+from recipe_compiler.verify.steps.order import palindrome
+from recipe_compiler.verify.steps.pieces import pieces
+from recipe_compiler.verify.steps.reversible import reversible
+from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
 from recipe_compiler.verify.uniqueness.regular import regular, varies
 from recipe_compiler.verify.uniqueness.unique import unique
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.step_scale import step_scale
+from recipe_compiler.verify.words.gradients import claimed_gradients
+from recipe_compiler.verify.words.order import claimed_order
+from recipe_compiler.verify.words.palindrome import claimed_palindrome
+from recipe_compiler.verify.words.shares import whole_shares
 
 Judged = TypeVar("Judged")
-Document = TypeVar("Document", Dynamics, Target, Build)
+Document = TypeVar("Document", Dynamics, Target, Scheme, Build)
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A build, and its dynamics with everything bound."""
+    """A build, and its dynamics with everything bound: for all values as declared, and at those of the build."""
 
-    build: Build
-    dynamics: Dynamics
+    stages: Stages
+
+    @property
+    def build(self) -> Build:
+        """The build."""
+        return self.stages.build
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """Its dynamics, bound."""
+        return self.stages.bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +144,25 @@ def _is_stated(target: Target) -> bool:
     return target.gradient is None
 
 
-def _always(document: Dynamics | Target | Build) -> bool:
+def _always(document: Dynamics | Target | Scheme | Build) -> bool:
     del document
     return True
 
 
 def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Callable[[Bound], Answer]:
     return lambda bound: decide(bound.build, bound.dynamics)
+
+
+def _step(decide: Callable[[Stages], Answer]) -> Callable[[Bound], Answer]:
+    return lambda bound: decide(bound.stages)
+
+
+def _word(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
+    return _step(of_word(decide))
+
+
+def _flows(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
+    return _step(of_flows(decide))
 
 
 RECIPE = ("H", "D", "Q")
@@ -306,12 +339,52 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
     Claim("normalisable", "the posterior has a finite integral", normalisable_target, _always, alone=True),
 )
 
+SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
+    Claim("shares", "each piece is moved for one step in all", whole_shares, _always, rechecked=True),
+    Claim(
+        "claimed_order",
+        "the word has the claimed weak order, for every dynamics",
+        claimed_order,
+        lambda scheme: scheme.claims.order is not None,
+        rechecked=True,
+    ),
+    Claim(
+        "claimed_palindrome",
+        "the word is its own reverse",
+        claimed_palindrome,
+        lambda scheme: scheme.claims.palindrome,
+        rechecked=True,
+    ),
+    Claim(
+        "claimed_gradients",
+        "a step evaluates the gradient as often as claimed",
+        claimed_gradients,
+        lambda scheme: scheme.claims.gradients is not None,
+        rechecked=True,
+    ),
+)
+
 BUILDS: tuple[Claim[Bound, Build], ...] = (
     Claim("bindings", "what is bound is of the kind declared", _bound(bindings), _always),
     Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), _always),
     Claim("assumptions", "what dynamics and target assume holds in the build", _bound(assumptions), assumes),
     Claim("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), _always, rechecked=True),
     Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), _always),
+    Claim("pieces", "the pieces of the word make the equation", _word(pieces), steps_by_word, rechecked=True),
+    Claim("flow", "each piece is moved by its flow, exact or the one named", _flows(flow), steps_by_word),
+    Claim("keeps", "exp(-H) is stationary for the pieces named", _flows(keeps), steps_by_word, required=False),
+    Claim("volume", "the pieces named keep volume", _flows(volume), steps_by_word, required=False),
+    Claim("symplectic", "the pieces named are symplectic", _flows(symplectic), steps_by_word, required=False),
+    Claim("reversible", "the pieces named run backwards", _flows(reversible), steps_by_word, required=False),
+    Claim(
+        "palindrome",
+        "the word read backwards is as named",
+        _word(palindrome),
+        steps_by_word,
+        required=False,
+        rechecked=True,
+    ),
+    Claim("order", "one step has the weak order named", _step(order_in), _always, required=False, rechecked=True),
 )
 
 

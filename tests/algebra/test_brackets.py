@@ -39,6 +39,9 @@ THIRD = system(
     (X, Y, Z), X**4 + Y**2 / 2 + Z**2 / 2, square((0, 0, 0), (0, 0, 0), (0, 0, 1)),
     square((0, -1, 0), (1, 0, -1), (0, 1, 0)),
 )  # fmt: skip
+E, ROOT = sympy.exp(-(X**2)), sympy.sqrt(2)
+IRRATIONAL = system((X, Y), X**4 + Y**2, square((1 + E, 0), (0, ROOT)), square((0, 0), (0, 0)))
+PARALLEL = system((X, Y), X**4 + Y**2, square((2, ROOT), (ROOT, 1)), square((0, 0), (0, 0)))
 UNCOUPLED = system(THIRD.z, THIRD.H, THIRD.D, square((0, -1, 0), (1, 0, 0), (0, 0, 0)))
 
 
@@ -55,7 +58,7 @@ def test_brackets_are_antisymmetric_and_satisfy_jacobis_identity() -> None:
     [
         (LANGEVIN, at(1, 2), 2), (LANGEVIN, at(0, 0), 2), (SPLIT, at(1, 2), 2), (SPLIT, at(0, 2), 0),
         (FLOW, at(1, 2), 0), (DIAGONAL, at(1, 2), 1), (TURNED, at(1, 2), 2),
-        (THIRD, at(1, 2, 3), 3), (UNCOUPLED, at(1, 2, 3), 1),
+        (IRRATIONAL, at(1, 2), 2), (PARALLEL, at(1, 2), 1), (THIRD, at(1, 2, 3), 3), (UNCOUPLED, at(1, 2, 3), 1),
     ],
 )  # fmt: skip
 def test_the_rank_at_a_point(s: System, point: Point, wanted: int) -> None:

@@ -11,7 +11,7 @@ import sympy
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tanh
+from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tan, tanh
 
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
 from recipe_compiler.algebra.positivity.falsify import FLOATS, descended, falsified
@@ -60,6 +60,10 @@ TRUE: list[tuple[Expr, str, Region]] = [
     (pi - 3, ">", NO),
     (sympy.E - exp(sympy.Rational(1, 2)), ">", NO),
     (f**2 + exp(f), ">", NO),
+    (tan(sympy.Rational(1, 6)), ">", NO),
+    (cos(sympy.Integer(2)), "!=", NO),
+    (-cos(sympy.Integer(2)) - log(sympy.Integer(3)) / 3, ">", NO),
+    (sin(pi * sympy.sqrt(2)) + 1, ">", NO),
     (gamma(p), ">", POSITIVE),
     (p**x, ">", POSITIVE),
     (p / (p + q), ">", POSITIVE),
@@ -91,6 +95,8 @@ FALSE: list[tuple[Expr, str, Region]] = [
     (sign(x), "!=", NO),
     (sign(x) ** 2 - 1, ">=", NO),
     (pi - sympy.Rational(355, 113), ">=", NO),
+    (tan(sympy.Integer(2)), ">", NO),
+    (sin(sympy.Integer(1)) - sympy.Rational(8415, 10000), ">=", NO),
     (f, ">=", NO),
     (1 - p**2 - q**2 - p * q, ">=", POSITIVE),
     (1 - x**2 - sympy.Rational(1, 1000), ">=", UNIT),

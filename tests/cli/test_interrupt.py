@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import xarray
 
-pytestmark = pytest.mark.usefixtures("interruptible")
+pytestmark = pytest.mark.usefixtures("known_verdicts", "interruptible")
 
 ROOT = Path(__file__).parents[2]
 ENDLESS = ["--draws", "100000", "--warmup", "10", "--thin", "100000", "--chains", "2", "--cores", "2"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray
 
-unread = pytest.mark.usefixtures("without_reading_back")
+unread = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
 
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sghmc_correlated_plane.yaml"

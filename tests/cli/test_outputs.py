@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.usefixtures("without_reading_back")
+pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
 
 ROOT = Path(__file__).parents[2]
 CODE = "def grad_U(theta, x, rows):\n    return theta\n"

@@ -159,3 +159,11 @@ def test_json_of_a_build_that_is_refuted_has_its_claims(recipe, tmp_path: Path) 
     assert found["verdict"] == "refuted"
     assert "refuted" in {fault["problem"] for fault in found["faults"]}
     assert all(fault["entry"] for fault in found["faults"])
+
+
+def test_a_word_whose_step_is_too_large_is_forecast_to_be(recipe, tmp_path: Path) -> None:
+    build = "specs/builds/sghmc_gaussian_baoab.yaml"
+    outcome = recipe("run", build, *SHORT, "--step-size", "1.6", "--thin", "5", "-o", tmp_path)
+    assert outcome.code == 4
+    assert "forecast: none: the chain is unstable: the step size is too large" in outcome.out
+    assert "not to be believed: by the forecast no chain stays at the posterior" in outcome.out

@@ -136,7 +136,7 @@ class House:
         self.added = list(ADDED.finditer(page))
         self.typed = list(TYPED.finditer(page))
         for folder in ("recipe_compiler", "tests/shared", *copied):
-            shutil.copytree(ROOT / folder, at / folder)  # with what is compiled: times of files are kept
+            shutil.copytree(ROOT / folder, at / folder, symlinks=True)  # with what is compiled: times are kept
         for file in ("pyproject.toml", "tests/conftest.py"):
             shutil.copy(ROOT / file, at / file)
         for found in FILE.finditer(page):

@@ -24,7 +24,7 @@ def test_the_page_adds_a_claim(house: Any) -> None:
 
     told = {file: json.loads(house.run(f"recipe check --json {file}")) for file in ("still.yaml", "turning.yaml")}
     found = {
-        file: next(claim for claim in said["documents"][0]["claims"] if claim["id"] == "reversible")
+        file: next(claim for claim in said["documents"][0]["claims"] if claim["id"] == "detailed_balance")
         for file, said in told.items()
     }
     assert {file: claim["verdict"] for file, claim in found.items()} == {
@@ -37,7 +37,7 @@ def test_the_page_adds_a_claim(house: Any) -> None:
 
     missing = house.run(DOCUMENTED)
     assert "Extra items in the right set:" in missing, missing
-    assert "what_reports_say[reversible]" in missing, missing
+    assert "what_reports_say[detailed_balance]" in missing, missing
     house.put(reference)
     house.put(theory)
     complete = house.run(DOCUMENTED)
@@ -60,10 +60,10 @@ def test_the_checker_has_to_know_what_is_required(house: Any, required: bool) ->
     house.put(row, row["code"].replace("        required=False,\n", "") if required else None)
     said = house.run(CONSISTENT)
     if required:
-        assert "('dynamics', 'reversible')" in said, said
+        assert "('dynamics', 'detailed_balance')" in said, said
         assert "1 failed" in said, said
         house.run("recipe check --certificate proof.json still.yaml")
-        assert "reversible" in house.run("recheck proof.json").partition("found are")[2]
+        assert "detailed_balance" in house.run("recheck proof.json").partition("found are")[2]
     else:
         assert "1 passed" in said, said
 
@@ -71,7 +71,7 @@ def test_the_checker_has_to_know_what_is_required(house: Any, required: bool) ->
 def test_a_wrong_formula_in_one_engine_proves_nothing(house: Any) -> None:
     for row in house.added[:2]:
         house.put(row)
-    file = house.at / "recipe_compiler" / "verify" / "equation" / "reversible.py"
+    file = house.at / "recipe_compiler" / "verify" / "equation" / "detailed_balance.py"
     text = file.read_text()
     assert text.count("f[n] + pushed") == 1
     file.write_text(text.replace("f[n] + pushed", "f[n] - pushed"))

@@ -26,6 +26,22 @@ def faults(typed, text: str, expected: Shape | None = SCALAR, *, update: bool = 
     return error.value.faults
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "hint"),
+    [
+        ("Matrix([[1, 0], [0, 1]])", SQUARE, "declare a parameter of that shape, and give them as its `value`"),
+        ("r.T @ Matrix([[1, 0], [0, 1]]) @ r", SCALAR, "declare a parameter of that shape"),
+        ("kron(I, I)", SQUARE, "it fits a block whose size is a number"),
+        ("kron(M, I)", SQUARE, "it fits a block whose size is a number"),
+        ("C @ B", SQUARE, ""),
+    ],
+)
+def test_sizes_that_differ_come_with_what_to_do(typed, text: str, expected: Shape, hint: str):
+    (fault,) = faults(typed, text, expected)
+    assert hint in fault.hint
+    assert bool(hint) == bool(fault.hint)
+
+
 def test_the_energy_of_sghmc_is_typed(typed):
     kinetic = ex.MatMul(ex.MatMul(ex.Transpose(R, ROW), ex.Apply("inv", (M,), SQUARE), ROW), R, SCALAR)
     half = ex.Number(Fraction(1, 2))

@@ -265,6 +265,20 @@ def gaussian_mixture() -> rc.Target:
     )
 
 
+def gaussian_mean() -> rc.Target:
+    x, Sigma = rc.data("x", "N", "d"), rc.matrix("Sigma", "d", "d", is_="positive definite")
+    variance = positive("prior_variance", 10)
+    return rc.Target(
+        name="gaussian_mean",
+        title="Mean of a Gaussian of known covariance",
+        state=[theta],
+        data=[x],
+        parameters=[Sigma, variance],
+        log_prior=-theta.T @ theta / (2 * variance),
+        log_likelihood=-(x.T - theta).T @ inv(Sigma) @ (x.T - theta) / 2,
+    )
+
+
 def linear_regression() -> rc.Target:
     x, y = rc.data("x", "N", "d"), rc.data("y", "N")
     prior, noise = positive("prior_variance", 10), positive("noise_variance", 1)
@@ -350,6 +364,14 @@ FOUR = {"chains": 4, "seed": 1}
 MU, SIGMA = [1, -2, HALF], [[2, HALF, THIRD], [HALF, 1, -QUARTER], [THIRD, -QUARTER, Fraction(3, 2)]]
 DENSE = [[2, HALF, 0], [HALF, 1, QUARTER], [0, QUARTER, Fraction(3, 2)]]
 FRICTION = [[1, THIRD, QUARTER], [THIRD, 2, -HALF], [QUARTER, -HALF, Fraction(3, 2)]]
+ROOT = [[1, QUARTER, 0], [QUARTER, Fraction(3, 2), -QUARTER], [0, -QUARTER, 1]]
+MEMORY = {
+    "mu": MU,
+    "Sigma": SIGMA,
+    "M": DENSE,
+    "Lambda": [[1, HALF], [-THIRD, 1], [QUARTER, -1]],
+    "A": [[2, HALF], [HALF, 1]],
+}
 MEASURED = (
     "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
     "fractal_dimension",
@@ -385,28 +407,33 @@ def builds() -> list[rc.Build]:
     """Return all of them."""
     dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
     A = rc.matrix("A", "d", "d", is_="positive definite")
+    V = rc.matrix("V", "d", "d", is_="positive semidefinite")
     e_1, e_2 = rc.vector("e_1", "d"), rc.vector("e_2", "d")
     s, b, start = rc.scalar("s", is_="positive"), rc.scalar("b"), rc.vector("start", "d")
     bent = e_1 + b * theta[0] * e_2
     return [
         rc.Build(
-            name="generalised_langevin_gaussian", dynamics=generalised_langevin(), target=gaussian(),
+            name="generalised_langevin_gaussian", dynamics=generalised_langevin(), target=gaussian(), parameters=MEMORY,
             title="Generalised Langevin dynamics, full gradient, a Gaussian with dense covariance",
-            parameters={
-                "mu": MU, "Sigma": SIGMA, "M": DENSE, "Lambda": [[1, HALF], [-THIRD, 1], [QUARTER, -1]],
-                "A": [[2, HALF], [HALF, 1]],
-            },
             scheme="sequential_euler", order=["r", "theta", "w"], sizes={"d": 3, "k": 2}, step_size=0.01, thin=100,
             draws=4000, warmup=1000, **FOUR,
         ),
         rc.Build(
+            name="generalised_langevin_gaussian_baoab", dynamics=generalised_langevin(), target=gaussian(),
+            title="Generalised Langevin dynamics by BAOAB, full gradient, a Gaussian with dense covariance",
+            parameters=MEMORY, scheme="baoab", sizes={"d": 3, "k": 2}, step_size=0.25, thin=8, draws=4000, warmup=1000,
+            **FOUR,
+        ),
+        rc.Build(
             name="gsgrhmc_gaussian", dynamics=gsgrhmc(), **dense, **FIRST_R, step_size=0.0025, thin=400, warmup=500,
             title="Stochastic gradient Riemannian HMC, full gradient, a Gaussian with dense covariance",
-            bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A},
-            parameters={
-                "mu": MU, "Sigma": SIGMA,
-                A: [[1, QUARTER, 0], [QUARTER, Fraction(3, 2), -QUARTER], [0, -QUARTER, 1]],
-            },
+            bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
+        ),
+        rc.Build(
+            name="gsgrhmc_gaussian_baoab", dynamics=gsgrhmc(), **dense, step_size="0.1", thin=20, warmup=500,
+            title="Stochastic gradient Riemannian HMC by BAOAB, full gradient, a Gaussian with dense covariance",
+            scheme={"name": "baoab", "flows": {"A": "midpoint", "O": "midpoint"}},
+            bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
         ),
         scalar_sghmc("sghmc_banana", "SGHMC, full gradient, a banana in the plane", banana(), 1, sizes={"d": 2},
                      step_size=0.02, thin=200),
@@ -427,6 +454,21 @@ def builds() -> list[rc.Build]:
             title="SGHMC, full gradient, a Gaussian with dense covariance",
             parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE, "C": FRICTION},
         ),
+        rc.Build(
+            name="sghmc_gaussian_baoab", dynamics=sghmc(), **dense, scheme="baoab", step_size=0.25, thin=8, warmup=1000,
+            title="SGHMC by BAOAB, full gradient, a Gaussian with dense covariance",
+            parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE, "C": FRICTION},
+        ),
+        rc.Build(
+            name="sghmc_gaussian_mean_baoab", dynamics=sghmc(), target=gaussian_mean(), scheme="baoab",
+            title="SGHMC by BAOAB, minibatch, the mean of a Gaussian of known covariance",
+            parameters={
+                "Sigma": [[1, QUARTER], [QUARTER, 2]], "M": [[400, -50], [-50, 200]], "C": [[400, 50], [50, 300]],
+                V: [["1133.8", "315.7"], ["315.7", "224.2"]],
+            },
+            variant="minibatch", gradient_noise=V, sizes={"d": 2}, step_size=0.25, batch_size=100, thin=10, draws=2000,
+            warmup=500, data={"file": "../data/linear_regression.csv", "x": ["a", "b"]}, **FOUR,
+        ),
         scalar_sghmc("sghmc_linear_regression", "SGHMC, minibatch, Bayesian linear regression", linear_regression(), 8,
                      variant="minibatch", gradient_noise="estimate", sizes={"d": 5}, step_size=0.001, batch_size=100,
                      thin=200, draws=2000, warmup=500, data={
@@ -434,6 +476,12 @@ def builds() -> list[rc.Build]:
                          "intercept": True}),
         logistic("sghmc_logistic", "SGHMC", sghmc(), bind={"M": I, "C": c * I}, parameters={"c": 1}, step_size=0.006,
                  batch_size=512, **FIRST_R),
+        rc.Build(
+            name="sghmc_logistic_baoab", dynamics=sghmc(), target=logistic_regression(), scheme="baoab",
+            title="SGHMC by BAOAB, full gradient, Bayesian logistic regression on the Wisconsin breast cancer data",
+            bind={"M": I, "C": c * I}, parameters={"c": 1}, sizes={"d": 30}, data=BREAST_CANCER, step_size="0.03",
+            thin=500, draws=1000, warmup=200, **FOUR,
+        ),
         scalar_sghmc("sghmc_matrix_factorisation", "SGHMC, minibatch, Bayesian matrix factorisation",
                      matrix_factorisation(), 10, variant="minibatch", gradient_noise={"V": 0},
                      sizes={"users": 8, "items": 6, "K": 2}, step_size=0.0005, batch_size=200, thin=200, draws=1000,

@@ -17,7 +17,7 @@ from recipe_compiler.emit.module import renames
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.canonical import INVARIANTS, check_canonical
-from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Statement
+from recipe_compiler.program.program import Evaluate, Noise, Program, Propagator, Shift, Statement
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.discretise import discretise, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -119,16 +119,23 @@ def summed_moment(program: Program) -> Program:
     return with_generator(program, moments=(replace(first, value=Tensor((), first.value.terms)), *rest))
 
 
+def flow_of(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
+    return changed(program, Propagator, lambda flow: [flow.mapped(change)])
+
+
 def noise_of(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
     return changed(program, Noise, lambda noise: [noise.mapped(change)])
 
 
 ROW, COL = Index("d", "i"), Index("d", "j")
-GAUSSIAN, LOGISTIC, SCHOOLS = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools"
+GAUSSIAN, LOGISTIC, SCHOOLS, WORD = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools", "sghmc_gaussian_baoab"
 MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a new value under a parameter's name": (1, GAUSSIAN, renamed_value),
     "a parameter named as a size": (
         1, GAUSSIAN, lambda p: replace(p, parameters=(*p.parameters, Parameter("d"))),
+    ),
+    "a flow under a parameter's name": (
+        1, WORD, lambda p: changed(p, Propagator, lambda flow: [replace(flow, change=(("mu",),))]),
     ),
     "a block without a shift": (2, GAUSSIAN, lambda p: changed(p, Shift, lambda shift: [])),
     "two shifts from one value": (
@@ -142,6 +149,12 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
         3, GAUSSIAN, lambda p: with_rate(p, plus(factor(Coordinate("theta_new", (ROW,))))),
     ),
     "a function that is not bound": (3, GAUSSIAN, lambda p: with_rate(p, plus(factor(Component("U"))))),
+    "a flow that depends on the state": (
+        3, WORD, lambda p: flow_of(p, plus(Term(ONE, ((Coordinate("r", (ROW,)), ONE), (Delta(ROW, COL), ONE))))),
+    ),
+    "a flow after its matrices": (
+        3, WORD, lambda p: replace(p, statements=(*p.statements[1:], p.statements[0])),
+    ),
     "noise at a new value": (
         3, GAUSSIAN,
         lambda p: noise_of(p, plus(Term(ONE, ((Coordinate("r_new", (ROW,)), ONE), (Delta(ROW, COL), ONE))))),
@@ -166,6 +179,7 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
         5, GAUSSIAN, lambda p: with_rate(p, plus(factor(Delta(ROW, Index(2, "j"))))),
     ),
     "a drift that is summed": (6, GAUSSIAN, lambda p: with_rate(p, lambda t: Tensor((), t.terms))),
+    "a flow with its row alone": (6, WORD, lambda p: flow_of(p, lambda t: Tensor((ROW,), t.terms))),
     "noise with its row alone": (6, GAUSSIAN, lambda p: noise_of(p, lambda t: Tensor((ROW,), t.terms))),
     "a size that nothing has": (7, GAUSSIAN, lambda p: with_rate(p, plus(factor(SizeNumber("m"))))),
     "a coefficient of zero": (
@@ -202,6 +216,13 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a minibatch in a full step": (12, LOGISTIC, lambda p: replace(p, variant="full")),
     "the generator of an estimate": (13, LOGISTIC, estimated),
     "a moment without its index": (13, GAUSSIAN, summed_moment),
+    "an equation that does not name what it solves for": (
+        14, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [replace(s, slope=Tensor((ROW, COL), ()))]),
+    ),
+    "an equation that draws": (
+        14, "gsgrhmc_gaussian_baoab", lambda p: replace(p, statements=tuple(
+            replace(s, noise="w_r_v2") if isinstance(s, Shift) and s.slope else s for s in p.statements)),
+    ),
 }  # fmt: skip
 
 

@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from stopping import stopping
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.run import chains as chains_module
@@ -74,20 +74,6 @@ def run(
         return sample(module, build, settings, data, cores=2, checkpoint=checkpoint, resume=resume)
 
 
-class Stop:
-    """Sends this process a signal once every chain has drawn enough."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.sent = False
-
-    def __call__(self, done: Sequence[int], total: int) -> None:
-        del total
-        if min(done) >= self.count and not self.sent:
-            self.sent = True
-            os.kill(os.getpid(), signal.SIGTERM)
-
-
 def same(one: Draws, other: Draws) -> None:
     assert one.kept == other.kept
     for left, right in zip(one.arrays, other.arrays, strict=True):
@@ -109,8 +95,8 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     whole = sample(module, build, settings, data)
     facts = checkpoint_facts(CODE, build, settings, data)
     for turn in range(3):
-        with Checkpoint(tmp_path, facts, every=0.05) as checkpoint:
-            part = sample(module, build, settings, data, Stop(10 + 300 * turn), 2, checkpoint, resume=turn > 0)
+        with Checkpoint(tmp_path, facts, every=0.05) as checkpoint, stopping(10 + 300 * turn):
+            part = sample(module, build, settings, data, cores=2, checkpoint=checkpoint, resume=turn > 0)
         assert part.stopped is signal.SIGTERM
         assert part.kept[0] < 1510
     rest = run(module, build, data, tmp_path, settings, resume=True)
@@ -240,8 +226,8 @@ def test_one_process_writes_at_a_time(full_module: Emitted, build: Build, data: 
 
 def test_an_unfinished_run_is_not_thrown_away(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:
     settings = replace(build.run, draws=200_000, thin=1000)
-    with Checkpoint(tmp_path, {}) as checkpoint:
-        sample(full_module, build, settings, data, Stop(3), 2, checkpoint)
+    with Checkpoint(tmp_path, {}) as checkpoint, stopping(3):
+        sample(full_module, build, settings, data, cores=2, checkpoint=checkpoint)
     with pytest.raises(RunError, match="continue it with --resume, or remove the folder"):
         run(full_module, build, data, tmp_path, build.run)
 

@@ -3,7 +3,7 @@
 import math
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from loaders import load_build
 from numba import njit
+from stopping import stopping
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -223,20 +224,6 @@ def test_chains_have_the_law_of_the_step(made, shape: str, generator: str) -> No
     assert abs(neighbours) <= 5.0 * variance / math.sqrt(n * (theta.shape[-1] - 1) / theta.shape[-1])
 
 
-class Stop:
-    """Sends this process a signal once every chain has drawn enough."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.sent = False
-
-    def __call__(self, done: Sequence[int], total: int) -> None:
-        del total
-        if min(done) >= self.count and not self.sent:
-            self.sent = True
-            os.kill(os.getpid(), signal.SIGTERM)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
@@ -248,11 +235,9 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     data = data_of(shape)
     whole = sample(module, build, settings, data)
     facts = checkpoint_facts({}, build, settings, data)
-    for turn in range(3):
-        with Checkpoint(tmp_path, facts, every=0.05) as checkpoint:
-            part = sample(
-                module, build, settings, data, Stop(5 + 20 * turn if turn < 2 else 201), 2, checkpoint, resume=turn > 0
-            )
+    for turn, count in enumerate((5, 25, 201)):
+        with Checkpoint(tmp_path, facts, every=0.05) as checkpoint, stopping(count):
+            part = sample(module, build, settings, data, cores=2, checkpoint=checkpoint, resume=turn > 0)
         assert (part.stopped is signal.SIGTERM) == (turn < 2)
     assert part.kept == whole.kept == (200,) * 3
     np.testing.assert_array_equal(part.block("theta"), whole.block("theta"))

@@ -255,6 +255,12 @@ def test_chains_that_contradict_the_forecast_are_doubted(
     assert re.search(said, doubt)
 
 
+def test_a_mode_that_tells_no_sds_contradicts_none(drawn: Draws, tree: xarray.DataTree) -> None:
+    ahead = told(drawn, 10.0).forecast
+    assert ahead is not None
+    assert summarise(tree, drawn, Diagnostics(replace(ahead, bends=True))).doubts == ()
+
+
 def test_chains_that_do_as_forecast_are_not_doubted(drawn: Draws, tree: xarray.DataTree) -> None:
     assert summarise(tree, drawn, told(drawn, 1.2, 1.0)).doubts == ()
 

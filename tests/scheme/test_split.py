@@ -1,6 +1,8 @@
 """Steps by splitting: their statements, where the gradient is evaluated, what is refused, and what chains make."""
 
+import ast
 import re
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +47,8 @@ sizes: {d: 2}
 run: {step_size: 0.1}
 """
 BAOAB = "{name: baoab}"
+REPEATED = "{split: [{repeat: 2, of: [A/4, B/4, O/2, B/4, A/4]}]}"
+NESTED = "{split: [B/4, {repeat: 2, of: [A/4, B/4, O/2, A/4]}, B/4]}"
 
 
 def program_of(written, document: str, scheme: str) -> Program:
@@ -73,6 +77,20 @@ def test_baoab_is_five_flows_and_one_gradient(written) -> None:
         "r_new = r_v2 + -grad_U_new[i]/2",
     ]
     assert program.carried
+
+
+def test_baoab_calls_the_gradient_once_a_step_in_the_text_that_is_emitted(written) -> None:
+    """Counted on the tree: once in `step`, once in `run` before the loops, and nowhere else in either."""
+    functions = {f.name: f for f in ast.parse(compile_build(written(WELL.replace("SCHEME", BAOAB))).text).body
+                 if isinstance(f, ast.FunctionDef)}  # fmt: skip
+
+    def calls(node: ast.AST) -> int:
+        return sum(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "gradient" for n in ast.walk(node))
+
+    loops = [node for node in ast.walk(functions["run"]) if isinstance(node, ast.For | ast.While)]
+    assert calls(functions["step"]) == 1
+    assert calls(functions["run"]) == 1
+    assert sum(map(calls, loops)) == 0
 
 
 @pytest.mark.parametrize(
@@ -120,14 +138,14 @@ def test_the_draw_of_a_frozen_coefficient_is_made_where_that_is_known(written) -
         ("{split: [B/2, A, B/2]}", "found no letter O in [B/2, A, B/2], expected every piece: A, B, O"),
         ("{split: [B/2, A, X, B/2, O]}", "the letter X in"),
         ("{split: [B, 2*O, A, -O]}", "noise cannot be undone"),
-        ("{name: baoabs}", "expected one of euler, sequential_euler, lie"),
+        ("{name: baoabs}", "expected one of euler, sequential_euler, aboba"),
         ("{name: baoab, order: [r, theta]}", "found an order"),
-        ("{name: baoab, split: [B, A, O]}", "beside a word"),
+        ("{name: baoab, split: [B, A, O]}", "beside `name`"),
         ("{split: [B/2, A/0]}", "a piece with its share"),
         ("{split: [0*O, B, A, O]}", "a piece with its share, not 0"),
         ("{split: []}", "a word of 1 to 1000 letters"),
         ("{split: [{repeat: 2000, of: [A/2000]}, B, O]}", "how often it is repeated"),
-        ("{order: [r, theta]}", "neither a `name` nor a word"),
+        ("{order: [r, theta]}", "no `name`, no `use` and no word"),
         ("{split: [B, A, O], pieces: {A: {Q: [[theta, p]]}, B: {Q: all}, O: {D: all}}}", "the block `p`"),
         ("{split: [A, O], pieces: {A: {Q: all, H: r}, O: {D: all}}}", "f[r] - their sum = -d_theta[i] U"),
         ("{split: [A, B, O], pieces: {A: {Q: all, H: r}, B: {Q: all}, O: {D: all}}}", "f[theta] - their sum"),
@@ -183,6 +201,33 @@ def test_a_fault_in_the_text_of_a_word_is_found(written, mutant: str) -> None:
     faulty = replace(module, text=module.text.replace(old, new, 1))
     with pytest.raises(CompilerError):
         check_shipped(faulty, {"d": 1})
+
+
+OTHERS = {
+    "kept, another word": (
+        "{name: baoab, keep: 2}", "theta_v1_0 = theta_0 + step_factor_2 * r_v1_0", "theta_v1_0 = theta_0",
+    ),
+    "kept, a whole drift": ("{name: baoab, keep: 2}", "(2.0 * m)", "(1.0 * m)"),
+    "kept, its gradient a letter early": ("{name: baoab, keep: 2}", "gradient(theta_v1_0)", "gradient(theta_0)"),
+    "kept, half a kick": ("{name: baoab, keep: O}", "step_factor_2 = -eps", "step_factor_2 = -eps / 2.0"),
+    "repeated, one turn less": (REPEATED, "theta_v3_0 = part_3 + theta_v2_0", "theta_v3_0 = theta_v2_0"),
+    "repeated, its second gradient a letter early": (REPEATED, "gradient(theta_v3_0)", "gradient(theta_v2_0)"),
+    "repeated, a draw used twice": (REPEATED, "* noise_r_2_0", "* noise_r_0"),
+    "repeated, a gradient without its argument": (REPEATED, "gradient(theta_v3_0)", "gradient()"),
+    "repeated, a gradient with one more": (REPEATED, "gradient(theta_v3_0)", "gradient(theta_v3_0, r_0)"),
+    "inner and outer kicks": (NESTED, "r_v2_0 = r_v1_0 + ", "r_v2_0 = r_0 + "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", OTHERS)
+def test_a_fault_in_the_text_of_another_word_is_found(written, mutant: str) -> None:
+    """Of words that are kept within, that repeat, and that take small steps within large ones."""
+    scheme, old, new = OTHERS[mutant]
+    module = compile_build(written(WELL.replace("SCHEME", scheme)))
+    check_shipped(module, {"d": 1})
+    assert old in module.text, module.text
+    with pytest.raises(CompilerError):
+        check_shipped(replace(module, text=module.text.replace(old, new, 1)), {"d": 1})
 
 
 PLANE = """
@@ -253,3 +298,32 @@ def test_functions_of_constant_arrays_are_computed_before_the_chain(written) -> 
         before, _, rest = text_.partition("def prepare(")
         assert "_exprel(" not in before[before.index("def step(") :]
         assert rest.partition("return (")[0].count("_exprel(") == 2
+
+
+LONG = "{split: [{repeat: 40, of: [B/80, A/80, O/40, A/80, B/80]}]}"
+
+
+def test_a_long_word_is_read_back_letter_by_letter(written) -> None:
+    """200 letters: what is compared of one does not grow with those before it (a few seconds of processor time)."""
+    before = time.process_time()
+    module = compile_build(written(WELL.replace("SCHEME", LONG)))
+    check_shipped(module, {"d": 1})
+    assert time.process_time() - before < 20
+    assert len(module.program.evaluations) == 40
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("theta_v40_0 = theta_v39_0 + ", "theta_v40_0 = theta_v38_0 + "),
+        (" * noise_r_9_0 + part", " * noise_r_9_0 - part"),
+        ("grad_U_v20_0 = gradient(theta_v40_0)", "grad_U_v20_0 = gradient(theta_v39_0)"),
+        ("* noise_r_17_0", "* noise_r_16_0"),
+    ],
+)
+def test_a_fault_in_one_letter_of_a_long_word_is_found(written, old: str, new: str) -> None:
+    build = written(WELL.replace("SCHEME", LONG))
+    module = compile_build(build)
+    assert module.text.count(old) == 1, module.text
+    with pytest.raises(CompilerError):
+        check_shipped(replace(module, text=module.text.replace(old, new)), {"d": 1})

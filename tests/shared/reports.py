@@ -1,4 +1,4 @@
-"""Reports on documents of the repository, each decided once in a run of the tests, whichever worker asks first."""
+"""What was decided and read back in this run of the tests, once, whichever worker asks first."""
 
 import os
 from functools import cache
@@ -7,21 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.cache import from_text, to_text
+from recipe_compiler.cache import NOTHING, Cache, check_once, content, from_text, to_text
 from recipe_compiler.report import check as module
 from recipe_compiler.report.check import check
 from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Document
+from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Report
 
 FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""
+ELSEWHERE = "/elsewhere"
+"""Stands for the folder of a document: tests write the same one to many."""
 
 
 @cache
 def report(path: Path) -> Report:
     """Return the verdicts on a document, without a search for repairs of what is refuted."""
-    kept = Path(os.environ[FOLDER]) / f"{sha256(str(path).encode()).hexdigest()}.json"
+    kept = _kept(str(path))
     if kept.exists():
         return from_text(kept.read_text(encoding="utf-8"))
     with pytest.MonkeyPatch.context() as patch:
@@ -29,3 +34,27 @@ def report(path: Path) -> Report:
         found = check(load(path))
     write_whole(kept, to_text(found).encode())
     return found
+
+
+def decided(document: Document, cache: Cache = NOTHING, *, advisory: bool = True) -> Report:
+    """Return the report of a document as `cache.check_once` does, of the same document in any folder once."""
+    if cache.folder is not None:
+        return check_once(document, cache, advisory=advisory)
+    folder = Path(document.source.file).parent
+    own = str(folder) if folder.is_absolute() else ELSEWHERE
+    files = (content(path) for path in (Path(document.source.file), *files_of(document)))
+    kept = _kept("\n".join((digest(document), str(advisory), *files)).replace(own, ELSEWHERE))
+    if kept.exists():
+        return from_text(kept.read_text(encoding="utf-8").replace(ELSEWHERE, own))
+    found = check_once(document, NOTHING, advisory=advisory)
+    write_whole(kept, to_text(found).replace(own, ELSEWHERE).encode())
+    return found
+
+
+def read_back() -> Cache:
+    """Return the cache of the texts that were read back in this run."""
+    return Cache(Path(os.environ[FOLDER]) / "read_back")
+
+
+def _kept(key: str) -> Path:
+    return Path(os.environ[FOLDER]) / f"{sha256(key.encode()).hexdigest()}.json"

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 
 SPECS = Path(__file__).parents[2] / "specs"
-FILES = sorted(SPECS.rglob("*.yaml"))
-KINDS = {"dynamics": Dynamics, "targets": Target, "builds": Build}
+KINDS = {"dynamics": Dynamics, "targets": Target, "schemes": Scheme, "builds": Build}
+FILES = sorted(file for kind in KINDS for file in (SPECS / kind).glob("*.yaml"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -18,6 +18,10 @@ def test_a_spec_is_read_and_called_as_its_file(file: Path) -> None:
     document = load(file)
     assert isinstance(document, KINDS[file.parent.name])
     assert document.name == file.stem
+
+
+def test_no_spec_is_left_out() -> None:
+    assert {file.stem for file in SPECS.rglob("*.yaml")} <= {file.stem for file in FILES}
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.parent.name == "dynamics"], ids=lambda file: file.stem)

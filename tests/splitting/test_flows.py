@@ -10,8 +10,10 @@ from loaders import load_dynamics
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Selection
+from recipe_compiler.splitting.constant_matrices import ConstantMatrices
 from recipe_compiler.splitting.defaults import default_selections
-from recipe_compiler.splitting.flows import Flow, Row, flow_of, rate, two_D
+from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT, Entrywise
+from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece, pieces_of
 from recipe_compiler.tensor.show import text
 
@@ -49,11 +51,11 @@ def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) 
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
-        ("sgnht", {"A": Row.SHIFT, "B": Row.SHIFT, "O": Row.ORNSTEIN_UHLENBECK, "xi": Row.SHIFT}),
-        ("hmc", {"A": Row.SHIFT, "B": Row.SHIFT}),
+        ("sgnht", {"A": SHIFT, "B": SHIFT, "O": ORNSTEIN_UHLENBECK, "xi": SHIFT}),
+        ("hmc", {"A": SHIFT, "B": SHIFT}),
     ],
 )
-def test_the_pieces_of_shipped_dynamics_have_these_flows(name: str, rows: dict[str, Row]) -> None:
+def test_the_pieces_of_shipped_dynamics_have_these_flows(name: str, rows: dict[str, str]) -> None:
     derivation, pieces = made(name)
     assert {piece: flow_of(derivation, own).row for piece, own in pieces.items()} == rows
 
@@ -61,9 +63,8 @@ def test_the_pieces_of_shipped_dynamics_have_these_flows(name: str, rows: dict[s
 def test_a_flow_of_half_a_step_has_half_the_decay_and_its_variance() -> None:
     """O of SGNHT: r' = -xi r with noise 2A, xi frozen, of any sign."""
     derivation, pieces = made("sgnht")
-    c, own = derivation.calculus, flow_of(derivation, pieces["O"])
-    moved = rate(c, own, pieces["O"].drift, HALF)
-    added = two_D(c, own, pieces["O"].D, HALF)
+    (change,) = flow_of(derivation, pieces["O"]).changes(derivation, pieces["O"], HALF)
+    moved, added = change.rate, change.two_D
     assert text(moved[1]) == "-xi exprel(-eps xi/2) r[i]/2"
     assert text(added[1][1]) == "A exprel(-eps xi) delta[i,j]"
     assert moved[0].is_zero
@@ -73,14 +74,27 @@ def test_a_flow_of_half_a_step_has_half_the_decay_and_its_variance() -> None:
 def test_a_shift_is_its_share_of_the_drift() -> None:
     derivation, pieces = made("sgnht")
     c, own = derivation.calculus, flow_of(derivation, pieces["B"])
-    assert text(rate(c, own, pieces["B"].drift, HALF)[1]) == "-d_theta[i] U/2"
-    assert own == Flow(Row.SHIFT, tuple(c.zero(*f.free) for f in derivation.drift))
+    (change,) = own.changes(derivation, pieces["B"], HALF)
+    assert text(change.rate[1]) == "-d_theta[i] U/2"
+    assert own == Entrywise(SHIFT, tuple(c.zero(*f.free) for f in derivation.drift))
+
+
+def test_the_whole_of_a_quadratic_energy_has_constant_matrices() -> None:
+    """Position and momentum of memory dynamics: F over r and w is (0, -Lambda; Lambda.T inv(M), A), nothing frozen."""
+    derivation, pieces = made("generalised_langevin")
+    flow = flow_of(derivation, pieces["O"])
+    assert isinstance(flow, ConstantMatrices)
+    assert [[text(flow.F[n][m]) for m in (1, 2)] for n in (1, 2)] == [
+        ["0", "-Lambda[i,j]"],
+        ["sum_l Lambda[l,i] inv(M)[l,j]", "A[i,j]"],
+    ]
+    assert all(own.is_zero for own in flow.b)
+    assert flow.F[0][0].is_zero
 
 
 @pytest.mark.parametrize(
     ("name", "selections", "piece", "why"),
     [
-        ("sghmc", None, "O", "entries of r drift by others of r"),
         ("sgld", None, "O", "no polynomial in theta"),
         ("rhmc", None, "A", "no polynomial in theta, r"),
         ("cir", {"O": (Selection(D=None),)}, "O", "its noise depends on theta"),

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
@@ -96,7 +97,12 @@ def run_chains(
             **{f"{name}_draws": array for name, array in zip(names, filled, strict=True)},
         }  # fmt: skip
         if "permutation" in module.ARGUMENTS:
-            found["permutation"] = np.arange(found["y"].shape[0], dtype=np.uint64)
+            found["permutation"] = np.arange(found[module.DATA[0]].shape[0], dtype=np.uint64)
+        if hasattr(module, "first_gradient"):
+            asked = signature(module.first_gradient.py_func).parameters
+            (kept_gradient,) = asked.keys() - found.keys()
+            found[kept_gradient] = np.empty(dict(zip(names, state, strict=True))[module.POTENTIAL_BLOCK].size)
+            module.first_gradient(*[found[name] for name in asked])
         assert module.run(*[found[name] for name in module.ARGUMENTS]) == draws, "a chain left the finite numbers"
         kept.append(np.concatenate(filled, axis=1)[discard:])
     return np.stack(kept)

@@ -69,16 +69,17 @@ def z_scores(draws: Array, chain: LinearChain) -> dict[str, float]:
     """Return a z-score for every mean, every entry of the covariance, and every one between a draw and the next.
 
     Args:
-        draws: [chains, draws, n_z], from independent chains that started from their stationary law.
+        draws: [chains, draws, n_z], from independent chains that started from their stationary law; of a chain with
+            more coordinates, the first n_z.
         chain: what they should be, thinned as they are.
     """
     m, n, n_z = draws.shape
-    Gamma = autocovariances(chain, n)
+    Gamma = [full[:n_z, :n_z] for full in autocovariances(chain, n)]
     weights = np.array([(1.0 if k == 0 else 2.0) * (1.0 - k / n) for k in range(len(Gamma))])
-    centred = draws - chain.mean
+    centred = draws - chain.mean[:n_z]
     variance = sum(w * np.diag(g) for w, g in zip(weights, Gamma, strict=True)) / (m * n)
     z_mean = centred.mean(axis=(0, 1)) / np.sqrt(variance)
-    scores = {f"mean of {name}": z for name, z in zip(chain.names, z_mean, strict=True)}
+    scores = {f"mean of {name}": z for name, z in zip(chain.names[:n_z], z_mean, strict=True)}
     for lag, what in ((0, "covariance of {} and {}"), (1, "covariance of {} and, a draw before, {}")):
         later, sooner = centred[:, lag:].reshape(-1, n_z), centred[:, : n - lag].reshape(-1, n_z)
         error = np.sqrt(variance_of_products(Gamma, weights, lag) / (m * (n - lag)))

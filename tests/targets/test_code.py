@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,12 +32,24 @@ def draws(path: Path) -> np.ndarray:
     build = build_of(path)
     module = compile_build(build)
     settings = replace(build.run, draws=40, warmup=0, thin=2, chains=2)
-    return sample(load_text(module.name, module.text), build, settings, load_data(build.data, build.target)).arrays[0]
+    emitted = load_text(module.name, module.text, build.target.gradient)
+    return sample(emitted, build, settings, load_data(build.data, build.target)).arrays[0]
 
 
 @unread
 def test_the_same_gradient_gives_the_same_draws(coded: Path) -> None:
     np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-9, atol=1e-12)
+
+
+@unread
+def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded: Path, tmp_path: Path) -> None:
+    build = build_of(coded)
+    module, code = compile_build(build), build.target.gradient
+    assert code is not None
+    elsewhere = replace(code, file=tmp_path / "elsewhere" / code.file.name)  # compiled code names the one it calls
+    runs: list[Any] = [load_text(module.name, module.text, one).run for one in (code, code, elsewhere)]
+    first, again, other = (run.py_func.__code__.co_filename for run in runs)
+    assert first == again != other
 
 
 @unread

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, TARGETS, explained
+from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS, explained
 from recipe_compiler.verify.core.obligations import ENTRIES
 from recipe_compiler.verify.recover import search
 from recipe_compiler.verify.uniqueness import unique
@@ -26,7 +26,7 @@ def test_findings_are_made_by_tables_alone() -> None:
     assert made == {"verify/claims.py", "lint/findings.py"}
 
 
-@pytest.mark.parametrize("table", [DYNAMICS, TARGETS, BUILDS])
+@pytest.mark.parametrize("table", [DYNAMICS, TARGETS, SCHEMES, BUILDS])
 def test_a_claim_has_one_row(table: tuple) -> None:
     assert len({claim.id for claim in table}) == len({claim.says for claim in table}) == len(table)
     assert not [claim.id for claim in table if claim.stops and claim.required]

@@ -119,7 +119,7 @@ def test_a_build_is_decided_at_its_own_size(tmp_path: Path, weight: str, size: i
     target = "name: target\nstate: {theta: {shape: d}}\npotential: norm2(theta)/2\n"
     (tmp_path / "target.yaml").write_text(target, encoding="utf-8")
     build = BUILD.replace("SIZE", str(size)) + "parameters: {A: {value: 1}}\n"
-    found = report(tmp_path, build, seconds=20.0 if size < 1000 else 4.0)["claimed_drift"]  # that long is never enough
+    found = report(tmp_path, build, seconds=20.0 if size < 1000 else 1.0)["claimed_drift"]  # that long is never enough
     assert found.verdict is verdict
     assert verdict is not Verdict.REFUTED or found.for_d == (("d", size),)
     assert verdict is not Verdict.PROVED or isinstance(found.decision, Proved)

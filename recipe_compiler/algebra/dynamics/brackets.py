@@ -10,14 +10,16 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 
+import flint
 import sympy
+from flint import arb_mat
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import System, Vector, correction, gradient
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.evaluate import rationals
+from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate, rationals
 from recipe_compiler.algebra.scalars.matrices import determinant, total
 from recipe_compiler.algebra.scalars.rational_matrices import echelon, matrix, rank
 
@@ -109,19 +111,30 @@ def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
 def rank_at(s: System, at: Point) -> int:
     """Return how many of the n directions brackets span at an exact point: a lower bound of the rank.
 
-    Fields without a rational value there do not count.
+    Fields without a value there do not count. Of values that are not rational, balls contain the determinant (Johansson
+    2017).
     """
-    found: list[tuple[Fraction, ...]] = []
-    reached = 0
+    found: list[tuple[Value, ...]] = []
     for v in fields(s):
-        row = rationals(v, at.leaf)
-        if row is None or rank((*found, row), len(s.z)) == reached:
+        try:
+            row = tuple(evaluate(x, at.leaf) for x in v)
+        except NoValueError:
             continue
-        found.append(row)
-        reached += 1
-        if reached == len(s.z):
-            break
-    return reached
+        if _are_independent((*found, row)):
+            found.append(row)
+            if len(found) == len(s.z):
+                break
+    return len(found)
+
+
+def _are_independent(rows: tuple[tuple[Value, ...], ...]) -> bool:
+    """Whether rows of n values are certainly linearly independent: exactly, or as their Gram determinant is not 0."""
+    exact = tuple(tuple(x for x in row if isinstance(x, Fraction)) for row in rows)
+    if all(len(known) == len(row) for known, row in zip(exact, rows, strict=True)):
+        return rank(exact, len(rows[0])) == len(rows)
+    with flint.ctx.workprec(BITS):
+        a = arb_mat([[ball(x) for x in row] for row in rows])
+        return bool((a * a.transpose()).det() > 0)
 
 
 def minor_without_zeros(s: System, at: Sequence[Point]) -> Expr | None:

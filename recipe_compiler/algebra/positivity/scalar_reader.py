@@ -13,15 +13,16 @@ from fractions import Fraction
 from typing import cast
 
 import sympy
-from flint import arb
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.positivity.signs import Signs, by_terms
 from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.algebra.scalars.quotient_reader import Head, QuotientReader, head
 from recipe_compiler.algebra.scalars.quotients import Quotient
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument, exponent, exponent_parts
+from recipe_compiler.algebra.scalars.transcendentals import argument, exponent, exponent_parts
 
 PLACES = 2**20
 """Constants are enclosed between rationals with this denominator."""
@@ -69,10 +70,7 @@ class Reading:
         return all(by_terms(p, self.signs) is not None for p in (a.top, *odd))
 
     def _opaque(self, e: Expr) -> Quotient:
-        g, new = self._generator(e, e)
-        if new and e is sympy.pi:
-            self._between(g, arb.pi())
-        return g
+        return self._generator(e, e)[0]
 
     def _function(self, e: Expr) -> Quotient:
         row = SCALAR_FUNCTIONS.get(type(e))
@@ -99,6 +97,7 @@ class Reading:
             self.names.append(name)
             if op:
                 self.signs.add(self.ring.numbers[key], op)
+            self._enclose(g, name)
         return g, new
 
     def _number(self, value: int) -> Quotient:
@@ -113,11 +112,16 @@ class Reading:
     def _fact(self, *terms: Quotient, op: str = ">=") -> None:
         self.facts.append(Inequality(self._sum(*terms), op))
 
-    def _between(self, g: Quotient, value: arb) -> None:
+    def _enclose(self, g: Quotient, e: Expr) -> None:
         """Note the rationals that a constant lies between."""
-        whole = (value * PLACES).floor().unique_fmpz()
+        if e.free_symbols or e.has(AppliedUndef):
+            return
+        try:
+            whole = (ball(evaluate(e, _of_no_name)) * PLACES).floor().unique_fmpz()
+        except NoValueError:
+            return
         if whole is None:
-            raise NoNormalFormError(f"no simple rationals enclose {value}")
+            return
         low = int(whole)
         self._fact(g, quotients.constant(-low, PLACES, self.ring), op=">")
         self._fact(quotients.constant(low + 1, PLACES, self.ring), self._minus(g), op=">")
@@ -147,8 +151,6 @@ class Reading:
             one = self._number(1)
             self._fact(g, self._minus(one), self._minus(t))
             self._fact(one, self._minus(self.reader.product([g, self._sum(one, self._minus(t))])))
-            if rest == 1:
-                self._between(g, (arb(1) / least).exp())
         return g
 
     def _log(self, e: Expr) -> Quotient:
@@ -201,3 +203,7 @@ class Reading:
                 quotients.relate((type(e).__name__, quotients.key(u)), 3, g, self.ring)
                 self._fact(self.reader.product([g, g, u]), self._minus(u), op="==")
         return g
+
+
+def _of_no_name(e: Expr) -> Value:
+    raise NoValueError(f"{e} is no constant")

@@ -29,6 +29,25 @@ def _noise_factor(two_D, B_hat, eps, blocks):
     return np.split(L, ends[:-1])
 
 
+def _flow_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of what depends on eps; a negative variance is refused."""
+    try:
+        return _noise_scale(two_D, B_hat, eps, block)
+    except ValueError:
+        raise ValueError(_too_much(eps, block)) from None
+
+
+def _flow_factor(two_D, B_hat, eps, blocks):
+    """Return L, one row block per block, with L L^T = eps (2D - eps B_hat) of what depends on eps.
+
+    Raises ValueError where that is not positive semidefinite.
+    """
+    try:
+        return _noise_factor(two_D, B_hat, eps, blocks)
+    except ValueError:
+        raise ValueError(_too_much(eps, ", ".join(blocks))) from None
+
+
 def _largest_step(doubled, excess):
     """Return the largest eps with 2D - eps B_hat positive semidefinite; 0 where B_hat leaves the range of D."""
     values, vectors = np.linalg.eigh(doubled)
@@ -38,6 +57,14 @@ def _largest_step(doubled, excess):
         return 0.0
     root = vectors[:, inside] / np.sqrt(values[inside])
     return 1.0 / np.linalg.eigvalsh(root.T @ excess @ root)[-1]
+
+
+def _too_much(eps, blocks):
+    """Return the message for a flow that is to give up more noise than it has."""
+    gives = f"what is given up of the noise of {blocks} for that of the gradient is more than there is"
+    return (
+        f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {gives}: take a smaller eps"
+    )
 
 
 def _too_long(eps, eps_max, blocks):

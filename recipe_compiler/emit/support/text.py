@@ -10,7 +10,8 @@ from recipe_compiler.errors import CompilerError
 
 _MODULES = (
     "flags", "special", "gammas", "vectors", "bits", "normals", "box_muller", "lanes", "philox", "generators",
-    "indices", "blocks_of_rows", "read_ahead", "noise", "roots", "seeds", "checks", "forecast",
+    "indices", "blocks_of_rows", "read_ahead", "noise", "propagator", "progress", "roots", "seeds", "checks",
+    "forecast",
 )  # fmt: skip
 """Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
 

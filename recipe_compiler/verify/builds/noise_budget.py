@@ -5,12 +5,15 @@ Chen, Fox 2015, Sec. 2.3): one step of the corrected rule draws from N(0, eps (2
 always enough: it takes range(B_hat) in range(D), and then eps <= 2 / lambda_max(D^{+1/2} B_hat D^{+1/2}).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
 from recipe_compiler.algebra.structure.psd import semidefinite
+from recipe_compiler.derive.noise import gradient_covariance
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import add, matmul, multiply
 from recipe_compiler.formula.expression import Formula, Identity, Multiply, Number, Power
 from recipe_compiler.formula.rebuild import is_zero
@@ -18,11 +21,15 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.splitting.subtraction import LOST, NothingGivenUp, subtraction
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, budget_at
+from recipe_compiler.verify.builds.noise_budget_word import decided_at
 from recipe_compiler.verify.core.build_values import at_values, formula_at, from_files
 from recipe_compiler.verify.core.premises import values
 
+NOT_GIVEN_UP = "V is stated, and none of it is subtracted: the noise of the gradient stays in the chain"
+"""Of a word for which it is not derived what O may give up."""
 LARGEST_POWER = 8
 """Whole powers up to which a scalar is taken apart into its factors."""
 
@@ -34,9 +41,15 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
     size d, that is 2 C - eps V >= 0 in the block of the momentum.
     """
     where = build.source.place("gradient_noise" if build.variant == "minibatch" else "variant")
-    if build.variant != "minibatch" or is_zero(build.V):
-        reason = "the gradient is exact" if build.variant != "minibatch" else "V = 0: no gradient noise is subtracted"
-        return Answer(Proved(reason), where=where)
+    if build.variant != "minibatch":
+        return Answer(Proved("the gradient is exact"), where=where)
+    lost = (LOST,) if build.scheme.split else ()
+    if is_zero(build.V):
+        return Answer(Proved("V = 0: no gradient noise is subtracted", remarks=lost), where=where)
+    if build.scheme.split:
+        decision = _of_word(build, bound)
+        remarked = isinstance(decision, Proved)
+        return Answer(replace(decision, remarks=(*decision.remarks, *lost)) if remarked else decision, where=where)
     budget = _budget(build, bound)
     if budget is None:
         reason = "D, Q or the block of the potential is not given: B_hat does not follow"
@@ -45,7 +58,29 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
         return Answer(Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
     if build.estimated is not None:
         return Answer(_left_to_the_run(budget, build.estimated), where=where)
-    return Answer(_with_double(budget, build), where=where)
+    return Answer(_with_double(lambda eps: _decided(replace(budget, eps=eps), build), build), where=where)
+
+
+def _of_word(build: Build, bound: Dynamics) -> Decision:
+    """Return the decision about what the letters of a word give up; nothing where that is not derived."""
+    derivation, declarations = derive(bound), bound.declarations
+    try:
+        found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
+    except ModelError as fault:
+        return Undecided((f"the word makes no step: {fault}",))
+    if isinstance(found, NothingGivenUp):
+        return Proved(f"nothing is given up: {found.why}", (), (), (NOT_GIVEN_UP,))
+    budget = _budget(build, bound)
+    needed = values(
+        [] if budget is None else [*(x for row in budget.D for x in row), *budget.W, budget.V], declarations
+    )
+    if needed.open:
+        return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=tuple(sorted(needed.given)))
+    if build.estimated is not None:
+        given = f"the {build.estimated} that is estimated leaves it so: the emitted module refuses any other"
+        return Proved("the emitted module's own check, before its first step", (*sorted(needed.given), given))
+    decided = _with_double(lambda eps: decided_at(found, build, bound, eps), build)
+    return replace(decided, given=(*sorted(needed.given), *decided.given))
 
 
 def _left_to_the_run(budget: Budget, name: str) -> Decision:
@@ -65,17 +100,17 @@ def _left_to_the_run(budget: Budget, name: str) -> Decision:
     return Proved("the emitted module's own check, before its first step", given)
 
 
-def _with_double(budget: Budget, build: Build) -> Decision:
+def _with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:
     """Return the decision about the step size as it is stated, with what is different of the double that runs."""
-    stated = _decided(budget, build)
+    stated = decide(build.eps)
     runs = Fraction(build.run.step_size)
-    if runs == budget.eps or isinstance(stated, Undecided):
+    if runs == build.eps or isinstance(stated, Undecided):
         return stated
-    rounded = _decided(replace(budget, eps=runs), build)
+    rounded = decide(runs)
     if rounded.verdict is stated.verdict:
         return stated
     keeps = {Verdict.PROVED: "keeps to it", Verdict.REFUTED: "does not", Verdict.UNDECIDED: "may not"}[rounded.verdict]
-    apart = f"{float(abs(runs - budget.eps)):.2g}"
+    apart = f"{float(abs(runs - build.eps)):.2g}"
     remark = f"what runs is {build.run.step_size!r}, the double nearest to eps, {apart} from it, which {keeps}"
     if isinstance(stated, Proved):
         return replace(stated, remarks=(*stated.remarks, remark))

@@ -18,7 +18,10 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.core.premises import gradients, smoothness
 
 OF_GRADIENTS = frozenset(
-    ["d_symmetric", "d_psd", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "normalisable", "marginal"]
+    (
+        *("d_symmetric", "d_psd", "q_skew", "stationary", "claimed_drift", "claimed_stationary"),
+        *("normalisable", "marginal", "pieces", "flow", "keeps", "volume", "symplectic", "reversible"),
+    )
 )
 """Claims that hold for a U with a Lipschitz gradient."""
 

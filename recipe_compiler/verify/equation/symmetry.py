@@ -30,8 +30,7 @@ def q_skew(subject: Subject) -> Answer:
     """Decide that Q + Q.T = 0, entry by entry, for every size (Ma, Chen, Fox 2015, Eq. 3)."""
     Q = subject.dynamics.Q
     if subject.derivation is None or Q is None:
-        reason = "Q is not given, and this version does not recover it" if Q is None else "D is not given"
-        return Answer(Undecided((reason,)), where=subject.place("Q", "D"))
+        return Answer(Undecided((f"{'Q' if Q is None else 'D'} is not given",)), where=subject.place("Q", "D"))
     return _mirrored(subject, "Q", Q, skewness_defect(subject.derivation), 1)
 
 

@@ -34,9 +34,9 @@ from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.signs import is_positive
-from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Tensor
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state
@@ -187,7 +187,7 @@ def _is_plain(of: Equation, noise: Expr, sizes: Sizes) -> bool:
 def reaches_infinity(of: Equation) -> Refuted | None:
     """Return that a scalar block without a current reaches infinity by Feller's test; exp(-H) must be integrable.
 
-    It does where exp(H)/D is integrable at an infinite end (Feller 1952): D = exp(x**2) with H = x**2/2.
+    It does where exp(H)/D is integrable at an infinite end (Feller 1952): D = exp(x**2/2) (1 + x**2) with H = x**2/2.
     """
     declarations = of.subject.dynamics.declarations
     c = calculus(declarations)
@@ -204,10 +204,23 @@ def reaches_infinity(of: Equation) -> Refuted | None:
             continue
         if not c.is_zero(current) or not is_positive(c.rules, noise):
             continue
-        scale = c.subtract(c.applied("log", noise), c.collect(about, ()))
+        scale = c.subtract(_log(c, noise), c.collect(about, ()))
         ends = at_ends(c, block, Coordinate(block.name), scale)
         for end in ends.conditions:
             if end.holds and end.end.endswith("oo"):
                 integrable = ("exp(H)/D and exp(-H)", f"integrable as {end.end}")
                 return Refuted("Feller's test", (("end", end.end), integrable), "solutions get there in finite time")
     return None
+
+
+def _log(c: Calculus, noise: Tensor) -> Tensor:
+    """Return log D, with log(exp(a) D') = a + log(D') of exponentials that all terms share."""
+    powers = [dict(term.factors) for term in noise.terms]
+    shared = set[Atom].intersection(*(set(own) for own in powers))
+    found = c.zero()
+    for atom in shared:
+        if isinstance(atom, Applied) and atom.fn == "exp":
+            least = min(own[atom] for own in powers)
+            noise = c.multiply(noise, c.atom(atom, -least))
+            found = c.add(found, c.scale(atom.args[0], least))
+    return c.add(found, c.applied("log", noise))

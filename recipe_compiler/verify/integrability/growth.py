@@ -107,6 +107,8 @@ def _factor_degrees(c: Calculus, declarations: Declarations, factor: Factor) -> 
             if exponent < 0:
                 return None
             return {name: exponent if _kind(declarations, name) not in COMPACT else Fraction(0)}
+        case Applied("exp", (arg,)) if is_nonnegative(c.rules, c.scale(arg, -exponent)):
+            return {}  # exp(-|theta|**2) is at most 1
         case Applied(fn, (arg,)) if exponent > 0 and fn in FUNCTIONS:
             return _applied_degrees(c, declarations, FUNCTIONS[fn], arg, exponent)
         case Base(arg) if exponent > 0:

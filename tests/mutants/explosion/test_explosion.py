@@ -26,6 +26,7 @@ REFUTED = {
     "student_current": ("current of x", "1"),
     "steep_noise": ("end", "x -> -oo"),
     "steep_noise_student": ("end", "x -> -oo"),
+    "steep_noise_border": ("end", "x -> -oo"),
     "square_drift": ("end", "x -> oo"),
     "cubic_force": ("end", "y -> oo"),
 }
@@ -37,7 +38,7 @@ UNDECIDED = {
     "plane_student": "x**4 is not shown to be integrable",
     "any_size_steep_q": "-2 exp(sum_j r[j]**2/2 + sum_j theta[j]**2/2) r[i] is not shown to be integrable",
     "noise_outgrows": "x**6 is not shown to be integrable",
-    "steep_noise_border": "exp(x**2/2) is not shown to be integrable",
+    "steep_noise_slower": "is not shown to be integrable",
     "steep_noise_any_size": "exp(sum_k x[k]**2) delta[i,j] is not shown to be integrable",
     "not_proper": "as stated: nothing is known to confine y",
     "too_large": "in L W: 2 x**3 y, 4 x**5 y",
@@ -47,7 +48,7 @@ UNDECIDED = {
 """Mutant to what is said to be missing."""
 
 CURRENTS = ("line_current", "half_line_current", "vector_current", "decoupled_current", "abstract_current")
-NOISY = ("steep_noise", "steep_noise_student", "steep_noise_border", "steep_noise_any_size")
+NOISY = ("steep_noise", "steep_noise_student", "steep_noise_border", "steep_noise_slower", "steep_noise_any_size")
 STEEP = ("plane_current", "plane_steep_q", "plane_student", "any_size_steep_q")
 
 CONTROLS = {
@@ -59,6 +60,8 @@ CONTROLS = {
     "logarithm": "Lyapunov function log(1 + x**2 + y**2)",
     "no_q": "Lyapunov function H + k (norm2(theta)), k large",
     "linear": "Lyapunov function norm2(x)",
+    "second_derivative": "Lyapunov function H + k (norm2(theta)), k large",
+    "bounded_noise": "Lyapunov function norm2(x)",
 }
 
 

@@ -1,0 +1,923 @@
+"""gsgrhmc_gaussian_baoab: Stochastic gradient Riemannian Hamiltonian Monte Carlo.
+
+Emitted by recipe_compiler (format 1) from gsgrhmc and gaussian.
+Spec digest (SHA-256): e3a2927f60606af03ed6a08e3895c9bcbe6ff2176259b37b44939175ed93da74
+
+State:
+    theta: column [3], real
+    r: column [3], real
+
+Energy:
+    H = U(theta) + r.T @ r / 2
+    U = (theta - mu).T @ inv(Sigma) @ (theta - mu) / 2
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = sum_k A[k,i] A[k,j] + sum_kl A[k,i] A[k,j] theta[l]**2/4
+    Q[theta,r] = -sqrt(sum_k theta[k]**2 + 4) A[i,j]/2
+    Q[r,theta] = sqrt(sum_k theta[k]**2 + 4) A[i,j]/2
+    Gamma[r] = sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+    f[theta] = sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r[j]/2
+    f[r] = -sum_jk A[j,i] A[j,k] r[k] - sum_jkl A[j,i] A[j,k] r[k] theta[l]**2/4 - sum_j sqrt(sum_k theta[k]**2 + 4)
+        A[j,i] d_theta[j] U/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+
+Bound to:
+    K = sqrt(1 + theta.T @ theta / 4)*A
+
+Parameters:
+    A: positive definite
+    mu: real
+    Sigma: positive definite
+
+Step:
+    baoab: [B/2, A/2, O, A/2, B/2], the exact flow of each piece, one after the other; weak order 2
+    grad U over all data; noise N(0, 2 eps D)
+
+Claims:
+    proved: D is symmetric (by index calculus for every size; second engine; given A is positive definite)
+    proved: D is positive semidefinite (by structure of D; given A is positive definite)
+    proved: Q is skew (by index calculus for every size; second engine; given A is positive definite)
+    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive definite; U
+        is smooth)
+    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
+        positive definite; U is smooth)
+    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
+        is positive definite; U is smooth)
+    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given Sigma is
+        positive definite; U is smooth)
+    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
+        size; second engine; given U is smooth)
+    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
+    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
+        by structure; given A is positive definite)
+    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
+        positive definite)
+    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
+        Sigma is positive definite)
+    proved: what is bound is of the kind declared (by structure, exact values; given A is positive definite)
+    proved: V is positive semidefinite (by structure of V)
+    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
+    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
+    proved: the pieces of the word make the equation (by index calculus for every size; second engine; given A is
+        positive definite; U is smooth)
+    proved: each piece is moved by its flow, exact or the one named (by A, O: midpoint; B: shift; second engine;
+        given A is positive definite; U is smooth)
+    advisory claims are decided by `recipe check`
+
+Not checked here:
+    pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
+        that steps of one size settle at is from exp(-H) is computed where U is quadratic only
+
+References:
+    ma2015recipe
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 1
+SPEC_DIGEST = "e3a2927f60606af03ed6a08e3895c9bcbe6ff2176259b37b44939175ed93da74"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3), ("r", 3))
+SIZES = ()
+PARAMETERS = ("A", "mu", "Sigma")
+CONSTANTS = ("inv_Sigma", "step_factor", "step_factor_2", "step_factor_3", "A_A", "L_r", "step_factor_4")
+DATA = ()
+ARGUMENTS = (
+    "theta",
+    "r",
+    "A",
+    "mu",
+    "Sigma",
+    "inv_Sigma",
+    "step_factor",
+    "step_factor_2",
+    "step_factor_3",
+    "A_A",
+    "L_r",
+    "step_factor_4",
+    "eps",
+    "thin",
+    "noise_state",
+    "theta_draws",
+    "r_draws",
+)
+MOMENTS = ("theta[i]", "r[i]", "theta[i]*theta[j]", "theta[i]*r[j]", "r[i]*r[j]")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
+    part = mu[0] - theta_0
+    part_2 = mu[1] - theta_1
+    part_3 = mu[2] - theta_2
+    inv_Sigma_difference_0 = inv_Sigma[0, 0] * part + inv_Sigma[0, 1] * part_2 + inv_Sigma[0, 2] * part_3
+    inv_Sigma_difference_1 = inv_Sigma[1, 0] * part + inv_Sigma[1, 1] * part_2 + inv_Sigma[1, 2] * part_3
+    inv_Sigma_difference_2 = inv_Sigma[2, 0] * part + inv_Sigma[2, 1] * part_2 + inv_Sigma[2, 2] * part_3
+    grad_U_0 = -inv_Sigma_difference_0
+    grad_U_1 = -inv_Sigma_difference_1
+    grad_U_2 = -inv_Sigma_difference_2
+    return grad_U_0, grad_U_1, grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_0,
+    theta_1,
+    theta_2,
+    r_0,
+    r_1,
+    r_2,
+    grad_U_0,
+    grad_U_1,
+    grad_U_2,
+    A,
+    mu,
+    inv_Sigma,
+    step_factor,
+    step_factor_2,
+    step_factor_3,
+    A_A,
+    L_r,
+    step_factor_4,
+    noise_r_0,
+    noise_r_1,
+    noise_r_2,
+    eps,
+    residual_theta_v1,
+    matrix_theta_v1,
+    residual_r_v3,
+    matrix_r_v3,
+    residual_theta_v3,
+    matrix_theta_v3,
+):
+    """Return one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
+    A_grad_U_0 = A[0, 0] * grad_U_0 + A[0, 1] * grad_U_1 + A[0, 2] * grad_U_2
+    A_grad_U_1 = A[1, 0] * grad_U_0 + A[1, 1] * grad_U_1 + A[1, 2] * grad_U_2
+    A_grad_U_2 = A[2, 0] * grad_U_0 + A[2, 1] * grad_U_1 + A[2, 2] * grad_U_2
+    theta_theta = theta_0 * theta_0 + theta_1 * theta_1 + theta_2 * theta_2
+    A_theta_0 = A[0, 0] * theta_0 + A[0, 1] * theta_1 + A[0, 2] * theta_2
+    A_theta_1 = A[1, 0] * theta_0 + A[1, 1] * theta_1 + A[1, 2] * theta_2
+    A_theta_2 = A[2, 0] * theta_0 + A[2, 1] * theta_1 + A[2, 2] * theta_2
+    # r_v1[i] = r[i] + eps*(-sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] grad_U[j]/4 + sum_j A[j,i] theta[j]/(4 sqrt(sum_k
+    #   theta[k]**2 + 4)))
+    root = math.sqrt(4.0 + theta_theta)
+    reciprocal = 1.0 / root
+    r_v1_0 = r_0 + step_factor * A_grad_U_0 * root + step_factor_2 * A_theta_0 * reciprocal
+    r_v1_1 = r_1 + step_factor * A_grad_U_1 * root + step_factor_2 * A_theta_1 * reciprocal
+    r_v1_2 = r_2 + step_factor * A_grad_U_2 * root + step_factor_2 * A_theta_2 * reciprocal
+    # theta_v1[i] = theta[i] + eps*(sum_j sqrt(sum_k theta_v1[k]**2 + 4) A[j,i] r_v1[j]/8), solved by Newton's iteration
+    theta_v1_0 = theta_0
+    theta_v1_1 = theta_1
+    theta_v1_2 = theta_2
+    for _ in range(100):
+        _change = 0.0
+        _size = 0.0
+        A_r_v1_0 = A[0, 0] * r_v1_0 + A[0, 1] * r_v1_1 + A[0, 2] * r_v1_2
+        A_r_v1_1 = A[1, 0] * r_v1_0 + A[1, 1] * r_v1_1 + A[1, 2] * r_v1_2
+        A_r_v1_2_ = A[2, 0] * r_v1_0 + A[2, 1] * r_v1_1 + A[2, 2] * r_v1_2
+        theta_v1_theta_v1 = theta_v1_0 * theta_v1_0 + theta_v1_1 * theta_v1_1 + theta_v1_2 * theta_v1_2
+        root_2 = math.sqrt(4.0 + theta_v1_theta_v1)
+        theta_v1_other_0 = theta_0 + eps * (A_r_v1_0 * root_2 / 8.0)
+        theta_v1_other_1 = theta_1 + eps * (A_r_v1_1 * root_2 / 8.0)
+        theta_v1_other_2 = theta_2 + eps * (A_r_v1_2_ * root_2 / 8.0)
+        _change, _size = _progress(_change, _size, theta_0, theta_v1_0, theta_v1_other_0)
+        _change, _size = _progress(_change, _size, theta_1, theta_v1_1, theta_v1_other_1)
+        _change, _size = _progress(_change, _size, theta_2, theta_v1_2, theta_v1_other_2)
+        if _change <= 1e-12 * _size:
+            break
+        matrix_theta_v1[0, 0] = 1.0 - eps * (theta_v1_0 * A_r_v1_0 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[0, 1] = -eps * (theta_v1_1 * A_r_v1_0 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[0, 2] = -eps * (theta_v1_2 * A_r_v1_0 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[1, 0] = -eps * (theta_v1_0 * A_r_v1_1 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[1, 1] = 1.0 - eps * (theta_v1_1 * A_r_v1_1 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[1, 2] = -eps * (theta_v1_2 * A_r_v1_1 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[2, 0] = -eps * (theta_v1_0 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[2, 1] = -eps * (theta_v1_1 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        matrix_theta_v1[2, 2] = 1.0 - eps * (theta_v1_2 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        residual_theta_v1[0] = theta_v1_other_0 - theta_v1_0
+        residual_theta_v1[1] = theta_v1_other_1 - theta_v1_1
+        residual_theta_v1[2] = theta_v1_other_2 - theta_v1_2
+        _solve(matrix_theta_v1, residual_theta_v1)
+        theta_v1_0 = theta_v1_0 + residual_theta_v1[0]
+        theta_v1_1 = theta_v1_1 + residual_theta_v1[1]
+        theta_v1_2 = theta_v1_2 + residual_theta_v1[2]
+    else:
+        theta_v1_0 = np.nan
+    A_r_v1_2_0 = A[0, 0] * r_v1_0 + A[0, 1] * r_v1_1 + A[0, 2] * r_v1_2
+    A_r_v1_2_1 = A[1, 0] * r_v1_0 + A[1, 1] * r_v1_1 + A[1, 2] * r_v1_2
+    A_r_v1_2_2 = A[2, 0] * r_v1_0 + A[2, 1] * r_v1_1 + A[2, 2] * r_v1_2
+    theta_v1_theta_v1_2 = theta_v1_0 * theta_v1_0 + theta_v1_1 * theta_v1_1 + theta_v1_2 * theta_v1_2
+    # theta_v2[i] = theta_v1[i] + eps*(sum_j sqrt(sum_k theta_v1[k]**2 + 4) A[j,i] r_v1[j]/8)
+    root_3 = math.sqrt(4.0 + theta_v1_theta_v1_2)
+    theta_v2_0 = theta_v1_0 + step_factor_3 * A_r_v1_2_0 * root_3
+    theta_v2_1 = theta_v1_1 + step_factor_3 * A_r_v1_2_1 * root_3
+    theta_v2_2 = theta_v1_2 + step_factor_3 * A_r_v1_2_2 * root_3
+    theta_v2_theta_v2 = theta_v2_0 * theta_v2_0 + theta_v2_1 * theta_v2_1 + theta_v2_2 * theta_v2_2
+    part = 4.0 + theta_v2_theta_v2
+    scale_r = math.sqrt(part)
+    L_r_noise_r_0 = L_r[0, 0] * noise_r_0 + L_r[0, 1] * noise_r_1 + L_r[0, 2] * noise_r_2
+    L_r_noise_r_1 = L_r[1, 0] * noise_r_0 + L_r[1, 1] * noise_r_1 + L_r[1, 2] * noise_r_2
+    L_r_noise_r_2 = L_r[2, 0] * noise_r_0 + L_r[2, 1] * noise_r_1 + L_r[2, 2] * noise_r_2
+    A_A_r_v1_2_0 = A[0, 0] * A_r_v1_2_0 + A[0, 1] * A_r_v1_2_1 + A[0, 2] * A_r_v1_2_2
+    A_A_r_v1_2_1 = A[1, 0] * A_r_v1_2_0 + A[1, 1] * A_r_v1_2_1 + A[1, 2] * A_r_v1_2_2
+    A_A_r_v1_2_2 = A[2, 0] * A_r_v1_2_0 + A[2, 1] * A_r_v1_2_1 + A[2, 2] * A_r_v1_2_2
+    # r_v2[i] = r_v1[i] + eps*(-sum_jk (sum_l theta_v2[l]**2 + 4) A[j,i] A[j,k] r_v1[k]/8) + noise
+    r_v2_0 = r_v1_0 + step_factor_4 * A_A_r_v1_2_0 * part + L_r_noise_r_0 * scale_r
+    r_v2_1 = r_v1_1 + step_factor_4 * A_A_r_v1_2_1 * part + L_r_noise_r_1 * scale_r
+    r_v2_2 = r_v1_2 + step_factor_4 * A_A_r_v1_2_2 * part + L_r_noise_r_2 * scale_r
+    # r_v3[i] = r_v2[i] + eps*(-sum_jk (sum_l theta_v2[l]**2 + 4) A[j,i] A[j,k] r_v3[k]/8), solved by Newton's iteration
+    r_v3_0 = r_v2_0
+    r_v3_1 = r_v2_1
+    r_v3_2 = r_v2_2
+    for _ in range(100):
+        _change = 0.0
+        _size = 0.0
+        A_r_v3_0 = A[0, 0] * r_v3_0 + A[0, 1] * r_v3_1 + A[0, 2] * r_v3_2
+        A_r_v3_1 = A[1, 0] * r_v3_0 + A[1, 1] * r_v3_1 + A[1, 2] * r_v3_2
+        A_r_v3_2_ = A[2, 0] * r_v3_0 + A[2, 1] * r_v3_1 + A[2, 2] * r_v3_2
+        A_A_r_v3_0 = A[0, 0] * A_r_v3_0 + A[0, 1] * A_r_v3_1 + A[0, 2] * A_r_v3_2_
+        A_A_r_v3_1 = A[1, 0] * A_r_v3_0 + A[1, 1] * A_r_v3_1 + A[1, 2] * A_r_v3_2_
+        A_A_r_v3_2 = A[2, 0] * A_r_v3_0 + A[2, 1] * A_r_v3_1 + A[2, 2] * A_r_v3_2_
+        part_2 = 4.0 + theta_v2_theta_v2
+        r_v3_other_0 = r_v2_0 + eps * (-part_2 * A_A_r_v3_0 / 8.0)
+        r_v3_other_1 = r_v2_1 + eps * (-part_2 * A_A_r_v3_1 / 8.0)
+        r_v3_other_2 = r_v2_2 + eps * (-part_2 * A_A_r_v3_2 / 8.0)
+        _change, _size = _progress(_change, _size, r_v2_0, r_v3_0, r_v3_other_0)
+        _change, _size = _progress(_change, _size, r_v2_1, r_v3_1, r_v3_other_1)
+        _change, _size = _progress(_change, _size, r_v2_2, r_v3_2, r_v3_other_2)
+        if _change <= 1e-12 * _size:
+            break
+        matrix_r_v3[0, 0] = 1.0 - eps * (-(4.0 + theta_v2_theta_v2) * A_A[0, 0] / 8.0)
+        matrix_r_v3[0, 1] = -eps * (-(4.0 + theta_v2_theta_v2) * A_A[0, 1] / 8.0)
+        matrix_r_v3[0, 2] = -eps * (-(4.0 + theta_v2_theta_v2) * A_A[0, 2] / 8.0)
+        matrix_r_v3[1, 0] = -eps * (-(4.0 + theta_v2_theta_v2) * A_A[1, 0] / 8.0)
+        matrix_r_v3[1, 1] = 1.0 - eps * (-(4.0 + theta_v2_theta_v2) * A_A[1, 1] / 8.0)
+        matrix_r_v3[1, 2] = -eps * (-(4.0 + theta_v2_theta_v2) * A_A[1, 2] / 8.0)
+        matrix_r_v3[2, 0] = -eps * (-(4.0 + theta_v2_theta_v2) * A_A[2, 0] / 8.0)
+        matrix_r_v3[2, 1] = -eps * (-(4.0 + theta_v2_theta_v2) * A_A[2, 1] / 8.0)
+        matrix_r_v3[2, 2] = 1.0 - eps * (-(4.0 + theta_v2_theta_v2) * A_A[2, 2] / 8.0)
+        residual_r_v3[0] = r_v3_other_0 - r_v3_0
+        residual_r_v3[1] = r_v3_other_1 - r_v3_1
+        residual_r_v3[2] = r_v3_other_2 - r_v3_2
+        _solve(matrix_r_v3, residual_r_v3)
+        r_v3_0 = r_v3_0 + residual_r_v3[0]
+        r_v3_1 = r_v3_1 + residual_r_v3[1]
+        r_v3_2 = r_v3_2 + residual_r_v3[2]
+    else:
+        r_v3_0 = np.nan
+    # theta_v3[i] = theta_v2[i] + eps*(sum_j sqrt(sum_k theta_v3[k]**2 + 4) A[j,i] r_v3[j]/8), solved by Newton's
+    #   iteration
+    theta_v3_0 = theta_v2_0
+    theta_v3_1 = theta_v2_1
+    theta_v3_2 = theta_v2_2
+    for _ in range(100):
+        _change = 0.0
+        _size = 0.0
+        A_r_v3_2_0 = A[0, 0] * r_v3_0 + A[0, 1] * r_v3_1 + A[0, 2] * r_v3_2
+        A_r_v3_2_1 = A[1, 0] * r_v3_0 + A[1, 1] * r_v3_1 + A[1, 2] * r_v3_2
+        A_r_v3_2_2 = A[2, 0] * r_v3_0 + A[2, 1] * r_v3_1 + A[2, 2] * r_v3_2
+        theta_v3_theta_v3 = theta_v3_0 * theta_v3_0 + theta_v3_1 * theta_v3_1 + theta_v3_2 * theta_v3_2
+        root_4 = math.sqrt(4.0 + theta_v3_theta_v3)
+        theta_v3_other_0 = theta_v2_0 + eps * (A_r_v3_2_0 * root_4 / 8.0)
+        theta_v3_other_1 = theta_v2_1 + eps * (A_r_v3_2_1 * root_4 / 8.0)
+        theta_v3_other_2 = theta_v2_2 + eps * (A_r_v3_2_2 * root_4 / 8.0)
+        _change, _size = _progress(_change, _size, theta_v2_0, theta_v3_0, theta_v3_other_0)
+        _change, _size = _progress(_change, _size, theta_v2_1, theta_v3_1, theta_v3_other_1)
+        _change, _size = _progress(_change, _size, theta_v2_2, theta_v3_2, theta_v3_other_2)
+        if _change <= 1e-12 * _size:
+            break
+        matrix_theta_v3[0, 0] = 1.0 - eps * (theta_v3_0 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[0, 1] = -eps * (theta_v3_1 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[0, 2] = -eps * (theta_v3_2 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[1, 0] = -eps * (theta_v3_0 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[1, 1] = 1.0 - eps * (theta_v3_1 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[1, 2] = -eps * (theta_v3_2 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[2, 0] = -eps * (theta_v3_0 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[2, 1] = -eps * (theta_v3_1 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        matrix_theta_v3[2, 2] = 1.0 - eps * (theta_v3_2 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        residual_theta_v3[0] = theta_v3_other_0 - theta_v3_0
+        residual_theta_v3[1] = theta_v3_other_1 - theta_v3_1
+        residual_theta_v3[2] = theta_v3_other_2 - theta_v3_2
+        _solve(matrix_theta_v3, residual_theta_v3)
+        theta_v3_0 = theta_v3_0 + residual_theta_v3[0]
+        theta_v3_1 = theta_v3_1 + residual_theta_v3[1]
+        theta_v3_2 = theta_v3_2 + residual_theta_v3[2]
+    else:
+        theta_v3_0 = np.nan
+    A_r_v3_3_0 = A[0, 0] * r_v3_0 + A[0, 1] * r_v3_1 + A[0, 2] * r_v3_2
+    A_r_v3_3_1 = A[1, 0] * r_v3_0 + A[1, 1] * r_v3_1 + A[1, 2] * r_v3_2
+    A_r_v3_3_2 = A[2, 0] * r_v3_0 + A[2, 1] * r_v3_1 + A[2, 2] * r_v3_2
+    theta_v3_theta_v3_2 = theta_v3_0 * theta_v3_0 + theta_v3_1 * theta_v3_1 + theta_v3_2 * theta_v3_2
+    # theta_new[i] = theta_v3[i] + eps*(sum_j sqrt(sum_k theta_v3[k]**2 + 4) A[j,i] r_v3[j]/8)
+    root_5 = math.sqrt(4.0 + theta_v3_theta_v3_2)
+    theta_new_0 = theta_v3_0 + step_factor_3 * A_r_v3_3_0 * root_5
+    theta_new_1 = theta_v3_1 + step_factor_3 * A_r_v3_3_1 * root_5
+    theta_new_2 = theta_v3_2 + step_factor_3 * A_r_v3_3_2 * root_5
+    grad_U_new_0, grad_U_new_1, grad_U_new_2 = gradient(theta_new_0, theta_new_1, theta_new_2, mu, inv_Sigma)
+    A_grad_U_new_0 = A[0, 0] * grad_U_new_0 + A[0, 1] * grad_U_new_1 + A[0, 2] * grad_U_new_2
+    A_grad_U_new_1 = A[1, 0] * grad_U_new_0 + A[1, 1] * grad_U_new_1 + A[1, 2] * grad_U_new_2
+    A_grad_U_new_2 = A[2, 0] * grad_U_new_0 + A[2, 1] * grad_U_new_1 + A[2, 2] * grad_U_new_2
+    theta_new_theta_new = theta_new_0 * theta_new_0 + theta_new_1 * theta_new_1 + theta_new_2 * theta_new_2
+    A_theta_new_0 = A[0, 0] * theta_new_0 + A[0, 1] * theta_new_1 + A[0, 2] * theta_new_2
+    A_theta_new_1 = A[1, 0] * theta_new_0 + A[1, 1] * theta_new_1 + A[1, 2] * theta_new_2
+    A_theta_new_2 = A[2, 0] * theta_new_0 + A[2, 1] * theta_new_1 + A[2, 2] * theta_new_2
+    # r_new[i] = r_v3[i] + eps*(-sum_j sqrt(sum_k theta_new[k]**2 + 4) A[j,i] grad_U_new[j]/4 + sum_j A[j,i]
+    #   theta_new[j]/(4 sqrt(sum_k theta_new[k]**2 + 4)))
+    root_6 = math.sqrt(4.0 + theta_new_theta_new)
+    reciprocal_2 = 1.0 / root_6
+    r_new_0 = r_v3_0 + step_factor * A_grad_U_new_0 * root_6 + step_factor_2 * A_theta_new_0 * reciprocal_2
+    r_new_1 = r_v3_1 + step_factor * A_grad_U_new_1 * root_6 + step_factor_2 * A_theta_new_1 * reciprocal_2
+    r_new_2 = r_v3_2 + step_factor * A_grad_U_new_2 * root_6 + step_factor_2 * A_theta_new_2 * reciprocal_2
+    return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2
+
+
+def prepare(A, mu, Sigma, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    A_A = np.empty((3, 3))
+    two_D_r = np.empty((3, 3))
+    inv_Sigma = np.linalg.inv(Sigma)
+    step_factor = -eps / 4.0
+    step_factor_2 = eps / 4.0
+    step_factor_3 = eps / 8.0
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(3):
+                total += A[i, k] * A[j, k]
+            A_A[i, j] = total
+    for i in range(3):
+        for j in range(3):
+            two_D_r[i, j] = A_A[i, j] / 2.0
+    (L_r,) = _noise_factor([[two_D_r]], None, eps, ["r"])
+    step_factor_4 = -eps / 8.0
+    return (inv_Sigma, step_factor, step_factor_2, step_factor_3, A_A, L_r, step_factor_4)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(
+    theta,
+    r,
+    A,
+    mu,
+    Sigma,
+    inv_Sigma,
+    step_factor,
+    step_factor_2,
+    step_factor_3,
+    A_A,
+    L_r,
+    step_factor_4,
+    eps,
+    thin,
+    noise_state,
+    theta_draws,
+    r_draws,
+):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
+    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
+    wide as the block; random states are rows of what `seed_streams` returns.
+
+    Registers: no data and 6 coordinates, so the state and all of a step are scalars.
+    """
+    residual_theta_v1 = np.empty(3)
+    matrix_theta_v1 = np.empty((3, 3))
+    residual_r_v3 = np.empty(3)
+    matrix_r_v3 = np.empty((3, 3))
+    residual_theta_v3 = np.empty(3)
+    matrix_theta_v3 = np.empty((3, 3))
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    theta_2 = theta[2]
+    r_0 = r[0]
+    r_1 = r[1]
+    r_2 = r[2]
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_r_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_r_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2 = step(
+                theta_0,
+                theta_1,
+                theta_2,
+                r_0,
+                r_1,
+                r_2,
+                grad_U_0,
+                grad_U_1,
+                grad_U_2,
+                A,
+                mu,
+                inv_Sigma,
+                step_factor,
+                step_factor_2,
+                step_factor_3,
+                A_A,
+                L_r,
+                step_factor_4,
+                noise_r_0,
+                noise_r_1,
+                noise_r_2,
+                eps,
+                residual_theta_v1,
+                matrix_theta_v1,
+                residual_r_v3,
+                matrix_r_v3,
+                residual_theta_v3,
+                matrix_theta_v3,
+            )
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        theta_draws[kept, 2] = theta_2
+        r_draws[kept, 0] = r_0
+        r_draws[kept, 1] = r_1
+        r_draws[kept, 2] = r_2
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2) <= 1.7976931348623157e308
+        finite = finite and abs(r_0) <= 1.7976931348623157e308
+        finite = finite and abs(r_1) <= 1.7976931348623157e308
+        finite = finite and abs(r_2) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    theta[2] = theta_2
+    r[0] = r_0
+    r[1] = r_1
+    r[2] = r_2
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+def checked_run(theta, r, A, mu, Sigma, eps, thin, noise_state, theta_draws, r_draws):
+    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
+    """
+    sizes = {}
+    _check_array("theta", theta, (3,), sizes, written=True)
+    _check_finite("theta", theta)
+    _check_array("r", r, (3,), sizes, written=True)
+    _check_finite("r", r)
+    _check_array("A", A, (3, 3), sizes)
+    _check_finite("A", A)
+    _check_kinds("A", A, ["positive definite"])
+    _check_array("mu", mu, (3,), sizes)
+    _check_finite("mu", mu)
+    _check_array("Sigma", Sigma, (3, 3), sizes)
+    _check_finite("Sigma", Sigma)
+    _check_kinds("Sigma", Sigma, ["positive definite"])
+    eps = _checked_number("eps", eps, above=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    _check_words("noise_state", noise_state, 4)
+    _check_array("theta_draws", theta_draws, ("draws", 3), sizes, written=True)
+    _check_array("r_draws", r_draws, ("draws", 3), sizes, written=True)
+    _check_apart(
+        ["A", "mu", "Sigma"],
+        theta=theta,
+        r=r,
+        theta_draws=theta_draws,
+        r_draws=r_draws,
+        noise_state=noise_state,
+        A=A,
+        mu=mu,
+        Sigma=Sigma,
+    )
+    inv_Sigma, step_factor, step_factor_2, step_factor_3, A_A, L_r, step_factor_4 = prepare(A, mu, Sigma, eps)
+    return run(
+        theta,
+        r,
+        A,
+        mu,
+        Sigma,
+        inv_Sigma,
+        step_factor,
+        step_factor_2,
+        step_factor_3,
+        A_A,
+        L_r,
+        step_factor_4,
+        eps,
+        thin,
+        noise_state,
+        theta_draws,
+        r_draws,
+    )
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+def prepare_generator(A, mu, Sigma):
+    """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
+    A_A = np.empty((3, 3))
+    inv_Sigma = np.linalg.inv(Sigma)
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for k in range(3):
+                total += A[i, k] * A[j, k]
+            A_A[i, j] = total
+    return (inv_Sigma, A_A)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def full_gradient(theta, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
+    grad_U = np.empty(3)
+    inv_Sigma_difference = np.empty(3)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += inv_Sigma[i, j] * (mu[j] - theta[j])
+        inv_Sigma_difference[i] = total
+    for i in range(3):
+        grad_U[i] = -inv_Sigma_difference[i]
+    return grad_U
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def generator(theta, r, A, mu, Sigma, inv_Sigma, A_A):
+    """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[j], theta[i]*r[j], r[i]*r[j].
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
+    """
+    L_theta = np.empty(3)
+    L_r = np.empty(3)
+    L_theta_theta = np.empty((3, 3))
+    L_theta_r = np.empty((3, 3))
+    L_r_r = np.empty((3, 3))
+    A_r = np.empty(3)
+    A_A_r = np.empty(3)
+    A_grad_U = np.empty(3)
+    A_theta = np.empty(3)
+    grad_U = full_gradient(theta, mu, inv_Sigma)
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * r[j]
+        A_r[i] = total
+    theta_theta = 0.0
+    for i in range(3):
+        theta_theta += theta[i] ** 2
+    # L(theta[i]) = sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i] r[j]/2
+    for i in range(3):
+        L_theta[i] = math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * A_r[j]
+        A_A_r[i] = total
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * grad_U[j]
+        A_grad_U[i] = total
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += A[i, j] * theta[j]
+        A_theta[i] = total
+    # L(r[i]) = -sum_jk (sum_l theta[l]**2 + 4) A[j,i] A[j,k] r[k]/4 - sum_j sqrt(sum_k theta[k]**2 + 4) A[j,i]
+    #   grad_U[j]/2 + sum_j A[j,i] theta[j]/(2 sqrt(sum_k theta[k]**2 + 4))
+    for i in range(3):
+        L_r[i] = (
+            A_theta[i] / (2.0 * math.sqrt(4.0 + theta_theta))
+            - (4.0 + theta_theta) * A_A_r[i] / 4.0
+            - math.sqrt(4.0 + theta_theta) * A_grad_U[i] / 2.0
+        )
+    # L(theta[i]*theta[j]) = sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i] r[k] theta[j]/2 + sum_k sqrt(sum_l theta[l]**2 +
+    #   4) A[k,j] r[k] theta[i]/2
+    for i in range(3):
+        for j in range(3):
+            L_theta_theta[i, j] = (
+                theta[j] * math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
+                + theta[i] * math.sqrt(4.0 + theta_theta) * A_r[j] / 2.0
+            )
+    # L(theta[i]*r[j]) = -sum_kl (sum_m theta[m]**2 + 4) A[k,j] A[k,l] r[l] theta[i]/4 + sum_k sqrt(sum_l theta[l]**2 +
+    #   4) A[k,i] r[k] r[j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,j] grad_U[k] theta[i]/2 + sum_k A[k,j] theta[k]
+    #   theta[i]/(2 sqrt(sum_l theta[l]**2 + 4))
+    for i in range(3):
+        for j in range(3):
+            L_theta_r[i, j] = (
+                r[j] * math.sqrt(4.0 + theta_theta) * A_r[i] / 2.0
+                - theta[i] * (4.0 + theta_theta) * A_A_r[j] / 4.0
+                - theta[i] * math.sqrt(4.0 + theta_theta) * A_grad_U[j] / 2.0
+                + theta[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_theta))
+            )
+    # L(r[i]*r[j]) = -sum_kl (sum_m theta[m]**2 + 4) A[k,i] A[k,l] r[l] r[j]/4 - sum_kl (sum_m theta[m]**2 + 4) A[k,j]
+    #   A[k,l] r[l] r[i]/4 + sum_k (sum_l theta[l]**2 + 4) A[k,i] A[k,j]/2 - sum_k sqrt(sum_l theta[l]**2 + 4) A[k,i]
+    #   grad_U[k] r[j]/2 + sum_k A[k,i] theta[k] r[j]/(2 sqrt(sum_l theta[l]**2 + 4)) - sum_k sqrt(sum_l theta[l]**2 +
+    #   4) A[k,j] grad_U[k] r[i]/2 + sum_k A[k,j] theta[k] r[i]/(2 sqrt(sum_l theta[l]**2 + 4))
+    for i in range(3):
+        for j in range(3):
+            L_r_r[i, j] = (
+                (4.0 + theta_theta) * A_A[i, j] / 2.0
+                - r[j] * (4.0 + theta_theta) * A_A_r[i] / 4.0
+                - r[i] * (4.0 + theta_theta) * A_A_r[j] / 4.0
+                - r[j] * math.sqrt(4.0 + theta_theta) * A_grad_U[i] / 2.0
+                + r[j] * A_theta[i] / (2.0 * math.sqrt(4.0 + theta_theta))
+                - r[i] * math.sqrt(4.0 + theta_theta) * A_grad_U[j] / 2.0
+                + r[i] * A_theta[j] / (2.0 * math.sqrt(4.0 + theta_theta))
+            )
+    return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
+
+
+# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+def _noise_factor(two_D, B_hat, eps, blocks):
+    """Return L, one row block per block, with L L^T = eps (2D - eps B_hat), D and B_hat given block by block.
+
+    Raises ValueError where 2D - eps B_hat is not positive semidefinite, naming the largest step for which it is.
+    """
+    doubled = np.block(two_D)
+    excess = np.zeros_like(doubled) if B_hat is None else np.block(B_hat)
+    values, vectors = np.linalg.eigh(eps * (doubled - eps * excess))
+    if values[0] < -1e-12 * max(np.abs(values).max(), eps * np.abs(doubled).max()):
+        raise ValueError(_too_long(eps, _largest_step(doubled, excess), ", ".join(blocks)))
+    L = vectors * np.sqrt(np.maximum(values, 0.0))
+    ends = np.cumsum([row[0].shape[0] for row in two_D])
+    return np.split(L, ends[:-1])
+
+
+def _largest_step(doubled, excess):
+    """Return the largest eps with 2D - eps B_hat positive semidefinite; 0 where B_hat leaves the range of D."""
+    values, vectors = np.linalg.eigh(doubled)
+    inside = values > 1e-12 * max(values[-1], 0.0)
+    outside = vectors[:, ~inside]
+    if np.abs(outside.T @ excess @ outside).max(initial=0.0) > 1e-12 * np.abs(excess).max() or not inside.any():
+        return 0.0
+    root = vectors[:, inside] / np.sqrt(values[inside])
+    return 1.0 / np.linalg.eigvalsh(root.T @ excess @ root)[-1]
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _progress(change, size, start, value, other):
+    """Return the largest difference of two sides so far and the largest entry, with those of one more entry.
+
+    The entry from which the iteration started counts, too: what crosses zero has no size of its own.
+    """
+    return max(change, abs(other - value)), max(size, abs(start), abs(other))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _solve(matrix, right):
+    """Overwrite `right` by the solution of a linear equation, by elimination with row pivots; both are overwritten."""
+    n = len(right)
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
+                pivot = i
+        if pivot != k:
+            for j in range(k, n):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+            right[k], right[pivot] = right[pivot], right[k]
+        for i in range(k + 1, n):
+            factor = matrix[i, k] / matrix[k, k]
+            for j in range(k + 1, n):
+                matrix[i, j] -= factor * matrix[k, j]
+            right[i] -= factor * right[k]
+    for k in range(n - 1, -1, -1):
+        total = right[k]
+        for j in range(k + 1, n):
+            total -= matrix[k, j] * right[j]
+        right[k] = total / matrix[k, k]
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
+    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
+    if not plain or all(array.dtype != kind for kind in kinds):
+        found = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    known = tuple(sizes.get(size, size) for size in shape)
+    pairs = tuple(zip(array.shape, known, strict=False))
+    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
+    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
+        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
+    for found, size in pairs:
+        if found == 0 and not isinstance(size, int):
+            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
+    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+
+
+def _check_finite(name, array):
+    """Check that all entries of an array are finite numbers. Raises ValueError."""
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+
+
+def _check_kinds(name, array, kinds):
+    """Check that an array is of the kinds declared: exactly entry by entry, up to rounding across the diagonal.
+
+    What is said of entries is said of the diagonal of a diagonal matrix. Raises ValueError.
+    """
+    if "diagonal" in kinds and (array != np.diag(np.diag(array))).any():
+        raise ValueError(f"{name}: found numbers beside the diagonal, expected a diagonal matrix")
+    entries = np.diag(array) if "diagonal" in kinds else array
+    right = {"positive": entries > 0.0, "nonnegative": entries >= 0.0, "nonzero": entries != 0.0}
+    for kind in kinds:
+        if kind in right and not right[kind].all():
+            raise ValueError(f"{name}: found {entries[~right[kind]][0]}, expected {kind} entries")
+        if kind in ("symmetric", "skew", "positive definite", "positive semidefinite"):
+            _check_across(name, array, kind)
+
+
+def _check_across(name, matrix, kind):
+    """Check that a matrix is symmetric or skew up to rounding, and definite where `kind` says so. Raises ValueError."""
+    slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()
+    across = -matrix.T if kind == "skew" else matrix.T
+    if np.abs(matrix - across).max() > slack:
+        raise ValueError(
+            f"{name}: found a matrix that is not {'skew' if kind == 'skew' else 'symmetric'}, expected a {kind} one"
+        )
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    low = smallest <= 0.0 if kind == "positive definite" else smallest < -slack
+    if kind.startswith("positive") and low:
+        raise ValueError(f"{name}: found the eigenvalue {smallest}, expected a {kind} matrix")
+
+
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
+
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    refused = (bool, np.bool_, np.ndarray, np.complexfloating)
+    if isinstance(number, refused) or not hasattr(number, "__index__" if whole else "__float__"):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
+
+
+def _check_words(name, state, words):
+    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+
+    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+    """
+    if not words:
+        if not isinstance(state, np.random.Generator):
+            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
+        return
+    _check_array(name, state, (words,), {}, ("uint64",), written=True)
+    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
+        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+
+
+def _check_apart(read, /, **arrays):
+    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
+    names = list(arrays)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
+                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")

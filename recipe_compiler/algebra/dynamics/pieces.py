@@ -1,0 +1,81 @@
+"""A part of a recipe in scalars: its drift, and what its flow does to volume, to a constant Q, to a flip of momenta.
+
+The second engine's own: drifts come from D, Q and H written out, nothing from the index calculus.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.dynamics.system import System, Vector, gradient
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows, add, product, total, transpose
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+
+
+class NotReflectedError(Exception):
+    """A function of which it is not known what a reflection makes of it."""
+
+
+def pushed(part: System) -> Vector:
+    """Return -(D + Q) grad H of a part, a vector over n coordinates: its drift without Gamma."""
+    slopes = gradient(part.H, part.z)
+    return tuple(total([-a * g for a, g in zip(row, slopes, strict=True)]) for row in add((part.D, part.Q)))
+
+
+def share_of_correction(A: Rows, z: Sequence[Symbol], rows: Sequence[Symbol], columns: Sequence[Symbol]) -> Vector:
+    """Return sum_j dA_ij/dz_j over the coordinates j of some columns, for i of some rows; 0 for all other i.
+
+    The shares of all columns add up to Gamma of A = D + Q (Ma, Chen, Fox 2015, Eq. 3).
+    """
+    found: list[Expr] = []
+    for x, row in zip(z, A, strict=True):
+        parts = [slope(off_kinks(a), y) for a, y in zip(row, z, strict=True) if x in rows and y in columns]
+        found.append(total(parts))
+    return tuple(found)
+
+
+def divergence(f: Vector, z: Sequence[Symbol]) -> Expr:
+    """Return sum_i df_i/dz_i: the flow of dz = f dt keeps volume where it is 0 (Liouville)."""
+    return total([slope(off_kinks(x), y) for x, y in zip(f, z, strict=True)])
+
+
+def change_of_form(f: Vector, Q: Rows, z: Sequence[Symbol]) -> Rows:
+    """Return F Q + Q F.T with F = df/dz, n x n: 0 if and only if the flow of f keeps a constant Q.
+
+    The derivative J(t) of the flow has J' = F J, so d/dt of J(t) Q J(t).T is 0 where this is.
+    """
+    F = tuple(tuple(slope(off_kinks(x), y) for y in z) for x in f)
+    return add((product(F, Q), transpose(product(F, transpose(Q)))))
+
+
+def centre(H: Expr, x: Symbol) -> Expr:
+    """Return the m at which dH/dx vanishes where H is quadratic in x; 0 where it is not."""
+    g = slope(off_kinks(H), x)
+    curvature = slope(g, x)
+    if curvature == 0 or slope(curvature, x) != 0:
+        return sympy.Integer(0)
+    return sympy.cancel(sympy.expand(x - g / curvature))
+
+
+def reflected(e: Expr, centres: Mapping[Symbol, Expr]) -> Expr:
+    """Return e(F z), F the reflection x -> 2 m - x of the coordinates that have a centre m.
+
+    Raises:
+        NotReflectedError: an undefined function depends on one of them.
+    """
+    for call in e.atoms(AppliedUndef):
+        if call.free_symbols & centres.keys():
+            raise NotReflectedError(f"{type(call).__name__} depends on what is reflected")
+    return cast(Expr, e.xreplace({x: 2 * m - x for x, m in centres.items()}))
+
+
+def generator(f: Vector, D: Rows, z: Sequence[Symbol], phi: Expr) -> Expr:
+    """Return L phi = f . grad phi + sum_ij D_ij d_i d_j phi, multiplied out."""
+    slopes = [slope(phi, x) for x in z]
+    terms = [a * g for a, g in zip(f, slopes, strict=True)]
+    terms += [entry * slope(slopes[i], z[j]) for i, row in enumerate(D) for j, entry in enumerate(row) if entry != 0]
+    return sympy.expand(total(terms))

@@ -1,0 +1,64 @@
+"""The matrices of dz = (b - F z) dt + sqrt(2D) dW after a time t = s eps, F and D constant, known by what they solve.
+
+With Y = int_0^t exp(-uF) du and Z = int_0^t exp(-uF) 2D exp(-uF).T du,
+
+    exp(-tF) = 1 - F Y,     dY/deps = s (1 - F Y),     dZ/deps = s (2D - F Z - Z F.T),     Y = Z = 0 at eps = 0.
+
+Of one coordinate both are written by exponentials; of several their entries are functions of eps of which no more is
+used than this.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows, add, identity, product, transpose
+
+
+@dataclass(frozen=True, slots=True)
+class Propagated:
+    """exp(-tF) - 1, Y and Z, n x n, with what is known of the functions in them."""
+
+    change: Rows
+    integral: Rows
+    covariance: Rows
+    rates: Mapping[Expr, Expr]
+    """Derivatives by eps to what they are."""
+    first: Mapping[Expr, Expr]
+    """Functions to what they are at eps = 0."""
+
+
+def propagated(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Propagated:
+    """Return the matrices of n coordinates; `name` tells the functions of one flow from those of another."""
+    n = len(F)
+    if n == 1:
+        return _of_one(F[0][0], two_D[0][0], share * eps)
+    Y = tuple(tuple(sympy.Function(f"{name}.Y[{i},{j}]")(eps) for j in range(n)) for i in range(n))
+    Z = tuple(tuple(sympy.Function(f"{name}.Z[{min(i, j)},{max(i, j)}]")(eps) for j in range(n)) for i in range(n))
+    decayed = _negative(product(F, Y))
+    spent = _negative(product(F, Z))
+    slopes = (
+        *_pairs(Y, add((identity(n), decayed)), share, eps),
+        *_pairs(Z, add((two_D, spent, transpose(spent))), share, eps),
+    )
+    zero = sympy.Integer(0)
+    return Propagated(decayed, Y, Z, dict(slopes), {f: zero for rows in (Y, Z) for row in rows for f in row})
+
+
+def _pairs(functions: Rows, rates: Rows, share: Expr, eps: Symbol) -> list[tuple[Expr, Expr]]:
+    lines = zip(functions, rates, strict=True)
+    return [(slope(f, eps), share * rate) for fs, row in lines for f, rate in zip(fs, row, strict=True)]
+
+
+def _of_one(F: Expr, two_D: Expr, t: Expr) -> Propagated:
+    if F == 0:
+        return Propagated(((F,),), ((t,),), ((two_D * t,),), {}, {})
+    E = sympy.exp(-F * t)
+    return Propagated(((E - 1,),), (((1 - E) / F,),), ((two_D * (1 - E**2) / (2 * F),),), {}, {})
+
+
+def _negative(a: Rows) -> Rows:
+    return tuple(tuple(-x for x in row) for row in a)

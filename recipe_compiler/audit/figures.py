@@ -1,0 +1,144 @@
+"""What a chain z' = F z + a + N(0, Sigma) samples of theta, against N(m, K^-1): its law, its speed, its stability.
+
+S = F S F^T + Sigma is the covariance of the chain, and Gamma_k = F^k S that of states k steps apart. With the rows that
+belong to a coordinate of theta, all sums over k being closed,
+
+    sd factor                     sqrt(S_ii/(K^-1)_ii)
+    effective temperature         tr(S K)/d                             1 where S is K^-1
+    time of theta_i               sum_k rho_k = 2 [(I - F)^-1 S]_ii/S_ii - 1            k over all integers
+    time of (theta_i - m_i)^2     sum_k rho_k^2 = 2 (X_i)_ii/S_ii^2 - 1,  X_i = F X_i F^T + s_i s_i^T
+
+as the square of a Gaussian has the autocorrelation rho_k^2; s_i is a column of S. A time is how many steps of the chain
+are worth one independent draw (Sokal 1997, Sec. 3).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+NEUTRAL = 1e-9
+"""How far from 1 the modulus of an eigenvalue of F must be to be told from it in double precision."""
+
+MOST = 2.0**20
+"""How many times the step size is looked at for one that is unstable."""
+
+
+class NoLawError(Exception):
+    """The chain has no stationary law, or none that can be told; says why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """What a chain samples of theta, coordinate by coordinate, and how fast."""
+
+    sds: Array
+    """Of the chain."""
+    factors: Array
+    """By which they are wider than those of exp(-U)."""
+    temperature: float
+    times: Array
+    """Integrated autocorrelation times, in steps."""
+    times_of_squares: Array
+
+    @property
+    def slowest(self) -> float:
+        """The steps that are worth one independent draw of each coordinate and of its square."""
+        return float(max(self.times.max(), self.times_of_squares.max()))
+
+
+def radius(F: Array) -> float:
+    """Return the largest modulus of an eigenvalue of F; infinite where F is not finite."""
+    return float(np.abs(np.linalg.eigvals(F)).max()) if np.isfinite(F).all() else np.inf
+
+
+def is_stable(F: Array) -> bool:
+    """Whether a chain with this F stays where it is: |eigenvalue| <= 1, up to rounding."""
+    return radius(F) <= 1.0 + NEUTRAL
+
+
+def covariance(F: Array, Sigma: Array) -> Array:
+    """Return S = F S F^T + Sigma.
+
+    Raises:
+        NoLawError: F has an eigenvalue that is not inside the unit circle.
+    """
+    largest = radius(F)
+    if largest > 1.0 + NEUTRAL:
+        raise NoLawError("the chain is unstable: the step size is too large")
+    if largest >= 1.0 - NEUTRAL:
+        raise NoLawError(
+            "the chain forgets nothing: F has an eigenvalue of modulus 1, so that what it samples depends on its start"
+        )
+    return _summed(F, Sigma[None])[0]
+
+
+def _summed(F: Array, N: Array) -> Array:
+    """Return sum_k F^k N_i (F^k)^T of each of a stack of matrices, twice as many terms at every turn."""
+    found, power = N, F
+    while np.abs(power).max() > 1e-15:
+        found = found + power @ found @ power.T
+        power = power @ power
+    return found
+
+
+def demand_definite(K: Array) -> None:
+    """Raise NoLawError unless the Hessian of U is positive definite: else exp(-U) is no Gaussian."""
+    least = float(np.linalg.eigvalsh(K)[0])
+    if not least > 0.0:
+        raise NoLawError(f"the Hessian of U is not positive definite (smallest eigenvalue {least:.3g})")
+
+
+def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
+    """Return what a chain of covariance S samples of theta, which is z[block], where exp(-U) has the precision K.
+
+    Every n-th state of the chain is one with F^n in place of F.
+
+    Raises:
+        NoLawError: K is not positive definite.
+    """
+    demand_definite(K)
+    own = S[block, block]
+    variances = np.diag(own)
+    expected = np.diag(np.linalg.inv(K))
+    resolved = np.linalg.solve(np.eye(len(F)) - F, S)
+    columns = S[:, block].T
+    squares = _summed(F, columns[:, :, None] * columns[:, None, :])
+    places = np.arange(len(F))[block]
+    of_squares = np.array([squares[k, place, place] for k, place in enumerate(places)])
+    return Figures(
+        np.sqrt(variances),
+        np.sqrt(variances / expected),
+        float(np.trace(own @ K)) / len(K),
+        2.0 * np.diag(resolved)[block] / variances - 1.0,
+        2.0 * of_squares / variances**2 - 1.0,
+    )
+
+
+def largest_stable(F_at: Callable[[float], Array], eps: float, factor: float, within: float) -> float | None:
+    """Return the step size at which a chain becomes unstable; None where none was found.
+
+    Args:
+        F_at: F by the step size.
+        eps: where the search begins: upwards where F is stable, else downwards.
+        factor: by which the step size grows from one look to the next: a band of unstable steps that is narrower may be
+            passed over.
+        within: the relative error of the answer.
+    """
+    low, high = eps, eps * factor
+    while not is_stable(F_at(low)):
+        if low * MOST < eps:
+            return None
+        low, high = low / factor, low
+    while is_stable(F_at(high)):
+        if high > MOST * eps:
+            return None
+        low, high = high, high * factor
+    while high / low > 1.0 + within:
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if is_stable(F_at(middle)) else (low, middle)
+    return low

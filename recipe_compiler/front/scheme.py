@@ -1,0 +1,57 @@
+"""Schemes stated in Python."""
+
+from collections.abc import Mapping, Sequence
+
+from recipe_compiler.front.document import Document
+from recipe_compiler.spec import model
+from recipe_compiler.spec.python import state_scheme
+
+
+class Scheme(Document):
+    """A step as a word over pieces of (D, Q, H), each moved by its exact flow for its share of the step.
+
+    Parameters
+    ----------
+    name : str
+        An ASCII identifier.
+    split : sequence of str
+        The pieces in the order they are done, each with its share of the step: `["B/2", "A/2", "O", "A/2", "B/2"]`. A
+        part that is repeated is `{"repeat": 4, "of": ["F/8", "A/4", "F/8"]}`.
+    pieces : mapping, optional
+        What each piece selects of D, Q and H, as a document has it; left out, pieces follow from the dynamics.
+    keep : str or int, optional
+        After which letter draws are kept: a piece that occurs once, or a place counted from 1; left out, the end.
+    claims : mapping, optional
+        What is claimed of the word, and decided apart: `order`, `palindrome`, `gradients` (in one step).
+    title, references : str, sequence of str
+        As of `Dynamics`.
+
+    Raises
+    ------
+    SpecError, ModelError
+        As of `Dynamics`.
+
+    Examples
+    --------
+    >>> oabao = Scheme(name="oabao", split=["O/2", "A/2", "B", "A/2", "O/2"], claims={"order": 2})
+    >>> oabao.check().verdict
+    <Verdict.PROVED: 'proved'>
+    """
+
+    document: model.Scheme
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        split: Sequence[object],
+        pieces: Mapping[str, object] | None = None,
+        keep: int | str | None = None,
+        claims: Mapping[str, object] | None = None,
+        title: str = "",
+        references: Sequence[str] = (),
+    ) -> None:
+        made = state_scheme(
+            name=name, split=split, pieces=pieces, keep=keep, claims=claims, title=title, references=references
+        )
+        object.__setattr__(self, "document", made)

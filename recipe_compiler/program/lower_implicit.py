@@ -1,0 +1,82 @@
+"""Lowering of implicit shifts: `new = old + eps rate(new)` is solved by Newton's iteration, which starts from `old`."""
+
+from fractions import Fraction
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import nested, plus
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definitions
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    Comment,
+    Constant,
+    Invoke,
+    Iterate,
+    Kronecker,
+    Progress,
+    Ref,
+    Scalar,
+    Statement,
+    Times,
+)
+from recipe_compiler.program.program import EPS, ITERATIONS, TOLERANCE, Shift
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Index, Tensor
+
+MINUS = Constant(Fraction(-1))
+
+
+def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement, ...], tuple[Array, ...], Definitions]:
+    """Return the loops of an implicit shift, the arrays that they need, and what is defined after them.
+
+    All that the rate needs is computed anew in every iteration, and forgotten after the last one.
+    """
+    if shift.slope is None:
+        raise CompilerError(f"{shift.new} is no equation")
+    before = len(defined.changing)
+    loops = defined.loops(shift.block.shape.sizes)
+    scope = tuple(index for index, _ in loops)
+    at: tuple[str | int, ...] = tuple(variable for _, variable in loops) or (0,)
+    rate, defined = scalar(defined, shift.rate, scope, dict(loops))
+    for_rate = defined.changing[before:]
+    name, defined = defined.naming(f"{shift.new}_other")
+    left, defined = defined.naming(f"residual_{shift.new}")
+    matrix, defined = defined.naming(f"matrix_{shift.new}")
+    built, defined = _matrix(defined, shift.slope, shift.block.shape.sizes, matrix)
+    for_slope = defined.changing[before + len(for_rate) :]
+    old, new, other, residual = Ref(shift.old, at), Ref(shift.new, at), Ref(name, at), Ref(left, at)
+    body = (
+        *(statement for definition in for_rate for statement in definition.body),
+        *nested(loops, (Assign(other, plus((old, Times((Ref(EPS), rate))))),)),
+        *nested(loops, (Progress(old, new, other),)),
+    )
+    advance = (
+        *(statement for definition in for_slope for statement in definition.body),
+        *built,
+        *nested(loops, (Assign(residual, plus((other, Times((MINUS, new))))),)),
+        Invoke("_solve", (matrix, left)),
+        *nested(loops, (Assign(new, plus((new, residual))),)),
+    )
+    place = "[i]" if scope else ""
+    says = Comment(f"{shift.new}{place} = {shift.old}{place} + eps*({text(shift.rate)}), solved by Newton's iteration")
+    guess = nested(loops, (Assign(new, old),))
+    first = Ref(shift.new, (0,) * len(at))
+    sizes = shift.block.shape.sizes or (1,)
+    arrays = (Array(name, sizes), Array(left, sizes), Array(matrix, (sizes[0], sizes[0])))
+    own = (*arrays, *(definition.array for definition in (*for_rate, *for_slope)))
+    return (says, *guess, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own, defined.forgetting(before)
+
+
+def _matrix(
+    defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str
+) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return the statements that write 1 - eps slope."""
+    free = tuple(Index(size, label) for size in sizes for label in ("i", "j"))
+    variables = defined.variables(free)
+    value, defined = scalar(defined, slope, free, variables)
+    at = tuple(variables[index] for index in free) or (0, 0)
+    one: Scalar = Kronecker(*at)
+    store = Assign(Ref(name, at), plus((one, Times((MINUS, Ref(EPS), value)))))
+    return nested(tuple((index, variables[index]) for index in free), (store,)), defined

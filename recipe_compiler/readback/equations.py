@@ -1,0 +1,122 @@
+"""Implicit shifts, as an emitted step solves them: read as the equations that their loops iterate.
+
+The body of such a loop is read once, with unknowns for what it solves for: what it compares them with is the right-hand
+side of `new = old + eps rate(new)`. That the loop ends where the two sides of every entry agree, and leaves no number
+behind where they do not, is checked word by word; how it comes from one value to the next is no matter then.
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recipe_compiler.emit.print_body import CHANGE, SIZE
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.program import ITERATIONS, TOLERANCE
+from recipe_compiler.readback.names import rational_of
+from recipe_compiler.tensor.scalars import Scalar
+
+Value = Any
+Execute = Callable[[list[ast.stmt], dict[str, Value]], Value]
+_FIRST = (f"{CHANGE} = 0.0", f"{SIZE} = 0.0")
+_END = f"if {CHANGE} <= {float(TOLERANCE)!r} * {SIZE}:\n    break"
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """One implicit shift: where its values stand, and what stands for its unknowns."""
+
+    old: tuple[str, ...]
+    """The scalars that the old value is kept in, or the name of its array."""
+    new: tuple[str, ...]
+    unknown: Callable[[], Scalar]
+    """What stands for an entry of the new value."""
+    solve: Callable[[Scalar, Value], Scalar]
+    """What is told the right-hand side of an unknown, as it was written, and gives it."""
+
+
+@dataclass(slots=True)
+class Equations:
+    """The implicit shifts of a step, in order, and what was read of them so far."""
+
+    stated: Sequence[Equation] = ()
+    solved: list[list[Scalar]] = field(default_factory=list[list[Scalar]])
+    """The right-hand sides that were read, entry by entry."""
+    compared: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
+    """The entries that the loop which is being read compares: start, unknown, other side."""
+
+    def read(self, loop: ast.For, scope: dict[str, Value], execute: Execute) -> tuple[str, ...]:
+        """Read a loop that solves an equation, and return the names of what it solves for: unknowns after it.
+
+        Args:
+            loop: `for _ in range(...)`, with an `else`.
+            scope: the names of the step.
+            execute: what reads statements.
+
+        Raises:
+            CompilerError: the Program has no equation there, or the loop does not solve one as is laid down.
+        """
+        if len(self.solved) == len(self.stated):
+            raise CompilerError("the emitted step solves more equations than its Program has")
+        own = self.stated[len(self.solved)]
+        body, advance = _parts(loop, own)
+        starts = _entries(scope, own.old)
+        unknowns = [own.unknown() for _ in starts]
+        _set(scope, own.new, unknowns)
+        scope |= {CHANGE: CHANGE, SIZE: SIZE}
+        self.compared = []
+        execute(body, scope)
+        if [entry[:2] for entry in self.compared] != list(zip(starts, unknowns, strict=True)):
+            raise CompilerError("the emitted step compares other values than those that it solves for")
+        others = [other for _, _, other in self.compared]
+        self.solved.append([own.solve(x, other) for x, other in zip(unknowns, others, strict=True)])
+        execute(advance, scope)
+        _set(scope, own.new, unknowns)
+        return own.new
+
+    def progress(self, arguments: list[Value]) -> tuple[str, str]:
+        """Read a call of `_progress`: the largest difference and size so far, and three entries."""
+        change, size, *entries = arguments
+        if (change, size) != (CHANGE, SIZE):
+            raise CompilerError("the emitted step forgets differences of what it solves for")
+        self.compared.append(tuple(entries))
+        return CHANGE, SIZE
+
+
+def solved(arguments: list[Value]) -> None:
+    """Read a call of `_solve`: what it leaves is nothing that a step may use but for its next guess."""
+    _, right = arguments
+    for k in range(len(right)):
+        right[k] = rational_of(f"guess[{k}]")
+
+
+def _parts(loop: ast.For, own: Equation) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """Return what an iteration does up to where it may end, and from there on; the end itself is checked here."""
+    unsolved = {f"{own.new[0]} = np.nan", f"{own.new[0]}[0] = np.nan"}
+    ends = [k for k, statement in enumerate(loop.body) if isinstance(statement, ast.If)]
+    if (
+        len(ends) != 1
+        or ast.unparse(loop.iter) != f"range({ITERATIONS})"
+        or tuple(map(ast.unparse, loop.body[:2])) != _FIRST
+        or ast.unparse(loop.body[ends[0]]) != _END
+        or len(loop.orelse) != 1
+        or ast.unparse(loop.orelse[0]) not in unsolved
+    ):
+        raise CompilerError(f"the emitted step iterates in another way than is laid down: {ast.unparse(loop)[:80]}")
+    return loop.body[2 : ends[0]], loop.body[ends[0] + 1 :]
+
+
+def _entries(scope: Mapping[str, Value], names: tuple[str, ...]) -> list[Scalar]:
+    whole = scope.get(names[0])
+    return list(np.asarray(whole).ravel()) if isinstance(whole, np.ndarray) else [scope[name] for name in names]
+
+
+def _set(scope: dict[str, Value], names: tuple[str, ...], values: Sequence[Scalar]) -> None:
+    whole = scope.get(names[0])
+    if not isinstance(whole, np.ndarray):
+        scope.update(zip(names, values, strict=True))
+        return
+    for k, value in enumerate(values):
+        whole[k] = value

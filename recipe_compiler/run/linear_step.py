@@ -1,0 +1,121 @@
+"""One step made linear around the state where it stands still on average: its matrix, and the covariance of its chain.
+
+What modules with minibatches carry as `forecast` is done here with any step: of a word, or with all data, which is a
+batch that never varies.
+"""
+
+# The support code of emitted modules has names of its own.
+# pyright: reportPrivateUsage=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.emit.support.forecast import _forecast, _jacobian, _standstill, _widths
+from recipe_compiler.run.one_step import OneStep
+
+Array = NDArray[np.float64]
+Slope = Callable[[Array], Array]
+Take = Callable[[Array, NDArray[np.uint64], Array], Array]
+"""A state, rows and normals to the next state."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearStep:
+    """z' - z* = F (z - z*) + noise, z being all that a step passes on."""
+
+    z: Array
+    """Where the step stands still on average."""
+    F: Array
+    """Of a step with exact gradients."""
+    target: Array
+    """The covariance of theta under exp(-H): the inverse of the Hessian of U."""
+    exact: Array
+    """The covariance of z in a chain with exact gradients."""
+    chain: Array
+    """The covariance of z in this chain."""
+    widths: Array
+    """Of the differences that F was worked out by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """What gradients are estimated from."""
+
+    rows: int
+    size: int
+    replacement: bool
+    noise: str
+    """What is made of the noise of the gradient (`emit/support/forecast.py`)."""
+
+    @property
+    def share(self) -> float:
+        """The variance of the mean of a batch over that of one row."""
+        if self.replacement or self.rows == 1:
+            return 1.0 / self.size
+        return (self.rows - self.size) / (self.size * (self.rows - 1.0))
+
+
+ALL_DATA = Batches(2, 2, replacement=False, noise="as it is")
+"""No batches: what a step makes of its rows is always the same."""
+
+
+def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> LinearStep:
+    """Return a step made linear near a mode.
+
+    Args:
+        step: to be made linear.
+        slope: grad U of all data.
+        theta: the mode.
+        batches: what its gradients are estimated from.
+
+    Raises:
+        ValueError: no chain stays there; says why.
+    """
+    gradient = step.compiled.program.gradient
+    block = step.place("" if gradient is None else gradient.block.name)
+    start = np.zeros(step.width)
+    start[block] = theta
+    units = np.ones(step.width)
+    if gradient is not None and step.compiled.program.carried:
+        carried = step.place(gradient.name)
+        start[carried] = slope(theta)
+        widths = _widths(slope, theta, slice(0, theta.size))
+        units[carried] = np.maximum(np.abs(np.diag(_jacobian(slope, theta, widths))), 1e-300)
+
+    def bent(z: Array) -> Array:
+        found = z / units
+        found[block] = slope(np.ascontiguousarray(z[block]))
+        return found
+
+    every = slice(0, step.width)
+    widths = cast("Array", _widths(bent, start, every))
+    rows, quiet = np.arange(batches.rows, dtype=np.uint64), np.zeros(step.normals)
+    z, _ = cast("tuple[Array, Array]", _standstill(lambda at: step.after(at, rows, quiet) - at, start, widths))
+    take = _with_steady_noise(step, z) if step.noise_is_steady else step.after
+    z, target, exact, chain = cast(
+        "tuple[Array, Array, Array, Array]",
+        _forecast(take, bent, z, every, step.normals, batches.rows, batches.size, batches.replacement, batches.noise),
+    )
+    return LinearStep(z, matrix_at(step, z, batches.rows, widths), target[block, block], exact, chain, widths)
+
+
+def _with_steady_noise(step: OneStep, z: Array) -> Take:
+    """Return a step to which normals add what they add to first order at z.
+
+    A word may take the gradient where its noise has moved theta to. That the noise then depends on the state is
+    curvature of grad U, which a linear step leaves out everywhere.
+    """
+    first, quiet = np.zeros(1, dtype=np.uint64), np.zeros(step.normals)
+    G = cast("Array", _jacobian(lambda normals: step.after(z, first, normals), quiet))
+    return lambda at, batch, normals: step.after(at, batch, quiet) + G @ normals
+
+
+def matrix_at(step: OneStep, z: Array, rows: int, widths: Array) -> Array:
+    """Return F of a step with the gradient of all data, by central differences at z."""
+    batch, quiet = np.arange(rows, dtype=np.uint64), np.zeros(step.normals)
+    return cast("Array", _jacobian(lambda at: step.after(at, batch, quiet), z, widths))

@@ -1,0 +1,194 @@
+"""What a chain samples of the posterior, by its step made linear around the mode: asked for one setting at a time."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recipe_compiler.audit.figures import figures, largest_stable
+from recipe_compiler.emit.module import Module
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, matrix_at
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.one_step import OneStep, one_step
+from recipe_compiler.run.thermostat import settled, thermostats
+from recipe_compiler.spec.model import Build
+
+MOST_COORDINATES = 200
+"""The longest state that is made linear."""
+
+WORK = 5e8
+"""Entries of the data that may be read to make a step linear."""
+
+TURNS = 12
+"""About how often a step is made linear to find where a thermostat settles."""
+
+BENT = 3.0
+"""How many times as much, or as little, grad U may be one sd from the mode as by the curvature there."""
+
+LOOKS = 30
+"""About how many steps are looked at for the largest stable one."""
+
+AS_IT_IS, SUBTRACTED, CONTROL_VARIATES = "as it is", "subtracted", "control variates"
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """What a chain makes of the posterior, by the linearised step."""
+
+    sds: tuple[float, ...]
+    """Of the chain, by coordinate of theta."""
+    factors: tuple[float, ...]
+    """By which they are wider than those of exp(-H), linearised alike."""
+    temperature: float
+    """tr(S Hess U)/d: 1 where the covariance S of the chain is that of exp(-H)."""
+    of_step: float
+    """temperature - 1 with exact gradients: the part of the step size."""
+    mode: tuple[float, ...] = ()
+    """theta where the step stands still on average, around which the step is made linear."""
+    steps: float = math.nan
+    """Steps that are worth one independent draw of every coordinate and its square."""
+    slowest: int = 0
+    """The coordinate that takes them."""
+    draws: float = math.nan
+    """Draws of the run that are worth one."""
+
+    @property
+    def widest(self) -> float:
+        """The largest factor."""
+        return max(self.factors)
+
+    @property
+    def off(self) -> float:
+        """The largest of all factors and their inverses: 1 where the posterior is as wide as it should be."""
+        return max(self.widest, 1.0 / self.narrowest)
+
+    @property
+    def worst(self) -> int:
+        """The coordinate whose sd is off most."""
+        return max(range(len(self.factors)), key=lambda k: abs(math.log(self.factors[k])))
+
+    @property
+    def narrowest(self) -> float:
+        """The smallest factor."""
+        return min(self.factors)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What does a chain with these settings sample? Asked of its step, made linear."""
+
+    compiled: Module
+    module: Emitted
+    build: Build
+    inputs: Inputs
+    slope: Slope
+    """grad U of all data."""
+    theta: Array
+    """The mode of the target."""
+    noise: str = AS_IT_IS
+
+    def refused(self) -> str:
+        """Return why there can be no forecast, empty where there may be one."""
+        step = self.step
+        if step.width > MOST_COORDINATES:
+            return f"a step passes on {step.width} numbers, at most {MOST_COORDINATES} are made linear"
+        if not step.normals:
+            return "a step without noise forgets nothing: where its chains go depends on where they start"
+        if self.has_batches and self.inputs.rows < 2:
+            return "one datum alone tells nothing of the noise of a minibatch"
+        held = thermostats(self.compiled.program)
+        if not (self.has_batches or held or step.noise_is_steady):
+            return "the noise of a step depends on the state: what it samples does not follow from a linear step"
+        if (4.0 if not held else 4.0 * TURNS) * self.work > WORK:
+            return "there are too many data to make the step linear in less than some seconds"
+        return ""
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether gradients are estimated."""
+        return self.module.variant == "minibatch"
+
+    @property
+    def step(self) -> OneStep:
+        """The step at these settings."""
+        return one_step(self.compiled, self.module, self.inputs)
+
+    @property
+    def work(self) -> float:
+        """Entries of the data that are read to work out the matrix of a step, on one side of its differences."""
+        return float(self.step.width * sum(field.size for field in self.inputs.data))
+
+    @property
+    def batches(self) -> Batches:
+        """What gradients are estimated from."""
+        inputs = self.inputs
+        if not self.has_batches:
+            return ALL_DATA
+        return Batches(inputs.rows, inputs.batch_size or 1, self.module.replacement, self.noise)
+
+    def linear(self) -> tuple[OneStep, LinearStep]:
+        """Return the step, a thermostat held, made linear. Raises ValueError where it cannot be."""
+        with np.errstate(all="ignore"):
+            return settled(self.step, self.slope, self.theta, self.batches)
+
+    def width(self) -> Width:
+        """Return the answer. Raises ValueError where the step cannot be made linear."""
+        return self.width_of(*self.linear())
+
+    def width_of(self, step: OneStep, found: LinearStep) -> Width:
+        """Return what a linear step samples."""
+        block = step.place(self.module.potential_block)
+        K = np.linalg.inv(found.target)
+        here = figures(found.F, found.chain, K, block)
+        kept = figures(np.linalg.matrix_power(found.F, self.inputs.thin), found.chain, K, block)
+        return Width(
+            tuple(map(float, here.sds)),
+            tuple(map(float, here.factors)),
+            here.temperature,
+            float(np.trace(found.exact[block, block] @ K)) / len(K) - 1.0,
+            tuple(map(float, found.z[block])),
+            here.slowest,
+            int(np.argmax(np.maximum(here.times, here.times_of_squares))),
+            kept.slowest,
+        )
+
+    def bends(self, found: LinearStep) -> bool:
+        """Whether U is far from quadratic one sd away from the mode: grad U . delta is not about delta^T K delta there.
+
+        Looked at are both ends of the axes of the ellipsoid of exp(-U), where delta^T K delta = 1.
+        """
+        values, vectors = np.linalg.eigh(found.target)
+        axes = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        rises = np.array([sign * self.slope(self.theta + sign * axis) @ axis for axis in axes for sign in (1.0, -1.0)])
+        return not bool(((rises > 1.0 / BENT) & (rises < BENT)).all())
+
+    def largest_stable(self, found: LinearStep) -> float | None:
+        """Return the step size above which chains with exact gradients leave the mode.
+
+        None where that takes long, and for a thermostat, which changes with the step size.
+        """
+        if thermostats(self.compiled.program) or 2.0 * LOOKS * self.work > WORK:
+            return None
+
+        def F_at(eps: float) -> Array:
+            return matrix_at(self.with_step(eps).step, found.z, self.batches.rows, found.widths)
+
+        try:
+            with np.errstate(all="ignore"):
+                return largest_stable(F_at, self.inputs.eps, 2.0, 0.02)
+        except (ValueError, np.linalg.LinAlgError):  # a step size for which there is no noise to draw
+            return None
+
+    def with_step(self, eps: float) -> "Question":
+        """Return the question for another step size."""
+        return replace(self, inputs=replace(self.inputs, eps=eps))
+
+    def with_batch(self, size: int) -> "Question":
+        """Return the question for another batch size."""
+        return replace(self, inputs=replace(self.inputs, batch_size=size))
+
+    def with_parameter(self, place: int, value: float) -> "Question":
+        """Return the question for another value of a parameter."""
+        old = self.inputs.parameters
+        return replace(self, inputs=replace(self.inputs, parameters=(*old[:place], value, *old[place + 1 :])))

@@ -1,0 +1,66 @@
+"""The documents that a build is made of besides its own: dynamics, target, and a scheme that has one."""
+
+from collections.abc import Callable
+from collections.abc import Mapping as Table
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.model import Dynamics, Scheme, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A build where one of its parts belongs. It is not read: it may name the first."""
+
+
+Stated = Dynamics | Target | Scheme
+Part = Stated | Unread
+Wanted = TypeVar("Wanted", Dynamics, Target, Scheme)
+_WORDS = {Dynamics: "dynamics", Target: "a target", Scheme: "a scheme", Unread: "a build"}
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the document of a build is read beside."""
+
+    folder: Path
+    """What the names of files in it are relative to."""
+    load_part: Callable[[Path], Part]
+    """Reads its dynamics, its target, its scheme."""
+    parts: Table[str, Stated] = field(default_factory=dict[str, Stated])
+    """Those that are there already, by their keys: a build in Python has objects for them."""
+    in_memory: bool = False
+    """Whether the data are given with each run, and the document says nothing of them."""
+
+
+def part_of(page: Page, path: tuple[str, ...], wanted: type[Wanted], around: Around) -> Wanted | None:
+    """Return the document that a build names at a path; None where it names none, or a fault was added."""
+    label = ".".join(path)
+    if path[0] in around.parts:
+        return _of_kind(page, path, wanted, around.parts[path[0]], "this object")
+    entry = page.entry(label, *path)
+    if entry is None or not entry.scalar.text:
+        return None
+    name = entry.scalar.text
+    if not name.endswith((".yaml", ".yml")):
+        hint = "a Python specification is code; a build is data and runs nothing when it is read"
+        page.fault(path, label, f"found `{shown(name)}`, expected the name of a YAML file", hint)
+        return None
+    file = around.folder / name
+    if "\0" in name or not file.is_file():
+        page.fault(
+            path, label, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"
+        )
+        return None
+    return _of_kind(page, path, wanted, page.faults.catch(lambda: around.load_part(file)), f"`{name}`")
+
+
+def _of_kind(page: Page, path: tuple[str, ...], wanted: type[Wanted], part: Part | None, held: str) -> Wanted | None:
+    """Return a part of the kind that its key wants; None where it is of another, and a fault was added."""
+    if part is None or isinstance(part, wanted):
+        return part
+    page.fault(path, ".".join(path), f"found {_WORDS[type(part)]} in {held}, expected {_WORDS[wanted]}")
+    return None

@@ -1,0 +1,144 @@
+"""Flows that are affine with constant matrices, entries of several blocks together.
+
+dz = (b - F z) dt + sqrt(2D) dW of the blocks z that a piece moves, F and D constant along the chain, b frozen. Over a
+time t,
+
+    z + (exp(-tF) - 1) z + int_0^t exp(-uF) du b + N(0, int_0^t exp(-uF) 2D exp(-uF)^T du).
+
+Its mean m solves m' = b - F m, its covariance S solves S' = 2D - F S - S F^T, both from what they are at t = 0;
+solutions are unique. Friction with a full matrix, rotations of position and momentum, memory: all are of this kind, and
+the three matrices are computed before the chain (program/program.py, Propagator).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, apply_matrix, col_slots, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program.program import Names, Propagator
+from recipe_compiler.splitting.flow import Change, NoRow, affine_degree
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Component, Coordinate, Index, Slot, Tensor
+
+CONSTANT_MATRICES = "linear or Ornstein-Uhlenbeck, constant matrices"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantMatrices:
+    """A flow that is affine with constant matrices, over the blocks that its piece moves."""
+
+    F: Matrix
+    """By all blocks of the state; zero beside those that are moved."""
+    b: Vector
+    """f + F z."""
+    as_stated: bool = False
+    row: str = CONSTANT_MATRICES
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t."""
+        return (
+            "exp(-tF) z + int_0^t exp(-uF) du b + N(0, int_0^t exp(-uF) 2D exp(-uF)^T du), f = b - F z with F, D"
+            " constant, b frozen"
+        )
+
+    @property
+    def order(self) -> None:
+        """It is exact."""
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return ((exp(-tF) - 1) z + int_0^t exp(-uF) du b)/eps and the covariance over eps, at t = share eps."""
+        c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+        moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
+        own = _propagator(c, self, piece, moved, share, blocks)
+        rate = [c.zero(*row_slots(block)) for block in blocks]
+        noisy = _reached(self.F, piece.D, moved)
+        two_D = [[c.zero(*row_slots(a), *col_slots(b)) for b in blocks] for a in blocks]
+        for (i, n), (j, m) in product(enumerate(moved), enumerate(moved)):
+            z = c.coordinate(blocks[m].name, *col_slots(blocks[m]))
+            for name, vector in ((own.change[i][j], z), (own.integral[i][j], _along_columns(c, self.b[m], blocks[m]))):
+                if not vector.is_zero:
+                    product_ = c.multiply(c.atom(_entry(name, blocks[n], blocks[m])), vector)
+                    rate[n] = c.add(rate[n], c.total(product_, *col_slots(blocks[m])))
+            if n in noisy and m in noisy:
+                two_D[n][m] = c.atom(_entry(own.covariance[i][j], blocks[n], blocks[m]))
+        return (Change(piece.moved, tuple(rate), tuple(map(tuple, two_D)), own),)
+
+
+def constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices | NoRow:
+    """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else why not."""
+    c, declarations = derivation.calculus, derivation.dynamics.declarations
+    blocks = declarations.blocks
+    highest = affine_degree(piece, declarations)
+    if isinstance(highest, NoRow):
+        return highest
+    moved = {n for n, block in enumerate(blocks) if block.name in piece.moved}
+    F = tuple(
+        tuple(
+            c.settled(c.scale(c.diff(piece.drift[n], Coordinate(b.name, col_slots(b))), -1))
+            if {n, m} <= moved
+            else c.zero(*row_slots(a), *col_slots(b))
+            for m, b in enumerate(blocks)
+        )
+        for n, a in enumerate(blocks)
+    )
+    for word, matrix in (("drift", F), ("noise", piece.D)):
+        for entry in (entry for row in matrix for entry in row):
+            if not _is_constant(entry, declarations):
+                return NoRow(f"its {word} has the coefficient {text(entry)}, which is not constant")
+    z = tuple(c.coordinate(block.name, *row_slots(block)) for block in blocks)
+    linear = apply_matrix(c, blocks, F, z)
+    b = tuple(
+        c.settled(c.add(f, own)) if n in moved else c.zero(*row_slots(blocks[n]))
+        for n, (f, own) in enumerate(zip(piece.drift, linear, strict=True))
+    )
+    return ConstantMatrices(F, b)
+
+
+def _is_constant(tensor: Tensor, declarations: Declarations) -> bool:
+    changing = {block.name for block in declarations.blocks} | {f.name for f in declarations.functions if f.of}
+    return names_of(tensor).isdisjoint(changing)
+
+
+def _reached(F: Matrix, D: Matrix, moved: list[int]) -> set[int]:
+    """Return the blocks that noise reaches, by itself or through others."""
+    found = {n for n in moved if any(not entry.is_zero for entry in D[n])}
+    while more := {n for n in moved for m in found if not F[n][m].is_zero} - found:
+        found |= more
+    return found
+
+
+def _propagator(
+    c: Calculus, flow: ConstantMatrices, piece: Piece, moved: list[int], share: Fraction, blocks: tuple[Block, ...]
+) -> Propagator:
+    own = tuple(blocks[n] for n in moved)
+    ending = piece.name if share == 1 else f"{piece.name}_{str(share).replace('/', '_').replace('-', 'minus_')}"
+
+    def named(word: str) -> Names:
+        alone = len(own) == 1
+        return tuple(tuple("_".join((word, ending, *(() if alone else (a.name, b.name)))) for b in own) for a in own)
+
+    return Propagator(
+        own,
+        tuple(tuple(flow.F[n][m] for m in moved) for n in moved),
+        tuple(tuple(c.scale(piece.D[n][m], 2) for m in moved) for n in moved),
+        share,
+        named("change"),
+        named("integral"),
+        named("covariance"),
+    )
+
+
+def _along_columns(c: Calculus, vector: Tensor, block: Block) -> Tensor:
+    """Return a vector over a block with the free index of a column."""
+    moves: dict[Index, Slot] = dict(zip(row_slots(block), col_slots(block), strict=True))
+    return c.rename(vector, moves)
+
+
+def _entry(name: str, row: Block, col: Block) -> Component:
+    """Return entry (i, j) of the array of a pair of blocks; the axis of a scalar block has the one place 0."""
+    return Component(name, (*(row_slots(row) or (0,)), *(col_slots(col) or (0,))))

@@ -1,0 +1,132 @@
+"""Flows that are affine entry by entry, their coefficients frozen.
+
+What a piece moves is z, everything else is frozen meanwhile. Over a time t = s eps,
+
+* shift: f does not depend on z, no noise. z + t f.
+* linear, entry by entry: f = b - a z, a of any sign and frozen. With phi(y) = (exp(y) - 1)/y, phi(0) = 1, it is
+  z exp(-a t) + b t phi(-a t) = z + t phi(-a t) f(z).
+* Ornstein-Uhlenbeck, entry by entry: the same with a 2D that is frozen. The mean moves so, and the variance that is
+  added is int_0^t 2D exp(-2 a u) du = t 2D phi(-2 a t).
+
+So each is z + eps rate + N(0, eps two_D), where `rate` and `two_D` depend on eps. That these are the flows is shown
+row by row (`tests/splitting/test_flows.py`): at t = 0 they are the identity, their derivatives by t are f at where they
+are, and 2D - 2 a variance; solutions are unique, as f is affine.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.program.program import EPS
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.flow import Change, NoRow, affine_degree
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.diagonal import diagonal
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
+
+SHIFT = "shift"
+LINEAR = "linear, entry by entry"
+ORNSTEIN_UHLENBECK = "Ornstein-Uhlenbeck, entry by entry"
+_SAYS = {
+    SHIFT: "z + t f, f free of z",
+    LINEAR: "z + t phi(-a t) f, f = b - a z with a, b frozen, phi(y) = (exp(y) - 1)/y",
+    ORNSTEIN_UHLENBECK: "z + t phi(-a t) f + N(0, t phi(-2 a t) 2D), f = b - a z with a, b, D frozen,"
+    " phi(y) = (exp(y) - 1)/y",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entrywise:
+    """A flow that is affine entry by entry."""
+
+    row: str
+    decay: tuple[Tensor, ...]
+    """a of f = b - a z by block of the state, with its free index; zero where nothing decays."""
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t."""
+        return _SAYS[self.row]
+
+    @property
+    def as_stated(self) -> bool:
+        """A shift is computed as its formulas are stated, what is linear multiplied out: `A - (A - xi)` is xi."""
+        return self.row == SHIFT
+
+    @property
+    def order(self) -> None:
+        """It is exact."""
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return s phi(-s eps a) f and 2 s phi(-2 s eps a) D by block.
+
+        D is diagonal where a is not zero, so the index of a may be that of the row.
+        """
+        c = derivation.calculus
+        change = Change(
+            piece.moved,
+            tuple(
+                c.scale(c.multiply(f, _phi(c, a, share)), share) for f, a in zip(piece.drift, self.decay, strict=True)
+            ),
+            tuple(
+                tuple(c.scale(c.multiply(entry, _phi(c, a, 2 * share)), 2 * share) for entry in line)
+                for line, a in zip(piece.D, self.decay, strict=True)
+            ),
+        )
+        return (change,)
+
+
+def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
+    """Return the flow of a piece whose entries move each by itself, its coefficients frozen; else why it is none."""
+    declarations = derivation.dynamics.declarations
+    moved = frozenset(piece.moved)
+    highest = affine_degree(piece, declarations)
+    if isinstance(highest, NoRow):
+        return highest
+    decay: list[Tensor] = []
+    for n in range(len(declarations.blocks)):
+        own = _decay(derivation, piece, n)
+        if isinstance(own, NoRow):
+            return own
+        decay.append(own)
+    if not piece.is_noisy:
+        return Entrywise(LINEAR if highest else SHIFT, tuple(decay))
+    for a, line in enumerate(piece.D):
+        for b, entry in enumerate(line):
+            if degree(entry, moved, declarations) != 0:
+                return NoRow(f"its noise depends on {', '.join(piece.moved)}")
+            if not entry.is_zero and (a != b or _entrywise(derivation, a, entry) is None):
+                return NoRow(f"its noise is correlated: {text(entry)} is not diagonal")
+    return Entrywise(ORNSTEIN_UHLENBECK, tuple(decay))
+
+
+def _phi(c: Calculus, a: Tensor, share: Fraction) -> Tensor:
+    """Return phi(-share eps a), phi(y) = (exp(y) - 1)/y; 1 where a is zero."""
+    if a.is_zero:
+        return c.constant(1)
+    return c.applied("exprel", c.scale(c.multiply(a, c.atom(Component(EPS))), -share))
+
+
+def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
+    """Return a of f = b - a z for block n, and why there is none where entries depend on each other."""
+    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+    own = c.zero(*row_slots(blocks[n]))
+    for m, block in enumerate(blocks):
+        if block.name not in piece.moved or blocks[n].name not in piece.moved:
+            continue
+        slope = c.settled(c.scale(c.diff(piece.drift[n], Coordinate(block.name, col_slots(block))), -1))
+        found = _entrywise(derivation, n, slope) if m == n else None
+        if slope.is_zero:
+            continue
+        if found is None:
+            return NoRow(f"entries of {blocks[n].name} drift by others of {block.name}")
+        own = found
+    return own
+
+
+def _entrywise(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
+    """Return the diagonal of a matrix over block n, None where it is not diagonal by its form."""
+    block = derivation.dynamics.declarations.blocks[n]
+    return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix

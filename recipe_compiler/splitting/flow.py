@@ -1,0 +1,80 @@
+"""What a flow is: what the table of flows gives for a piece, and a word makes statements of."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from recipe_compiler.derive.recipe import Derivation, Matrix, Vector
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.program.program import Propagator
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.terms import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a flow does, or one of its stages, by blocks of the state: z + eps rate + N(0, eps two_D)."""
+
+    moved: tuple[str, ...]
+    """The blocks that it moves, all at once."""
+    rate: Vector
+    """It may depend on eps."""
+    two_D: Matrix
+    propagator: Propagator | None = None
+    """What has to be computed for them before the chain."""
+    B_hat: Tensor | None = None
+    """What its noise gives up for that of the gradient: N(0, eps (two_D - eps B_hat))."""
+    implicit: bool = False
+    """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
+
+
+class Flow(Protocol):
+    """The flow of a piece over a time t = s eps, everything that the piece does not move being frozen meanwhile."""
+
+    @property
+    def row(self) -> str:
+        """The row of the table, as reports name it."""
+        ...
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t as a formula, with what it takes for granted."""
+        ...
+
+    @property
+    def as_stated(self) -> bool:
+        """Whether it is computed from the formulas as they are stated, not multiplied out."""
+        ...
+
+    @property
+    def order(self) -> int | None:
+        """The weak order of a numerical flow; None of an exact one."""
+        ...
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return what it does in a share of the step, stage by stage; an exact flow has one.
+
+        Args:
+            derivation: of the dynamics.
+            piece: whose flow it is; where `as_stated`, made of the formulas as they are stated.
+            share: s, of the step.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoRow:
+    """Why a row of the table is not the flow of a piece."""
+
+    why: str
+
+
+def affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
+    """Return the degree of the drift of a piece in the blocks that it moves, jointly: 0 or 1; else why not."""
+    moved = frozenset(piece.moved)
+    degrees = [degree(f, moved, declarations) for f in piece.drift]
+    if None in degrees:
+        return NoRow(f"its drift is no polynomial in {', '.join(piece.moved)}")
+    highest = max((n for n in degrees if n is not None), default=0)
+    return NoRow(f"its drift is of degree {highest} in {', '.join(piece.moved)}") if highest > 1 else highest

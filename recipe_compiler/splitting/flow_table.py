@@ -1,0 +1,55 @@
+"""The table of flows: exact ones, of which a piece has the first that it fits, and numerical ones, by name."""
+
+from collections.abc import Callable, Mapping
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.splitting.constant_matrices import CONSTANT_MATRICES, constant_matrices
+from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, entrywise
+from recipe_compiler.splitting.flow import Flow, NoRow
+from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, generalised, midpoint
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.show import text
+
+Row = Callable[[Derivation, Piece], Flow | NoRow]
+"""What matches a piece with its flow, or says why it has not that one."""
+
+EXACT: Mapping[str, Row] = {
+    f"{SHIFT}; {LINEAR}; {ORNSTEIN_UHLENBECK}": entrywise,
+    CONSTANT_MATRICES: constant_matrices,
+}
+"""By what reports call them; some are found together."""
+NUMERICAL: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised}
+"""By the names that `flows: {A: midpoint}` has for them."""
+
+
+def flow_of(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
+    """Return the flow of a piece.
+
+    dr = -xi r dt + sqrt(2A) dW is Ornstein-Uhlenbeck's: r exp(-xi t) + N(0, A (1 - exp(-2 xi t))/xi) after a time t.
+
+    Args:
+        derivation: of the dynamics, multiplied out: degrees are read off it.
+        piece: of that derivation.
+        named: the numerical flow that is asked for; empty for an exact one.
+
+    Raises:
+        ModelError: no row of the table is its flow; names what was found.
+    """
+    rows = {named: NUMERICAL[named]} if named else EXACT
+    reasons: list[str] = []
+    for match_row in rows.values():
+        found = match_row(derivation, piece)
+        if not isinstance(found, NoRow):
+            return found
+        reasons.append(found.why)
+    drifts = "; ".join(
+        f"{block.name}: {text(f)}"
+        for block, f in zip(derivation.dynamics.declarations.blocks, piece.drift, strict=True)
+        if block.name in piece.moved
+    )
+    kind = f"the flow {named}" if named else "an exact flow"
+    problem = f"found the piece {piece.name} ({drifts}) without {kind}: {'; '.join(dict.fromkeys(reasons))}"
+    hint = f"exact are: {'; '.join(EXACT)}. Cut the piece, use the scheme euler or sequential_euler"
+    hint += "" if named else f", or a numerical flow, of order 2: `flows: {{{piece.name}: midpoint}}`"
+    raise ModelError([Fault(Place(""), "scheme.flows" if named else "scheme.split", problem, hint)])

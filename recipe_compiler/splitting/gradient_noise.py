@@ -1,0 +1,126 @@
+"""What a word gives up for the noise of a minibatch gradient, so that this noise does not widen what it samples.
+
+One evaluation of the gradient has noise xi of covariance V, which every kick that takes its value passes on: of the
+share s, -s eps W xi. Letters of O with the share o take the momentum by E(o) = exp(-o eps F). Without forces, a unit of
+momentum at a place p of the word displaces the position, in this and in all later steps, by
+
+    eps P (sum_A s_A E(o(p, A))) (1 - E(1))^-1 = eps P g(p) (1 - E(1))^-1,
+
+the sum over the drifts of one whole step from p on, o(p, A) the share of O on the way. The noise of an evaluation
+displaces by K = sum s g(p) over its kicks, that of a letter j of O by g_j. So the displacement is what it is without
+noise of the gradient, if the letters give up X_j with
+
+    sum_j g_j X_j g_j^T = eps^2 sum K B K^T,   B = W V W^T,
+
+the second sum over the evaluations of a step. The last letter before a drift has g = 1, if every drift comes before the
+next letter of O: it gives up all. In `[B/2, A/2, O, A/2, B/2]` that is eps^2 (1 + E) B (1 + E)^T/4. Noise of the
+gradient, and what is given up for it, then differ by a shift in time and by forces: for full matrices the covariance of
+the position is off by O(eps^3), and by O(eps^2) if eps^2 B is given up. (The shift of noise of covariance Y by tau adds
+tau d/dt exp(tL) Y exp(tL)^T, whose sum over all steps is -tau Y/eps: none of it in the position.)
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from recipe_compiler.spec.words import Letter, Word, letters
+
+Powers = Mapping[Fraction, Fraction]
+"""sum_o c_o E(o): the coefficient c_o by the share o of O."""
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class Role(StrEnum):
+    """What a letter does with noise of the gradient."""
+
+    KICK = "adds it to the momentum"
+    DRIFT = "moves the position by the momentum"
+    DECAY = "lets the momentum decay, and has noise of its own"
+    NONE = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """What one letter of O gives up for all noise of the gradient in a step: eps^2 sum_K K B K^T."""
+
+    place: int
+    """Of the letter in the word, counted from 0."""
+    share: Fraction
+    """Of the step that the letter is done for."""
+    responses: tuple[Powers, ...]
+    """K of every evaluation."""
+
+
+def given_up(word: Word, roles: Mapping[str, Role]) -> GivenUp | None:
+    """Return what a letter of O gives up.
+
+    `[B/2, A/2, O, A/2, B/2]`: K = 1/2 + E/2 at place 2. None where drifts stand on both sides of a letter of O and of
+    another: no letter's noise then meets all drifts of a step before it decays.
+
+    Args:
+        word: its shares are 1 in all of every piece.
+        roles: of every piece in it.
+    """
+    written = tuple(letters(word))
+    own = [place for place, letter in enumerate(written) if roles[letter.piece] is Role.DECAY]
+    last = next((place for place in own if _response(written, roles, place) == {ZERO: ONE}), None)
+    if last is None:
+        return None
+    responses = tuple(_sum(written, roles, group) for group in _evaluations(written, roles))
+    return GivenUp(last, written[last].share, responses)
+
+
+def powers_text(powers: Powers) -> str:
+    """Return a sum of powers of E = E(1) as text: `1/2 + E/2`, `E^(1/2)`."""
+    return " + ".join(_term_text(o, c) for o, c in sorted(powers.items()))
+
+
+def _term_text(o: Fraction, c: Fraction) -> str:
+    if not o:
+        return str(c)
+    power = "E" if o == 1 else f"E^({o})"
+    times = "" if c.numerator == 1 else f"{c.numerator} "
+    return f"{times}{power}{'' if c.denominator == 1 else f'/{c.denominator}'}"
+
+
+def _evaluations(written: Sequence[Letter], roles: Mapping[str, Role]) -> Iterator[tuple[int, ...]]:
+    """Yield the places of the kicks that take one value of the gradient: those between two drifts, round the end."""
+    moved = [place for place, letter in enumerate(written) if roles[letter.piece] is Role.DRIFT]
+    start = moved[0] if moved else 0
+    group: list[int] = []
+    for place in (*range(start, len(written)), *range(start)):
+        match roles[written[place].piece]:
+            case Role.KICK:
+                group.append(place)
+            case Role.DRIFT if group:
+                yield tuple(group)
+                group = []
+            case _:
+                pass
+    if group:
+        yield tuple(group)
+
+
+def _sum(written: Sequence[Letter], roles: Mapping[str, Role], kicks: Sequence[int]) -> Powers:
+    """Return K = sum s g(p) over kicks that pass on the noise of one evaluation."""
+    found: dict[Fraction, Fraction] = {}
+    for place in kicks:
+        for o, c in _response(written, roles, place).items():
+            found[o] = found.get(o, ZERO) + written[place].share * c
+    return {o: c for o, c in found.items() if c}
+
+
+def _response(written: Sequence[Letter], roles: Mapping[str, Role], place: int) -> Powers:
+    """Return g(p) = sum_A s_A E(o(p, A)) over the letters after a place, once round, back to that place."""
+    found: dict[Fraction, Fraction] = {}
+    on_the_way = ZERO
+    for letter in (*written[place + 1 :], *written[: place + 1]):
+        match roles[letter.piece]:
+            case Role.DRIFT:
+                found[on_the_way] = found.get(on_the_way, ZERO) + letter.share
+            case Role.DECAY:
+                on_the_way += letter.share
+            case _:
+                pass
+    return {o: c for o, c in found.items() if c}

@@ -1,0 +1,132 @@
+"""Flows that are solved for, where none is exact: the implicit midpoint and the generalised leapfrog.
+
+Over a time t, with f the drift of a piece and w ~ N(0, 2 D t) its noise,
+
+* midpoint: m = z + t/2 f(m), z' = m + t/2 f(m), which is z' = z + t f((z + z')/2) (Hairer, Lubich, Wanner 2006, Sec.
+  VI.4). Where f is affine and D frozen, y = z + t/2 f(z) + w, z' = y + t/2 f(z') is the same with noise: for f = -D
+  S^-1 z it keeps N(0, S), whatever t is.
+* generalised leapfrog, of a position q and a momentum p: p1 = p + t/2 f_p(q, p1), q1 = q + t/2 f_q(q, p1),
+  q' = q1 + t/2 f_q(q', p1), p' = p1 + t/2 f_p(q', p1) (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011).
+
+Both are of order 2 and equal to their own inverse backward in time; for H with a constant Q they are symplectic.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.splitting.pieces import Piece
+
+MIDPOINT = "midpoint"
+GENERALISED = "generalised"
+
+
+@dataclass(frozen=True, slots=True)
+class Midpoint:
+    """The implicit midpoint of a piece that moves one block."""
+
+    noisy: bool
+    as_stated: bool = True
+    row: str = MIDPOINT
+    order: int = 2
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t."""
+        noise = " + N(0, 2 D t)" if self.noisy else ""
+        return f"z' = z + t f((z + z')/2){noise}, solved by iteration; of order 2"
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return a half step that is solved for, and one that is not: first, where it draws the noise."""
+        c = derivation.calculus
+        half = tuple(c.scale(f, share / 2) for f in piece.drift)
+        two_D = tuple(tuple(c.scale(entry, 2 * share) for entry in row) for row in piece.D)
+        explicit = Change(piece.moved, half, two_D)
+        implicit = Change(piece.moved, half, _none(derivation), implicit=True)
+        return (explicit, implicit) if self.noisy else (implicit, explicit)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralisedLeapfrog:
+    """The generalised leapfrog of a piece that moves two blocks."""
+
+    position: str
+    momentum: str
+    as_stated: bool = True
+    row: str = GENERALISED
+    order: int = 2
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t."""
+        return "p1 = p + t/2 f_p(q, p1), q' = q + t/2 (f_q(q, p1) + f_q(q', p1)), p' = p1 + t/2 f_p(q', p1); of order 2"
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return the half steps of p, q, q and p: the first of p and the second of q are solved for."""
+        c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+
+        def half(name: str, *, implicit: bool) -> Change:
+            rate: Vector = tuple(
+                c.scale(f, share / 2) if block.name == name else c.zero(*row_slots(block))
+                for block, f in zip(blocks, piece.drift, strict=True)
+            )
+            return Change((name,), rate, _none(derivation), implicit=implicit)
+
+        q, p = self.position, self.momentum
+        return half(p, implicit=True), half(q, implicit=False), half(q, implicit=True), half(p, implicit=False)
+
+
+def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
+    """Return the implicit midpoint of a piece; else why it has none that a step can solve for."""
+    declarations = derivation.dynamics.declarations
+    if len(piece.moved) != 1:
+        return NoRow(f"it moves {', '.join(piece.moved)}, and midpoint solves for one block")
+    (block,) = (block for block in declarations.blocks if block.name in piece.moved)
+    if _takes_gradient(derivation, piece, block):
+        return NoRow(f"it takes the gradient of the potential at the {block.name} that is solved for")
+    if piece.is_noisy:
+        moved = frozenset(piece.moved)
+        if any(degree(entry, moved, declarations) != 0 for row in piece.D for entry in row):
+            return NoRow(f"its noise depends on {block.name}")
+        degrees = [degree(f, moved, declarations) for f in piece.drift]
+        if any(n is None or n > 1 for n in degrees):
+            return NoRow(f"it has noise, and its drift is not linear in {block.name}")
+    return Midpoint(piece.is_noisy)
+
+
+def generalised(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | NoRow:
+    """Return the generalised leapfrog of a piece; else why it has none that a step can solve for."""
+    declarations = derivation.dynamics.declarations
+    if len(piece.moved) != 2 or piece.is_noisy:
+        noise = " with noise" if piece.is_noisy else ""
+        return NoRow(f"it moves {', '.join(piece.moved)}{noise}, and the generalised leapfrog two blocks without noise")
+    potential = _position(declarations, derivation.dynamics.potential)
+    position = next((name for name in piece.moved if name in potential), piece.moved[0])
+    momentum = next(name for name in piece.moved if name != position)
+    (block,) = (block for block in declarations.blocks if block.name == position)
+    if _takes_gradient(derivation, piece, block):
+        return NoRow(
+            f"the drift of {position} takes the gradient of the potential at the {position} that is solved for"
+        )
+    return GeneralisedLeapfrog(position, momentum)
+
+
+def _takes_gradient(derivation: Derivation, piece: Piece, block: Block) -> bool:
+    """Whether the drift of a block takes the gradient of the potential, and moves what that depends on."""
+    potential = derivation.dynamics.potential
+    drift = piece.drift[derivation.dynamics.declarations.blocks.index(block)]
+    held = _position(derivation.dynamics.declarations, potential)
+    return block.name in held and potential in names_of(drift)
+
+
+def _position(declarations: Declarations, potential: str | None) -> frozenset[str]:
+    return frozenset(name for function in declarations.functions if function.name == potential for name in function.of)
+
+
+def _none(derivation: Derivation) -> Matrix:
+    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+    return tuple(tuple(c.zero(*row_slots(a), *col_slots(b)) for b in blocks) for a in blocks)

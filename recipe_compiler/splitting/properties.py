@@ -1,0 +1,152 @@
+"""What the flow of a piece does to volume, to a constant Q and to a flip of momenta, for every size, in index notation.
+
+These are properties of the field f_k: no flow is written out, and no determinant of one.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import comb
+
+from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_slots
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.atoms import indices
+from recipe_compiler.tensor.atoms import Factor, nested
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Index, Inverse, Tensor, Term
+
+Centres = Mapping[str, Tensor]
+"""The centre m of the reflection z_b -> 2 m - z_b of a block, 0 unless the block is a scalar."""
+
+
+def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
+    """Return sum_i df_i/dz_i, a scalar: the flow of dz = f dt keeps volume where it is 0 (Liouville)."""
+    parts = [
+        c.total(c.diff(entry, Coordinate(block.name, row_slots(block))), *row_slots(block))
+        for block, entry in zip(blocks, f, strict=True)
+    ]
+    return c.settled(c.add(c.zero(), *parts))
+
+
+def change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix) -> Matrix:
+    """Return F Q + Q F.T with F = df/dz: 0 if and only if the flow of f keeps a constant Q, dphi Q dphi.T = Q."""
+    return tuple(
+        tuple(
+            c.settled(c.add(_pushed(c, blocks, f, Q, a, b), _pulled(c, blocks, f, Q, a, b))) for b in range(len(blocks))
+        )
+        for a in range(len(blocks))
+    )
+
+
+def _pushed(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
+    """Return sum_k df_i/dz_k Q_kj for i of block a, j of block b."""
+    parts = [c.zero(*row_slots(blocks[a]), *col_slots(blocks[b]))]
+    for m, block in enumerate(blocks):
+        slots = _inner(block)
+        entry = c.rename(Q[m][b], dict(zip(row_slots(block), slots, strict=True)))
+        parts.append(c.total(c.multiply(c.diff(f[a], Coordinate(block.name, slots)), entry), *slots))
+    return c.add(*parts)
+
+
+def _pulled(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix, a: int, b: int) -> Tensor:
+    """Return sum_k Q_ik df_j/dz_k for i of block a, j of block b."""
+    parts = [c.zero(*row_slots(blocks[a]), *col_slots(blocks[b]))]
+    other = c.rename(f[b], dict(zip(row_slots(blocks[b]), col_slots(blocks[b]), strict=True)))
+    for m, block in enumerate(blocks):
+        slots = _inner(block)
+        entry = c.rename(Q[a][m], dict(zip(col_slots(block), slots, strict=True)))
+        parts.append(c.total(c.multiply(c.diff(other, Coordinate(block.name, slots)), entry), *slots))
+    return c.add(*parts)
+
+
+def _inner(block: Block) -> tuple[Index, ...]:
+    return tuple(Index(size, "k") for size in block.shape.sizes)
+
+
+def centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
+    """Return the m at which dH/dz_b vanishes where H is quadratic in a scalar block b; 0 elsewhere.
+
+    `slope` is dH/dz_b. Of H = (xi - A)**2/2 it is A: H keeps its value when xi becomes 2 A - xi.
+    """
+    zero = c.zero()
+    if block.shape.sizes:
+        return zero
+    own = Coordinate(block.name)
+    curvature = c.settled(c.diff(slope, own))
+    if len(curvature.terms) != 1 or not c.is_zero(c.diff(curvature, own)):
+        return zero
+    linear = c.multiply(curvature, c.atom(own))
+    found = c.settled(c.multiply(c.subtract(linear, slope), c.power(curvature, -1)))
+    plain = all(not indices(atom) and not _arguments(atom) for term in found.terms for atom, _ in term.factors)
+    return found if plain else zero
+
+
+def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
+    """Return T(F z), F the reflection z_b -> 2 m_b - z_b of the blocks that have a centre; None where it is not known.
+
+    -xi r[i] is itself under r -> -r with -1; sqrt(1 + sum_i r[i]**2) is itself. Not known is what becomes of a function
+    whose argument changes.
+    """
+    terms: list[Term] = []
+    for term in tensor.terms:
+        found = _reflected_term(c, term, centres)
+        if found is None:
+            return None
+        terms += found
+    return c.settled(c.collect(terms, tensor.free))
+
+
+def reflected_vector(c: Calculus, blocks: tuple[Block, ...], f: Vector, centres: Centres) -> Vector | None:
+    """Return F f(F z) over z: the blocks of a centre change their sign, too; None where it is not known."""
+    found: list[Tensor] = []
+    for block, entry in zip(blocks, f, strict=True):
+        there = reflected(c, entry, centres)
+        if there is None:
+            return None
+        found.append(c.scale(there, -1) if block.name in centres else there)
+    return tuple(found)
+
+
+def _reflected_term(c: Calculus, term: Term, centres: Centres) -> list[Term] | None:
+    """Return the terms that a term becomes: (2 m - z)**n is multiplied out."""
+    found = [Term(term.coefficient)]
+    for atom, exponent in term.factors:
+        factor = _reflected_factor(c, atom, exponent, centres)
+        if factor is None:
+            return None
+        found = [Term(x.coefficient * y.coefficient, _times(x.factors, y.factors)) for x in found for y in factor]
+    return found
+
+
+def _reflected_factor(c: Calculus, atom: Atom, exponent: Fraction, centres: Centres) -> list[Term] | None:
+    match atom:
+        case Coordinate(block) if block in centres:
+            if exponent.denominator != 1 or exponent < 0:
+                return None
+            return _power(c, atom, int(exponent), centres[block])
+        case Component(name) if any(name == function and of in centres for function, of in c.rules.depends):
+            return None
+        case _:
+            even = all(reflected(c, inner, centres) == inner for inner in _arguments(atom))
+            return [Term(Fraction(1), ((atom, exponent),))] if even else None
+
+
+def _arguments(atom: Atom) -> tuple[Tensor, ...]:
+    return (atom.of.entry,) if isinstance(atom, Inverse | Determinant) else nested(atom)
+
+
+def _power(c: Calculus, atom: Coordinate, n: int, m: Tensor) -> list[Term]:
+    """Return the terms of (2 m - z)**n."""
+    found: list[Term] = []
+    for k in range(n + 1):
+        rest = c.power(c.scale(m, 2), n - k) if n > k else c.constant(1)
+        own: tuple[Factor, ...] = ((atom, Fraction(k)),) if k else ()
+        sign = comb(n, k) * (-1) ** k
+        found += [Term(sign * term.coefficient, _times(term.factors, own)) for term in rest.terms]
+    return found
+
+
+def _times(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    powers = dict(left)
+    for atom, exponent in right:
+        powers[atom] = powers.get(atom, Fraction(0)) + exponent
+    return tuple((atom, exponent) for atom, exponent in powers.items() if exponent)

@@ -1,0 +1,246 @@
+"""What the letters of a word give up for the noise of a minibatch gradient: B_hat by letter, or why nothing is.
+
+Derived is Langevin's form: one piece kicks one block, the momentum, by -W grad U; one moves the position by P times the
+momentum; one has noise, and takes the momentum by E = exp(-eps F); W, P, F and V do not depend on the state. Of what
+has another form nothing is given up, and it is said why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.noise import noise_covariance, sandwich
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program.program import EPS, Propagator
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import letter_text, letters
+from recipe_compiler.splitting.constant_matrices import ConstantMatrices
+from recipe_compiler.splitting.entrywise import SHIFT, Entrywise
+from recipe_compiler.splitting.flow import Flow
+from recipe_compiler.splitting.gradient_noise import GivenUp, Role, given_up, powers_text
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.split_by import split_by
+from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
+
+LOST = (
+    "volume and reversibility are those of a step given its minibatch, not of the chain; the order of what is sampled "
+    "is 2 only where the noise of the gradient is given up"
+)
+"""What is not true of a word with minibatches, for headers and reports."""
+Pieces = Mapping[str, tuple[Piece, Flow]]
+
+
+@dataclass(frozen=True, slots=True)
+class Subtraction:
+    """What a letter of O gives up: with eps^2 B_hat less of covariance, noise of the gradient is made up for."""
+
+    piece: str
+    """O by its name."""
+    block: str
+    """The momentum."""
+    given_up: GivenUp
+    F: Tensor
+    """Of E(o) = exp(-o eps F): n x n over the momentum, as D and B; free indices `i` and `j`."""
+    D: Tensor
+    """Of the noise of O, N(0, int_0^t exp(-u F) 2D exp(-u F)^T du) over a time t."""
+    B: Tensor
+    """W V W^T: a kick of the share s adds s^2 eps^2 B."""
+    B_hat: Tensor
+    """The letter adds that noise less eps^2 B_hat. It depends on eps."""
+    propagators: tuple[Propagator, ...]
+    """What has to be computed for B_hat before the chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class NothingGivenUp:
+    """Why nothing is given up for the noise of the gradient."""
+
+    why: str
+
+
+class _OtherFormError(Exception):
+    """The word is not of the form for which it is derived, and why."""
+
+
+def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction | NothingGivenUp:
+    """Return what the letters of a word give up for noise of the gradient, of covariance V.
+
+    Args:
+        derivation: of the bound dynamics, multiplied out.
+        scheme: a word.
+        V: n x n over the potential's block, free indices `i` and `j`.
+
+    Raises:
+        ModelError: as of `split_by`.
+    """
+    if V.is_zero:
+        return NothingGivenUp("V = 0, and the draws are too wide by what it adds")
+    pieces = split_by(derivation, scheme)
+    try:
+        kick, drift, decay = _langevin(derivation, pieces)
+        (momentum,) = kick.moved
+        B = _constants(derivation, kick, drift, decay, pieces, V)
+    except _OtherFormError as other:
+        return NothingGivenUp(str(other))
+    roles = dict.fromkeys(pieces, Role.NONE)
+    roles |= {kick.name: Role.KICK, drift.name: Role.DRIFT, decay.name: Role.DECAY}
+    found = given_up(scheme.split, roles)
+    if found is None:
+        return NothingGivenUp(f"{drift.name} stands on either side of more than one letter of {decay.name}")
+    powers = _Powers(derivation, decay, pieces[decay.name][1], momentum)
+    B_hat, propagators = _sandwiched(powers, found, B)
+    return Subtraction(
+        decay.name, momentum, found, powers.F, decay.D[powers.place][powers.place], B, B_hat, propagators
+    )
+
+
+def _langevin(derivation: Derivation, pieces: Pieces) -> tuple[Piece, Piece, Piece]:
+    """Return the pieces that kick the momentum, move the position, and have noise: one each."""
+    potential = derivation.dynamics.potential or ""
+    position = next((f.of for f in derivation.dynamics.declarations.functions if f.name == potential), ())
+    every = [piece for piece, _ in pieces.values()]
+    kicks = [piece for piece in every if any(potential in names_of(f) for f in piece.drift)]
+    kick = _one(kicks, "take the gradient")
+    noisy = _one([piece for piece in every if piece.is_noisy], "have noise")
+    drift = _one([piece for piece in every if set(position) & set(piece.moved)], f"move {', '.join(position)}")
+    if len(kick.moved) != 1 or kick.moved == position:
+        raise _OtherFormError(f"{kick.name} kicks {', '.join(kick.moved)}, not one block that is the momentum")
+    (momentum,) = kick.moved
+    moving = [piece.name for piece in every if momentum in piece.moved]
+    if len(position) != 1 or drift.moved != position or noisy.moved != kick.moved or len(moving) > 2:
+        what = "; ".join(f"{piece.name} moves {', '.join(piece.moved)}" for piece in every)
+        raise _OtherFormError(f"{what}: not a kick, a drift and a decay of one momentum")
+    for piece in (kick, drift):
+        if pieces[piece.name][1].row != SHIFT:
+            raise _OtherFormError(f"the flow of {piece.name} is no shift")
+    return kick, drift, noisy
+
+
+def _one(found: list[Piece], what: str) -> Piece:
+    if len(found) != 1:
+        names = " and ".join(piece.name for piece in found) or "no piece"
+        raise _OtherFormError(f"{names} {what}, not one piece")
+    return found[0]
+
+
+def _constants(derivation: Derivation, kick: Piece, drift: Piece, decay: Piece, pieces: Pieces, V: Tensor) -> Tensor:
+    """Return B = W V W^T; it, friction, noise and velocity are free of the state."""
+    blocks = derivation.dynamics.declarations.blocks
+    r = next(n for n, block in enumerate(blocks) if block.name == kick.moved[0])
+    q = next(n for n, block in enumerate(blocks) if block.name == drift.moved[0])
+    flow = pieces[decay.name][1]
+    match flow:
+        case Entrywise(decay=friction):
+            _check_friction(derivation, decay, friction[r])
+        case ConstantMatrices():
+            pass
+        case _:
+            raise _OtherFormError(f"the flow of {decay.name} is {flow.row}")
+    B = noise_covariance(derivation, blocks[q].name, V)[r][r]
+    P = derivation.calculus.diff(drift.drift[q], Coordinate(blocks[r].name, col_slots(blocks[r])))
+    places = {"V, or what the gradient is multiplied by,": B, f"the noise of {decay.name}": decay.D[r][r],
+              f"the velocity of {drift.name}": P}  # fmt: skip
+    for what, tensor in places.items():
+        if held := _of_state(derivation, tensor):
+            raise _OtherFormError(f"{what} depends on {held}")
+    if (names_of(drift.drift[q]) & _state(derivation)) - {blocks[r].name}:
+        raise _OtherFormError(f"{drift.name} moves {blocks[q].name} by more than {blocks[r].name}")
+    return B
+
+
+def _check_friction(derivation: Derivation, decay: Piece, a: Tensor) -> None:
+    """Raise _OtherFormError where the friction is of the state; that of a thermostat takes up noise by itself."""
+    held = _of_state(derivation, a)
+    thermostats = [b.name for b in derivation.dynamics.declarations.blocks if not b.shape.sizes]
+    if held in thermostats and a.terms == derivation.calculus.coordinate(held).terms:
+        takes = f"takes up noise of covariance v I by itself (with noise of A I in {decay.name}, it settles at A + eps"
+        raise _OtherFormError(
+            f"the friction of {decay.name} is the thermostat {held}, which {takes} v/2), and no other"
+        )
+    if held:
+        raise _OtherFormError(f"the friction of {decay.name} depends on {held}")
+
+
+def _state(derivation: Derivation) -> frozenset[str]:
+    declarations = derivation.dynamics.declarations
+    return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
+
+
+def _of_state(derivation: Derivation, tensor: Tensor) -> str:
+    return ", ".join(sorted(names_of(tensor) & _state(derivation)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Powers:
+    """E(o) = exp(-o eps F) of the flow of O, over the momentum."""
+
+    derivation: Derivation
+    piece: Piece
+    flow: Flow
+    momentum: str
+
+    @property
+    def place(self) -> int:
+        """The place of the momentum among the blocks."""
+        return next(n for n, b in enumerate(self.derivation.dynamics.declarations.blocks) if b.name == self.momentum)
+
+    @property
+    def block(self) -> Block:
+        """The momentum."""
+        return self.derivation.dynamics.declarations.blocks[self.place]
+
+    @property
+    def one(self) -> Tensor:
+        """The identity."""
+        c, block = self.derivation.calculus, self.block
+        return c.delta(*row_slots(block), *col_slots(block)) if block.shape.sizes else c.constant(1)
+
+    @property
+    def F(self) -> Tensor:
+        """Friction, n x n."""
+        match self.flow:
+            case Entrywise(decay=decay):
+                return self.derivation.calculus.multiply(self.one, decay[self.place])
+            case ConstantMatrices(F=F):
+                return F[self.place][self.place]
+            case _:
+                raise CompilerError(f"no friction of a flow that is {self.flow.row}")
+
+    def power(self, o: Fraction) -> tuple[Tensor, tuple[Propagator, ...]]:
+        """Return exp(-o eps F), n x n, and what has to be computed for it before the chain."""
+        c, eps = self.derivation.calculus, self.derivation.calculus.atom(Component(EPS))
+        match self.flow:
+            case _ if not o:
+                return self.one, ()
+            case Entrywise(decay=decay):
+                exponent = c.scale(c.multiply(decay[self.place], eps), -o)
+                return c.multiply(self.one, c.applied("exp", exponent)), ()
+            case _:
+                own = self.flow.changes(self.derivation, self.piece, o)[0].propagator
+                if own is None:
+                    raise CompilerError(f"no matrix of a flow that is {self.flow.row}")
+                at = (*(row_slots(self.block) or (0,)), *(col_slots(self.block) or (0,)))
+                change = c.atom(Component(own.change[0][0], at))
+                return c.add(self.one, c.multiply(eps, change)), (own,)
+
+
+def _sandwiched(powers: _Powers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple[Propagator, ...]]:
+    """Return sum_K K B K^T, K = sum_o c_o E(o), with what its powers need."""
+    c, block = powers.derivation.calculus, powers.block
+    known = {o: powers.power(o) for response in own.responses for o in response}
+    needed = dict.fromkeys(propagator for _, needs in known.values() for propagator in needs)
+    every = [
+        c.add(c.zero(*powers.one.free), *(c.scale(known[o][0], coefficient) for o, coefficient in response.items()))
+        for response in own.responses
+    ]
+    return c.add(c.zero(*B.free), *(sandwich(c, block, K, B) for K in every)), tuple(needed)
+
+
+def given_up_text(scheme: Scheme, found: Subtraction) -> str:
+    """Return what is given up, and by which letter: `O gives up eps^2 K B K^T with K = 1/2 + E/2`."""
+    letter = tuple(letters(scheme.split))[found.given_up.place]
+    what = " + ".join(f"K B K^T with K = {powers_text(response)}" for response in found.given_up.responses)
+    return f"{letter_text(letter)} gives up eps^2 {what}"

@@ -1,0 +1,281 @@
+"""What the letters of a word give up for noise of the gradient, at the exact values of a build: is it there?
+
+A letter of O adds Sigma = int_0^t exp(-u F) 2D exp(-u F)^T du over a time t, and gives up eps^2 B_hat
+(`splitting/subtraction.py`). F, D and B are rational, E and Sigma balls around real numbers (Arb; Johansson 2017): the
+exponential of t [[F, 2D], [0, -F^T]] holds E^T below and E^-1 Sigma on the right (Van Loan 1978). The sign of a ball
+that does not hold 0 is proved; the largest step is between two at which the signs differ.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from flint import arb, arb_mat, ctx, fmpq
+
+from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.splitting.gradient_noise import GivenUp
+from recipe_compiler.splitting.subtraction import Subtraction, given_up_text
+from recipe_compiler.tensor.atoms import indices
+from recipe_compiler.tensor.diagonal import diagonal
+from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
+from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.noise_budget_exact import LARGEST, NotExactError
+from recipe_compiler.verify.core.build_values import exact_rows, known_sizes
+
+Rational = tuple[tuple[Fraction, ...], ...]
+PRECISIONS = (128, 512, 2048)
+"""Bits of the balls; more are taken where the sign is open."""
+DENSE = 24
+"""Coordinates up to which the largest step size of what is not diagonal is looked for."""
+CLOSE = Fraction(10001, 10000)
+"""How near to each other the steps are that hold and that do not."""
+FARTHEST = 60
+"""Doublings and halvings of the step within which one of the other kind is looked for."""
+DIRECTION = 10**6
+"""The denominators of a direction in which a matrix is negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """F, D and B at the values of a build; of multiples of the identity, of any size, the multiples alone."""
+
+    F: Rational
+    D: Rational
+    B: Rational
+    of_any_size: bool
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether no coordinate touches another."""
+        n = range(len(self.F))
+        return all(M[i][j] == 0 for M in (self.F, self.D, self.B) for i in n for j in n if i != j)
+
+
+def decided_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction) -> Decision:
+    """Return whether every letter of O has the noise that it gives up, at a step size.
+
+    BAOAB with r' = -r, noise 2, V = v I: 1 - E^2 >= eps^2 (1 + E)^2 v/4, E = exp(-eps), so v <= 4 tanh(eps/2)/eps^2.
+
+    Args:
+        found: what the letters give up.
+        build: a word, and the values of parameters.
+        bound: its dynamics.
+        eps: the step size.
+    """
+    try:
+        numbers = _numbers(found, _Values(build, bound, known_sizes(build, bound)))
+    except NotExactError as reason:
+        why = (f"at exact values: {reason}", "the emitted module refuses a step that gives up more, before its first")
+        return Undecided(why)
+    holds = _holds(numbers, found, eps)
+    if holds is None:
+        return Undecided((f"at exact values: no sign was found with {PRECISIONS[-1]} bits",))
+    limit, words = _limit(numbers, found, eps, holds=holds)
+    says = given_up_text(build.scheme, found)
+    names = f"{found.block}{' (times I)' if numbers.of_any_size else ''}"
+    if holds:
+        return Proved(f"exact values: {says}{words}", (), (("eps", str(eps)), *limit))
+    shown = _direction(numbers, found, eps)
+    residual = f"{says}: of the noise of {names} that is more than there is{words}"
+    return Refuted("exact values", (("eps", str(eps)), *shown, *limit), residual)
+
+
+def _limit(
+    numbers: Numbers, found: Subtraction, eps: Fraction, *, holds: bool
+) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return two steps close to each other, one that holds and one that does not, for a table and for a sentence."""
+    pair = _between(lambda step: _holds(numbers, found, step), eps, holds=holds) if _is_short(numbers) else None
+    if pair is None:
+        return (), ""
+    good, bad = pair
+    return (("holds at", str(good)), ("fails at", str(bad))), f"; it holds at eps = {good}, and not at {bad}"
+
+
+def _is_short(numbers: Numbers) -> bool:
+    return numbers.diagonal or len(numbers.F) <= DENSE
+
+
+def _between(
+    test: Callable[[Fraction], bool | None], start: Fraction, *, holds: bool
+) -> tuple[Fraction, Fraction] | None:
+    """Return a step at which a test holds and one at which it fails, within `CLOSE`; None where none is found."""
+    good, bad = start, start
+    for _ in range(FARTHEST):
+        if holds:
+            good, bad = bad, 2 * bad
+        else:
+            good, bad = good / 2, good
+        found = test(bad if holds else good)
+        if found is not holds:
+            break
+    else:
+        return None
+    while found is not None and bad > good * CLOSE:
+        middle = Fraction(f"{float((good + bad) / 2):.6g}")
+        if not good < middle < bad:
+            break
+        found = test(middle)
+        good, bad = (middle, bad) if found else (good, middle) if found is False else (good, bad)
+    return None if found is None else (good, bad)
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of parameters and sizes of a build."""
+
+    build: Build
+    bound: Dynamics
+    sizes: Mapping[str, int]
+
+    def entry(self, tensor: Tensor, at: Mapping[Index, int]) -> Fraction:
+        """Return an entry of a tensor. Raises NotExactError where that is not known, or no rational number."""
+        try:
+            value = scalarise(tensor, self.sizes, at, self._leaf)
+        except (CompilerError, KeyError) as reason:
+            raise NotExactError(str(reason)) from None
+        if not isinstance(value, sympy.Rational):
+            raise NotExactError(f"{value} is not a rational number")
+        return Fraction(int(value.p), int(value.q))
+
+    def _leaf(self, atom: Atom) -> Scalar | None:
+        if not isinstance(atom, Component):
+            return None
+        parameter = self.bound.declarations.find(atom.name)
+        shape = parameter.shape if isinstance(parameter, Parameter) else None
+        known = None if shape is None else exact_rows(Symbol(atom.name, shape, Role.PARAMETER), self.build)
+        if known is None:
+            raise NotExactError(f"{atom.name} is not known")
+        i, j = (*(k for k in atom.at if isinstance(k, int)), 0, 0)[:2]
+        return rational(known[i][j])
+
+
+def _numbers(found: Subtraction, values: _Values) -> Numbers:
+    """Return F, D and B as numbers.
+
+    Raises:
+        NotExactError: a size or an entry is not known, or is no rational number.
+    """
+    tensors = (found.F, found.D, found.B)
+    scalars = [_multiple(tensor) for tensor in tensors]
+    known = [one for one in scalars if one is not None]
+    if len(known) == len(tensors):
+        F, D, B = (((values.entry(one, {}),),) for one in known)
+        return Numbers(F, D, B, of_any_size=bool(found.F.free))
+    (block,) = (block for block in values.bound.declarations.blocks if block.name == found.block)
+    missing = [size for size in block.shape.sizes if isinstance(size, str) and size not in values.sizes]
+    if missing:
+        raise NotExactError(f"the size {missing[0]} is not known before the data are read")
+    count = next((values.sizes[size] if isinstance(size, str) else size for size in block.shape.sizes), 1)
+    if count > LARGEST:
+        raise NotExactError(f"{count} coordinates, more than {LARGEST}")
+    numbers = Numbers(*(_matrix(tensor, count, values) for tensor in tensors), of_any_size=False)
+    if any(tuple(zip(*M, strict=True)) != M for M in (numbers.D, numbers.B)):
+        raise NotExactError("D or V is not symmetric")
+    return numbers
+
+
+def _multiple(tensor: Tensor) -> Tensor | None:
+    """Return c of a tensor c delta[i,j], or of a scalar; None of any other."""
+    if not tensor.free:
+        return tensor
+    row, col = (next(index for index in tensor.free if index.label == label) for label in "ij")
+    own = diagonal(tensor, row, col)
+    if own is None or any(row in indices(term.factors) for term in own.terms):
+        return None
+    return Tensor((), own.terms)
+
+
+def _matrix(tensor: Tensor, count: int, values: _Values) -> Rational:
+    def at(i: int, j: int) -> dict[Index, int]:
+        return {index: i if index.label == "i" else j for index in tensor.free}
+
+    n = range(count)
+    return tuple(tuple(values.entry(tensor, at(i, j)) for j in n) for i in n)
+
+
+def _holds(numbers: Numbers, found: Subtraction, eps: Fraction) -> bool | None:
+    """Whether what is left of the noise of every letter is positive semidefinite; None where no sign is found."""
+    for bits in PRECISIONS:
+        with ctx.workprec(bits):
+            signs = {_is_semidefinite(A) for A in _left(numbers, found.given_up, eps)}
+        if False in signs:
+            return False
+        if None not in signs:
+            return True
+    return None
+
+
+def _left(numbers: Numbers, own: GivenUp, eps: Fraction) -> list[arb_mat]:
+    """Return Sigma - eps^2 B_hat of a letter: one matrix, or one number for each coordinate where none touch."""
+    if numbers.diagonal:
+        parts = [[((M[k][k],),) for M in (numbers.F, numbers.D, numbers.B)] for k in range(len(numbers.F))]
+        return [_left_of(F, D, B, own, eps) for F, D, B in parts]
+    return [_left_of(numbers.F, numbers.D, numbers.B, own, eps)]
+
+
+def _left_of(F: Rational, D: Rational, B: Rational, own: GivenUp, eps: Fraction) -> arb_mat:
+    left = _covariance(F, D, own.share * eps)
+    V = _balls(B)
+    for response in own.responses:
+        powers = ((_balls(F) * _ball(-o * eps)).exp() * _ball(c) for o, c in response.items())
+        K = sum(powers, arb_mat(len(F), len(F)))
+        left -= K * V * K.transpose() * _ball(eps**2)
+    return left
+
+
+def _covariance(F: Rational, D: Rational, t: Fraction) -> arb_mat:
+    """Return int_0^t exp(-u F) 2D exp(-u F)^T du, by the exponential of t [[F, 2D], [0, -F^T]]."""
+    n = range(len(F))
+    rows = [[*F[i], *(2 * D[i][j] for j in n)] for i in n] + [
+        [*(Fraction(0) for _ in n), *(-F[j][i] for j in n)] for i in n
+    ]
+    whole = (_balls(rows) * _ball(t)).exp()
+    E = arb_mat([[whole[len(F) + j, len(F) + i] for j in n] for i in n])
+    return E * arb_mat([[whole[i, len(F) + j] for j in n] for i in n])
+
+
+def _balls(rows: Sequence[Sequence[Fraction]]) -> arb_mat:
+    return arb_mat([[_ball(x) for x in row] for row in rows])
+
+
+def _ball(x: Fraction) -> arb:
+    return arb(fmpq(x.numerator, x.denominator))
+
+
+def _is_semidefinite(A: arb_mat) -> bool | None:
+    """Whether a symmetric matrix of balls is positive semidefinite, by elimination; None where a pivot may be 0.
+
+    A row of zeros, exactly, is left out: nothing is added there, and nothing given up.
+    """
+    rows = [[A[i, j] for j in range(A.ncols())] for i in range(A.nrows())]
+    while rows:
+        first, *others = rows
+        pivot = first[0]
+        if all(x == 0 for x in first):
+            rows = [row[1:] for row in others]
+        elif pivot > 0:
+            rows = [[x - row[0] * y / pivot for x, y in zip(row[1:], first[1:], strict=True)] for row in others]
+        else:
+            return False if pivot < 0 else None
+    return True
+
+
+def _direction(numbers: Numbers, found: Subtraction, eps: Fraction) -> tuple[tuple[str, str], ...]:
+    """Return a direction in which what is left is negative, proposed by floats and shown by balls."""
+    n = len(numbers.F)
+    A = _left_of(numbers.F, numbers.D, numbers.B, found.given_up, eps)
+    import numpy as np
+
+    floats = np.array([[float(A[i, j].mid()) for j in range(n)] for i in range(n)])
+    v = [Fraction(float(x)).limit_denominator(DIRECTION) for x in np.linalg.eigh(floats)[1][:, 0]]
+    value = sum((_ball(v[i] * v[j]) * A[i, j] for i in range(n) for j in range(n)), arb(0))
+    if not value < 0:
+        return ()
+    written = "[" + ", ".join(map(str, v)) + "]"
+    return (("v", written), ("v.T @ (Sigma - eps^2 B_hat) @ v", f"< {float(value.upper()):.6g}"))

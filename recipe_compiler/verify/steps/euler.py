@@ -1,0 +1,74 @@
+"""The weak order of Euler's steps, by their moments: they are no products of exponentials.
+
+b' = b + eps f_b(z) + noise moves every block from the old state, or those before it moved already. Then
+
+    E[z'] - z = eps f + O(eps^2),     Cov[z'] = 2 eps D + O(eps^2),
+
+as of the equation, so the order is 1 (Talay, Tubaro 1990). It is no more where E[b'] is off in eps^2: there it has
+L_b f_b, with L_b the generator of the blocks that moved before b, and the equation has L f_b/2.
+"""
+
+from collections.abc import Iterator
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.pieces import generator
+from recipe_compiler.algebra.dynamics.system import Vector, drift
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.steps.order import LOOKED_AT, asked_for, ordered, point_of
+
+HALF = sympy.Rational(1, 2)
+
+
+def euler_order(subject: Subject, scheme: Scheme) -> Answer:
+    """Say that one step of Euler's has weak order 1, and a coordinate whose mean shows that it has no higher one."""
+    whole = subject.whole
+    formulas = (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
+    needed = smoothness(formulas, subject.dynamics.declarations)
+    if needed.open:
+        return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
+    given = (*needed.given, *asked_for(subject))
+    says = "weak order 1"
+    data = (("scheme", scheme.name), ("order", "1"))
+    for sizes in subject.sizes[:LOOKED_AT]:
+        found = point_of(_second_order(subject, scheme, sizes), subject, sizes, formulas)
+        if found is not None:
+            return ordered(f"{says}, and no more", given, data, found, 2)
+    return ordered(f"{says} at least, by its moments", given, data)
+
+
+def _second_order(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+    """Yield what E[x'] has in eps^2 less that of the equation, of every coordinate x."""
+    of = subject.system(sizes)
+    f = drift(of)
+    before: list[int] = []
+    places = _places(subject, sizes)
+    for name in scheme.order or subject.names:
+        own = [places.index((name, k)) for k in range(sum(block == name for block, _ in places))]
+        moved = before if scheme.order else []
+        part, D = _masked(f, of.D, moved)
+        for i in own:
+            there, here = generator(part, D, of.z, f[i]), generator(f, of.D, of.z, f[i])
+            yield str(of.z[i]), sympy.expand(there - HALF * here)
+        before += own
+
+
+def _places(subject: Subject, sizes: Sizes) -> list[tuple[str, int]]:
+    """Return block and number within it of every coordinate."""
+    blocks = subject.dynamics.declarations.blocks
+    return [(block.name, k) for block in blocks for k in range(len(coordinates(block, sizes)))]
+
+
+def _masked(f: Vector, D: Rows, kept: list[int]) -> tuple[Vector, Rows]:
+    """Return f and D with zeros in all places but some."""
+    zero = sympy.Integer(0)
+    held = set(kept)
+    rows = tuple(tuple(x if {i, j} <= held else zero for j, x in enumerate(row)) for i, row in enumerate(D))
+    return tuple(x if i in held else zero for i, x in enumerate(f)), rows

@@ -1,0 +1,73 @@
+"""Claims about the step of a build: for all values as declared and every size.
+
+A module takes values as arguments, so its step is one for all of them; values that a build states decide nothing here.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.named_schemes import EULER
+from recipe_compiler.spec.places import placed
+from recipe_compiler.verdict import Answer, Proved
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.subject import Subject, find
+from recipe_compiler.verify.steps.euler import euler_order
+from recipe_compiler.verify.steps.order import word_order
+from recipe_compiler.verify.steps.split import Split, split_of
+
+ALL_DATA = "gradients are those of all data"
+"""Noise of minibatches adds O(eps^2) to the covariance of a step."""
+
+
+def steps_by_word(build: Build) -> bool:
+    """Whether the step of a build is a word of pieces."""
+    return build.scheme.name not in EULER
+
+
+def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
+    """Return what decides a claim about the letters of a build's word, or what its pieces add up to."""
+
+    def answer(stages: Stages) -> Answer:
+        scheme = stages.build.scheme
+        return _decided(stages, lambda subject: decide(split_of(subject, scheme)))
+
+    return answer
+
+
+def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
+    """Return what decides a claim about the flows of a build's word: with minibatches, as if of all data."""
+    return lambda stages: _of_all_data(stages, of_word(decide)(stages))
+
+
+def order_in(stages: Stages) -> Answer:
+    """Say which weak order one step of a build has; with minibatches, that of a step with the gradients of all data."""
+    build = stages.build
+
+    def decide(subject: Subject) -> Answer:
+        if steps_by_word(build):
+            return word_order(split_of(subject, build.scheme))
+        return euler_order(subject, build.scheme)
+
+    return _of_all_data(stages, _decided(stages, decide))
+
+
+def _of_all_data(stages: Stages, found: Answer) -> Answer:
+    """Return an answer that holds of a step with the gradients of all data, and says so where there are others."""
+    if stages.build.variant == "full" or not isinstance(found.decision, Proved):
+        return found
+    given = tuple(sorted({*found.decision.given, ALL_DATA}))
+    return replace(found, decision=replace(found.decision, given=given))
+
+
+def check_pieces(stages: Stages) -> None:
+    """Raise ModelError where the pieces of a word, or its letters, name what there is not."""
+    if steps_by_word(stages.build):
+        with placed(stages.build.source, "scheme"):
+            declared = stages.declared
+            split_of(declared.wide or declared, stages.build.scheme)
+
+
+def _decided(stages: Stages, decide: Callable[[Subject], Answer]) -> Answer:
+    declared = stages.declared
+    return replace(find(decide, declared.wide or declared), where=stages.build.source.place("scheme"))

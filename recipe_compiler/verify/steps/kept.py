@@ -1,0 +1,198 @@
+"""What the flow of each piece keeps: exp(-H), volume, a constant Q. Decided of fields, no flow being written out.
+
+True of some pieces and false of others, which is no fault: kicks and drifts move along exp(-H) only together.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics import pieces as second
+from recipe_compiler.algebra.dynamics.system import residual as second_residual
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.derive.recipe import Matrix, derive
+from recipe_compiler.derive.stationarity import residual
+from recipe_compiler.errors import ModelError
+from recipe_compiler.splitting.implicit import GENERALISED
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.properties import change_of_form, divergence_of
+from recipe_compiler.tensor.terms import Coordinate, Index
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import KEPT
+from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.infinity.at_infinity import through_infinity
+from recipe_compiler.verify.steps.named import named
+from recipe_compiler.verify.steps.split import AtSizes, Split, decided
+
+
+def keeps(split: Split) -> Answer:
+    """Name the pieces for which exp(-H) is stationary, H being all of it (Ma, Chen, Fox 2015, Theorem 1).
+
+    (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 for p = exp(-H). O of Langevin dynamics does, A and B do not.
+    """
+    return _named(split, keeps_law, split.numerical)
+
+
+def _named(split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mapping[str, str]) -> Answer:
+    """Return the answer that names pieces; of those that a numerical flow moves the field may say nothing."""
+    said = {piece.name: decide(split, piece) for piece in split.pieces if piece.name not in unsaid}
+    return named(said, unsaid=unsaid)
+
+
+def keeps_law(split: Split, piece: Piece) -> Answer:
+    """Decide that exp(-H) is stationary for dz = f_k dt + sqrt(2 D_k) dW."""
+    where = split.subject.place("H")
+    try:
+        left = residual(split.derivation, piece.drift, piece.D)
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)), where=where)
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        of = split.subject.system(sizes)
+        return [second_residual(of, split.drift(piece, sizes), split.diffusion(piece, sizes))]
+
+    found = decided(split, [Identity(f"the residual of {piece.name}", where, left, entries)])
+    own = Equation(
+        split.subject,
+        replace(split.derivation, drift=piece.drift, D=piece.D),
+        split.formulas,
+        (),
+        lambda sizes: split.drift(piece, sizes),
+        lambda sizes: split.diffusion(piece, sizes),
+    )
+    return through_infinity(split.subject, found, own)
+
+
+def volume(split: Split) -> Answer:
+    """Name the pieces whose flow keeps volume: D_k = 0 and div f_k = 0 (Liouville)."""
+    return _named(split, keeps_volume, split.numerical)
+
+
+def keeps_volume(split: Split, piece: Piece) -> Answer:
+    """Decide that D_k = 0 and div f_k = 0: the flow of a piece then has |det dphi| = 1."""
+    where = split.subject.place("Q")
+    blocks = split.derivation.dynamics.declarations.blocks
+    left = divergence_of(split.derivation.calculus, blocks, piece.drift)
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        return [second.divergence(split.drift(piece, sizes), split.z(sizes))]
+
+    return decided(split, [*noiseless(split, piece), Identity(f"div f of {piece.name}", where, left, entries)])
+
+
+def symplectic(split: Split) -> Answer:
+    """Name the pieces whose flow keeps Q, dphi Q dphi.T = Q, where the Q of all pieces without noise is constant.
+
+    Of f_k = -Q grad H_k it does. Only places of Q that these pieces have are looked at. The implicit midpoint keeps
+    what its field keeps, (1 - A)^-1 (1 + A) Q ((1 - A)^-1 (1 + A)).T = Q where A Q + Q A.T = 0, and so does the
+    generalised leapfrog where Q couples its two blocks alone (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2).
+    """
+    Q = form(split)
+    if all(entry.is_zero for row in Q for entry in row):
+        return named({piece.name: Answer(Refuted("no piece without noise has a Q", ())) for piece in split.pieces})
+    constant = decided(split, list(_slopes(split, Q)))
+    if not isinstance(constant.decision, Proved):
+        return named(dict.fromkeys((piece.name for piece in split.pieces), constant))
+    unsaid = {
+        piece.name: split.numerical[piece.name]
+        for piece in split.pieces
+        if split.numerical.get(piece.name) == GENERALISED and not _couples_alone(split, piece, Q)
+    }
+    return _named(split, lambda own, piece: keeps_form(own, piece, Q), unsaid)
+
+
+def _couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
+    """Whether Q has no places but those of the two blocks that a piece moves, one with the other."""
+    moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
+    return all(
+        entry.is_zero or (a != b and a in moved and b in moved)
+        for a, row in enumerate(Q)
+        for b, entry in enumerate(row)
+    )
+
+
+def _slopes(split: Split, Q: Matrix) -> Iterator[Identity]:
+    """Yield dQ_ab/dz = 0 of every place of Q, by every block."""
+    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
+    for a, row in enumerate(Q):
+        for b, entry in enumerate(row):
+            for n, block in enumerate(blocks):
+                slots = tuple(Index(size, "k") for size in block.shape.sizes)
+                left = c.settled(c.diff(entry, Coordinate(block.name, slots)))
+                says = f"dQ[{blocks[a].name},{blocks[b].name}]/d{block.name}"
+                yield Identity(says, split.subject.place("Q"), left, _second_slopes(split, (a, b), n))
+
+
+def _second_slopes(split: Split, at: tuple[int, int], block: int) -> Scalars:
+    def entries(sizes: Sizes) -> list[Expr]:
+        rows, columns = (split.places(n, sizes) for n in at)
+        z, Q = split.z(sizes), split.form(sizes)
+        along = [z[k] for k in split.places(block, sizes)]
+        return [slope(off_kinks(Q[i][j]), x) for i in rows for j in columns for x in along]
+
+    return entries
+
+
+def form(split: Split) -> Matrix:
+    """Return Q with zeros in all places by which no piece without noise moves: Q_ab moves a by dH/db, b by dH/da."""
+    c = split.derivation.calculus
+    parts = [derive(part) for piece in split.noiseless for part in piece.parts]
+
+    def moves(a: int, b: int) -> bool:
+        return any(not (of.Q[a][b].is_zero or (of.grad_H[a].is_zero and of.grad_H[b].is_zero)) for of in parts)
+
+    return tuple(
+        tuple(entry if moves(a, b) else c.zero(*entry.free) for b, entry in enumerate(row))
+        for a, row in enumerate(split.derivation.Q)
+    )
+
+
+def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
+    """Decide that D_k = 0 and F Q + Q F.T = 0 with F = df_k/dz, for a constant Q: the flow is then symplectic."""
+    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
+    where = split.subject.place("Q")
+    identities = [*noiseless(split, piece)]
+    for a, row in enumerate(change_of_form(c, blocks, piece.drift, Q)):
+        for b, left in enumerate(row):
+            says = f"the change of Q[{blocks[a].name},{blocks[b].name}] by {piece.name}"
+            identities.append(Identity(says, where, left, _change(split, piece, (a, b))))
+    return decided(split, identities)
+
+
+def _change(split: Split, piece: Piece, at: tuple[int, int]) -> Scalars:
+    def entries(sizes: Sizes) -> list[Expr]:
+        changed = _changed(split, piece.name, tuple(sizes.items()))
+        rows, columns = (split.places(block, sizes) for block in at)
+        return [changed[i][j] for i in rows for j in columns]
+
+    return entries
+
+
+@lru_cache(maxsize=KEPT)
+def _changed(split: Split, name: str, sizes: AtSizes) -> Rows:
+    piece, at = next(piece for piece in split.pieces if piece.name == name), dict(sizes)
+    return second.change_of_form(split.drift(piece, at), split.form(at), split.z(at))
+
+
+def noiseless(split: Split, piece: Piece) -> Iterator[Identity]:
+    """Yield D_k = 0, place by place."""
+    blocks = split.derivation.dynamics.declarations.blocks
+    for a, row in enumerate(piece.D):
+        for b, left in enumerate(row):
+            says = f"D[{blocks[a].name},{blocks[b].name}] of {piece.name}"
+            yield Identity(says, split.subject.place("D"), left, _noise(split, piece, (a, b)))
+
+
+def _noise(split: Split, piece: Piece, at: tuple[int, int]) -> Scalars:
+    def entries(sizes: Sizes) -> list[Expr]:
+        rows, columns = (split.places(block, sizes) for block in at)
+        D = split.diffusion(piece, sizes)
+        return [D[i][j] for i in rows for j in columns]
+
+    return entries

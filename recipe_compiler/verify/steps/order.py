@@ -1,0 +1,174 @@
+"""The weak order of one step: up to which power of eps is E phi(z') that of the equation, for smooth phi?
+
+A word of exact flows acts on functions as exp(s_1 eps L_1) ... exp(s_m eps L_m). It has order p where its coefficients
+of products of up to p generators are those of exp(eps sum L), whatever the pieces are; commutators of given pieces may
+vanish, so that is a lower bound. It is the order where what is off at p + 1, applied to some phi, is not zero.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations, product
+from math import factorial
+
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.pieces import generator
+from recipe_compiler.algebra.dynamics.words import Pieces, applied, coefficient
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import Witness, witness
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
+from recipe_compiler.spec.words import Letter, letter_text, letters, word_text
+from recipe_compiler.splitting.flow import Flow
+from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.words import Order, first_asymmetry, order
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.premises import restricts_state, smoothness
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.steps.pieces import pieces
+from recipe_compiler.verify.steps.split import Split
+
+FLOWS = "each piece is moved by its flow"
+Data = tuple[tuple[str, str], ...]
+LOOKED_AT = 2
+"""Sizes at which a function is looked for that shows an order to be no higher."""
+
+
+def palindrome(split: Split) -> Answer:
+    """Say whether a word is its own reverse: its step is then its own adjoint, and of even order."""
+    found = is_palindrome(split)
+    match found.decision:
+        case Proved():
+            return Answer(Proved("it is its own reverse"))
+        case Refuted(witness=witness):
+            return Answer(Proved(f"it is not: {', '.join(f'{name} is {value}' for name, value in witness)}"))
+        case Undecided():
+            return found
+
+
+def is_palindrome(split: Split) -> Answer:
+    """Decide that a word is its own reverse, letter by letter."""
+    place = first_asymmetry(split.scheme.word)
+    found = [(x.piece, x.share) for x in letters(split.scheme.word)]
+    if (place is None) is not (found == found[::-1]):
+        return Answer(Undecided(("the two ways of reading the word backwards disagree; please report this",)))
+    if place is None:
+        return Answer(Proved("letters and shares"))
+    here, there = found[place], found[-1 - place]
+    at = ((f"letter {place + 1}", _shown(here)), (f"letter {len(found) - place}", _shown(there)))
+    return Answer(Refuted("letters and shares", at))
+
+
+def _shown(letter: tuple[str, Fraction]) -> str:
+    return letter_text(Letter(*letter))
+
+
+def word_order(split: Split) -> Answer:
+    """Say which weak order one step of a word has: by its letters for every size, and by a function that is off beyond.
+
+    The second engine finds every coefficient by matrices, and applies the wrong products to functions with abstract U.
+    """
+    made = pieces(split)
+    if isinstance(made.decision, Refuted):
+        return Answer(Proved("weak order 0: the pieces do not make the equation"))
+    if isinstance(made.decision, Undecided):
+        return Answer(Undecided(("not shown: the pieces make the equation",)))
+    found = order(split.scheme.word)
+    apart = _disagreements(split, found)
+    if apart:
+        return Answer(Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",)))
+    needed = smoothness(split.formulas, split.subject.dynamics.declarations)
+    if needed.open:
+        return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
+    given = (*needed.given, FLOWS, *asked_for(split.subject))
+    try:
+        numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
+    except ModelError as error:
+        return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
+    order_of_step = min(found.order, *numbers) if numbers else found.order
+    data = (("word", word_text(split.scheme.word)), ("order", str(order_of_step)))
+    says = f"weak order {order_of_step}"
+    if numbers:  # beyond it, what is off in the word and in a flow may cancel
+        return ordered(f"{says} at least, by its letters and its flows", given, data)
+    for sizes in split.subject.sizes[:LOOKED_AT] if found.wrong else ():
+        off = point_of(_off(split, dict(found.wrong), sizes), split.subject, sizes, split.formulas)
+        if off is not None:
+            return ordered(f"{says}, and no more", given, data, off, found.order + 1)
+    return ordered(f"{says} at least, by its letters", given, data)
+
+
+def _numerical(split: Split) -> Iterator[Flow]:
+    """Yield the flows of a word that are not exact."""
+    for piece in split.pieces:
+        if piece.name in split.numerical:
+            yield flow_of(split.derivation, piece, split.numerical[piece.name])
+
+
+def asked_for(subject: Subject) -> Iterator[str]:
+    """Yield what the theorem on weak orders asks for beside smoothness (Talay, Tubaro 1990)."""
+    yield f"{subject.dynamics.potential or 'H'} and its derivatives grow like powers"
+    declarations = subject.dynamics.declarations
+    bounded = [block.name for block in declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
+    if bounded or restricts_state(declarations):
+        yield "steps stay inside the domain"
+
+
+def ordered(
+    says: str, given: tuple[str, ...], data: Data, off: tuple[str, Witness] | None = None, power: int = 0
+) -> Answer:
+    """Return the answer that a step has an order, with the function that is off in the next power of eps."""
+    if off is not None:
+        name, at = off
+        point = ", ".join(f"{x} = {value}" for x, value in at.text)
+        data = (*data, ("beyond", f"E[{name}] after a step is off by {shown(at.value)} eps^{power} at {point}"))
+    return Answer(Proved(says, tuple(sorted(set(given))), data))
+
+
+def point_of(
+    functions: Iterable[tuple[str, Expr]], subject: Subject, sizes: Sizes, formulas: tuple[Formula, ...]
+) -> tuple[str, Witness] | None:
+    """Return the first function, by name, that is not zero at a point, with that point; None where none was found."""
+    try:
+        for name, e in functions:
+            found = witness(e, subject.dynamics.declarations, sizes, formulas)
+            if found is not None:
+                return name, found
+    except (NoInstanceError, NotScalarisableError, TooLargeError):
+        pass
+    return None
+
+
+def _disagreements(split: Split, found: Order) -> Pieces | None:
+    """Return the first product whose coefficient is not what the order says, by the second engine."""
+    word = [(x.piece, x.share) for x in letters(split.scheme.word)]
+    names = tuple(piece.name for piece in split.pieces)
+    wrong = dict(found.wrong)
+    last = found.order + bool(wrong)
+    products = (of for length in range(1, last + 1) for of in product(names, repeat=length))
+    for of in products:
+        if coefficient(word, of) - Fraction(1, factorial(len(of))) != wrong.get(of, 0):
+            return of
+    return None
+
+
+def _off(split: Split, defects: Mapping[Pieces, Fraction], sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+    """Yield functions of the state by name, with what the first wrong products make of each."""
+    named = {piece.name: piece for piece in split.pieces}
+
+    def apply(name: str, phi: Expr) -> Expr:
+        return generator(split.drift(named[name], sizes), split.diffusion(named[name], sizes), split.z(sizes), phi)
+
+    yield from ((str(phi), applied(defects, apply, phi)) for phi in _tried(split, sizes))
+
+
+def _tried(split: Split, sizes: Sizes) -> Iterator[Expr]:
+    """Yield the functions that are tried: coordinates, their squares, products of two."""
+    firsts = [split.z(sizes)[split.places(n, sizes)[0]] for n in range(len(split.subject.names))]
+    yield from firsts
+    yield from (x**2 for x in firsts)
+    yield from (x * y for x, y in combinations(firsts, 2))

@@ -1,0 +1,220 @@
+"""A dynamics split into the pieces of a word: what claims about a step are about, by both engines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics import pieces as second
+from recipe_compiler.algebra.dynamics.system import System, Vector, drift, gradient, state, system
+from recipe_compiler.algebra.scalars.matrices import Rows, add, total
+from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.derive.recipe import Derivation, Matrix
+from recipe_compiler.derive.recipe import Vector as VectorOfTensors
+from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Dynamics, Scheme
+from recipe_compiler.spec.words import letters
+from recipe_compiler.splitting.pieces import Piece, pieces_as_wanted
+from recipe_compiler.splitting.split_by import check_letters, selections_of
+from recipe_compiler.tensor.scalars import Leaf
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Answer
+from recipe_compiler.verify.core.identities import Identity, Question, decide
+from recipe_compiler.verify.core.kinks import across, lipschitz
+from recipe_compiler.verify.core.scalars import leaf_of, written_out
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import KEPT, Subject
+
+NOTHING = Tensor((), ())
+"""What the index calculus has left of an identity that it knows to hold."""
+ZERO = sympy.Integer(0)
+AtSizes = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Pieces (f_k, D_k) of a dynamics and a word over them; vectors and matrices over z as in `Derivation`."""
+
+    subject: Subject
+    derivation: Derivation
+    scheme: Scheme
+    pieces: tuple[Piece, ...]
+    """As they are selected, whether they add up or not; a share of Gamma is in every piece that wants it."""
+
+    @property
+    def numerical(self) -> Mapping[str, str]:
+        """The numerical flows by the pieces that they move; those of the others are exact."""
+        return dict(self.scheme.flows)
+
+    @property
+    def noiseless(self) -> tuple[Piece, ...]:
+        """The pieces without noise."""
+        return tuple(piece for piece in self.pieces if not piece.is_noisy)
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """What drifts and noise are made of, for their premises."""
+        whole = self.subject.whole
+        return (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
+
+    def z(self, sizes: Sizes) -> tuple[Symbol, ...]:
+        """Return the n coordinates of the state at fixed sizes."""
+        return state(self.subject.dynamics.declarations, sizes)
+
+    def drift(self, piece: Piece, sizes: Sizes) -> Vector:
+        """Return f_k at fixed sizes, n scalars, by the second engine."""
+        return _of_piece(self, piece.name, tuple(sizes.items()))[0]
+
+    def diffusion(self, piece: Piece, sizes: Sizes) -> Rows:
+        """Return D_k at fixed sizes, n x n scalars, by the second engine."""
+        return _of_piece(self, piece.name, tuple(sizes.items()))[1]
+
+    def made(self, sizes: Sizes) -> tuple[Vector, Rows]:
+        """Return sum s f_k and sum s D_k over the letters of the word, by the second engine."""
+        return _made(self, tuple(sizes.items()))
+
+    def equation(self, sizes: Sizes) -> tuple[Vector, Rows]:
+        """Return f and D of the whole recipe, by the second engine."""
+        return _equation(self, tuple(sizes.items()))
+
+    def form(self, sizes: Sizes) -> Rows:
+        """Return Q with zeros by which no piece without noise moves, by the second engine."""
+        return _form(self, tuple(sizes.items()))
+
+    def places(self, block: int, sizes: Sizes) -> range:
+        """Return the places that the coordinates of a block have among all."""
+        counts = [len(coordinates(one, sizes)) for one in self.subject.dynamics.declarations.blocks]
+        return range(sum(counts[:block]), sum(counts[: block + 1]))
+
+
+@lru_cache(maxsize=KEPT)
+def split_of(subject: Subject, scheme: Scheme) -> Split:
+    """Return the pieces of a subject, found once however many claims are about them.
+
+    Raises:
+        ModelError: a selection, or a letter of the word, names what there is not; or there is no recipe.
+    """
+    derivation = subject.derivation
+    if derivation is None:
+        raise ModelError(
+            [Fault(subject.place("D"), "scheme", "found no D, expected it: pieces are parts of D, Q and H")]
+        )
+    selections = selections_of(derivation, scheme)
+    check_letters(scheme, tuple(selections))
+    return Split(subject, derivation, scheme, pieces_as_wanted(derivation, selections))
+
+
+@lru_cache(maxsize=KEPT)
+def _equation(split: Split, sizes: AtSizes) -> tuple[Vector, Rows]:
+    found = split.subject.system(dict(sizes))
+    return drift(found), found.D
+
+
+@lru_cache(maxsize=KEPT)
+def _made(split: Split, sizes: AtSizes) -> tuple[Vector, Rows]:
+    named, at = {piece.name: piece for piece in split.pieces}, dict(sizes)
+    done = [(rational(letter.share), named[letter.piece]) for letter in letters(split.scheme.word)]
+    drifts = [[share * x for x in split.drift(piece, at)] for share, piece in done]
+    noises = [tuple(tuple(share * x for x in row) for row in split.diffusion(piece, at)) for share, piece in done]
+    return tuple(total(list(entry)) for entry in zip(*drifts, strict=True)), add(tuple(noises))
+
+
+@lru_cache(maxsize=KEPT)
+def _form(split: Split, sizes: AtSizes) -> Rows:
+    at = dict(sizes)
+    parts = [_part(split, part, at) for piece in split.noiseless for part in piece.parts]
+    slopes = [gradient(part.H, part.z) for part in parts]
+    blocks = [split.places(n, at) for n in range(len(split.subject.names))]
+    held = [
+        (rows, columns)
+        for rows in blocks
+        for columns in blocks
+        for part, slope in zip(parts, slopes, strict=True)
+        if any(part.Q[i][j] != 0 for i in rows for j in columns) and any(slope[k] != 0 for k in (*rows, *columns))
+    ]
+    return tuple(
+        tuple(x if any(i in rows and j in columns for rows, columns in held) else ZERO for j, x in enumerate(row))
+        for i, row in enumerate(split.subject.system(at).Q)
+    )
+
+
+@lru_cache(maxsize=KEPT)
+def _of_piece(split: Split, name: str, sizes: AtSizes) -> tuple[Vector, Rows]:
+    """Return f_k and D_k of the parts of a piece, written out and differentiated entry by entry."""
+    piece = next(piece for piece in split.pieces if piece.name == name)
+    at = dict(sizes)
+    whole = split.subject.system(at)
+    parts = [_part(split, part, at) for part in piece.parts]
+    both = add((whole.D, whole.Q))
+    shares = [second.share_of_correction(both, whole.z, *_places(split, place, at)) for place in piece.gamma]
+    vectors = [*(second.pushed(part) for part in parts), *shares]
+    f = tuple(total([vector[i] for vector in vectors]) for i in range(len(whole.z)))
+    return f, add(tuple(part.D for part in parts))
+
+
+def _part(split: Split, part: Dynamics, sizes: Sizes) -> System:
+    return system(split.subject.dynamics.declarations, part.H, part.D or (), part.Q or (), sizes)
+
+
+def _places(split: Split, place: tuple[str, str], sizes: Sizes) -> tuple[Sequence[Symbol], Sequence[Symbol]]:
+    blocks = {block.name: block for block in split.subject.dynamics.declarations.blocks}
+    row, column = (coordinates(blocks[name], sizes) for name in place)
+    return row, column
+
+
+def derived(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
+    """Return a vector over z of the index calculus, written out at fixed sizes: n scalars."""
+    leaf = leaf or leaf_of(split.subject.dynamics.declarations, sizes)
+    return tuple(x for entry in f for x in written_out(entry, sizes, leaf))
+
+
+def derived_matrix(split: Split, M: Matrix, sizes: Sizes, leaf: Leaf | None = None) -> Rows:
+    """Return a matrix over z of the index calculus, written out at fixed sizes: n x n scalars."""
+    declarations = split.subject.dynamics.declarations
+    return rows_of(declarations.blocks, M, sizes, leaf or leaf_of(declarations, sizes))
+
+
+def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> Rows:
+    """Return a matrix over some blocks, written out at fixed sizes."""
+    counts = [len(coordinates(block, sizes)) for block in blocks]
+    found: list[tuple[Expr, ...]] = []
+    for height, line in zip(counts, M, strict=True):
+        flat = [written_out(entry, sizes, leaf) for entry in line]
+        found += [
+            tuple(x for part, width in zip(flat, counts, strict=True) for x in part[i * width : (i + 1) * width])
+            for i in range(height)
+        ]
+    return tuple(found)
+
+
+def decided(
+    split: Split,
+    identities: Sequence[Identity],
+    known: Declarations | None = None,
+    sizes: tuple[Sizes, ...] | None = None,
+) -> Answer:
+    """Return the answer of identities about pieces, by both engines: they hold weakly across the kinks of D, Q and H.
+
+    Args:
+        split: the pieces.
+        identities: about them.
+        known: what is declared, where that is more than the document does.
+        sizes: those that the second engine looks at; None: those of the subject.
+    """
+    declarations = known or split.subject.dynamics.declarations
+    kinks = lipschitz(split.formulas, declarations)
+    question = Question(
+        tuple(identities),
+        declarations,
+        split.subject.sizes if sizes is None else sizes,
+        kinks.premises,
+        split.subject.contradiction,
+        across(kinks.names),
+        split.formulas,
+    )
+    return decide(question)

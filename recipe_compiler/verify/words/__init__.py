@@ -1,0 +1,1 @@
+"""What is claimed of a word, for every dynamics."""

@@ -1,0 +1,40 @@
+"""Has a word the weak order that is claimed of it, for every dynamics?"""
+
+from fractions import Fraction
+from math import factorial
+
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import letters
+from recipe_compiler.splitting.words import order, shares
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+
+BY = "coefficients in the free algebra of the pieces' generators"
+SMOOTH = "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows"
+
+
+def claimed_order(scheme: Scheme) -> Answer:
+    """Decide that exp(s_1 eps L_1) ... exp(s_m eps L_m) is exp(eps (L_1 + L_2 + ...)) up to eps**p, p as claimed.
+
+    For words whose coefficients differ there are dynamics of a lower order: matrices X_k of a representation in which
+    products of up to p + 1 are independent, and dz = X_k z dt (Blanes, Casas 2016, Sec. 2; Talay, Tubaro 1990 for what
+    the order says of the law).
+    """
+    claimed, where = scheme.claims.order or 0, scheme.source.place("claims.order")
+    own = order(scheme.split, claimed)
+    if own.wrong:
+        pieces, defect = own.wrong[0]
+        right = Fraction(1, factorial(len(pieces)))
+        product = " ".join(pieces)
+        witness = (
+            ("weak order", str(own.order)),
+            (f"coefficient of {product}", str(right + defect)),
+            ("expected", str(right)),
+        )
+        return Answer(Refuted(BY, witness, f"{defect} eps**{len(pieces)} {product}"), where=where)
+    if own.order < claimed:
+        tried = f"{BY}: order {own.order} at least; products of more than {own.order} generators are too many"
+        return Answer(Undecided((tried,)), where=where)
+    backward = dict.fromkeys(letter.piece for letter in letters(scheme.split) if letter.share < 0)
+    given = (SMOOTH, *(f"{name} has no noise: it goes back" for name in backward))
+    data = tuple((f"share of {name}", str(share)) for name, share in shares(scheme.split).items())
+    return Answer(Proved(BY, given, data), where=where)

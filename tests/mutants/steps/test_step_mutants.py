@@ -1,0 +1,202 @@
+"""Wrong words, wrong pieces and wrong flows: each fails the claim that is about it, by name."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from loaders import load_build
+from reports import report
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.errors import VerificationError
+from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.spec.read_scheme import named_scheme
+from recipe_compiler.spec.words import Letter
+from recipe_compiler.splitting.entrywise import Entrywise
+from recipe_compiler.splitting.flow import Change
+from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.implicit import Midpoint
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
+from recipe_compiler.verify.steps import pieces
+
+HERE = Path(__file__).parent
+BAOAB = HERE.parents[2] / "specs/builds/sghmc_double_well_baoab.yaml"
+BADODAB = HERE.parents[2] / "specs/builds/sgnht_gaussian_badodab.yaml"
+METRIC = HERE.parents[2] / "specs/builds/gsgrhmc_gaussian_baoab.yaml"
+
+REFUTED = {
+    "missing_half_kick": ("pieces", "share of B in the step = 1/2", "f[r]: -d_theta["),
+    "drift_twice": ("pieces", "share of A in the step = 3/2", "f[theta]: -"),
+    "no_friction": ("pieces", "share of O in the step = 0", "D[r,r]: delta[i,j] c["),
+    "kick_with_all_of_H": ("pieces", "f[theta] less the sum of the pieces = ", "r["),
+    "noise_twice": ("pieces", "D[r,r] less the sum of the pieces = -", "c["),
+    "kick_left_out": ("pieces", "f[r] less the sum of the pieces = ", "-d_theta["),
+    "thermostat_without_friction": ("pieces", "f[r] less the sum of the pieces = ", "-A r["),
+    "gamma_twice": ("pieces", "f[xi] less the sum of the pieces = 1", "1"),
+    "gamma_nowhere": ("pieces", "f[xi] less the sum of the pieces = ", "sum_"),
+    "noise_backwards": ("flow", "letter 4 = -O", ""),
+}
+"""Mutant to the claim that it fails, what its witness says, and what the residual begins with."""
+
+
+def finding(found: Report, claim: str) -> Finding:
+    return next(f for f in found.findings if f.id == claim)
+
+
+def refuted(found: Report, claim: str) -> Refuted:
+    decision = finding(found, claim).decision
+    assert isinstance(decision, Refuted), decision
+    return decision
+
+
+def said(found: Report, claim: str) -> str:
+    decision = finding(found, claim).decision
+    assert isinstance(decision, Proved), decision
+    return decision.by
+
+
+def test_every_mutant_is_looked_at() -> None:
+    assert {path.stem for path in HERE.glob("*.yaml")} == {*REFUTED, "reversed_half"}
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_a_mutant_fails_the_right_claim(name: str) -> None:
+    claim, at, residual = REFUTED[name]
+    found = report(HERE / f"{name}.yaml")
+    decision = refuted(found, claim)
+    assert at in ", ".join(f"{key} = {value}" for key, value in decision.witness)
+    assert residual in decision.residual
+    assert found.verdict is Verdict.REFUTED
+    assert finding(found, "stationary").verdict is Verdict.PROVED
+    place = finding(found, claim).where
+    assert place is not None
+    assert place.file.endswith(f"{name}.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "who"), [("gamma_twice", "the pieces O and X"), ("gamma_nowhere", "no piece"), ("noise_twice", "")]
+)
+def test_a_share_of_gamma_that_is_astray_is_named_with_its_cure(name: str, who: str) -> None:
+    by = refuted(report(HERE / f"{name}.yaml"), "pieces").by
+    assert (f"Gamma[xi,r] is in {who}: `Gamma: [[xi, r]]` in one selection says in which" in by) is bool(who)
+
+
+@pytest.mark.parametrize("name", ["missing_half_kick", "gamma_twice", "noise_backwards"])
+def test_no_module_is_made_of_it(name: str) -> None:
+    with pytest.raises(VerificationError, match=f"{REFUTED[name][0]} is refuted"):
+        compile_build(load_build(HERE / f"{name}.yaml"))
+
+
+def test_the_halves_of_a_word_in_another_order_lose_an_order() -> None:
+    found = report(HERE / "reversed_half.yaml")
+    assert found.verdict is Verdict.PROVED
+    assert said(found, "palindrome") == "it is not: letter 1 is B/2, letter 5 is A/2"
+    assert said(found, "order") == "weak order 1, and no more"
+    assert said(report(BAOAB), "order") == "weak order 2, and no more"
+
+
+def without_phi(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    """Euler's noise 2 D eps, at an exact decay."""
+    c = derivation.calculus
+    return replace(change, two_D=tuple(tuple(c.scale(x, 2 * share) for x in row) for row in piece.D))
+
+
+def noise_of_half_the_time(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    """Variance 2 (1 - c) for 1 - c**2."""
+    flow = Entrywise("", decays(derivation, piece))
+    c, half = derivation.calculus, flow.changes(derivation, piece, share / 2)[0].two_D
+    return replace(change, two_D=tuple(tuple(c.scale(x, 2) for x in row) for row in half))
+
+
+def decay_twice(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    """z E**2 for z E: the change of twice the time."""
+    return replace(change, rate=Entrywise("", decays(derivation, piece)).changes(derivation, piece, 2 * share)[0].rate)
+
+
+def decays(derivation: Derivation, piece: Piece) -> tuple:
+    found = flow_of(derivation, piece)
+    assert isinstance(found, Entrywise)
+    return found.decay
+
+
+def half_a_kick(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    c = derivation.calculus
+    return replace(change, rate=tuple(c.scale(f, Fraction(1, 2)) for f in change.rate)) if piece.name == "B" else change
+
+
+FLOWS: dict[str, tuple[Callable[..., Change], str]] = {
+    "Euler's noise at an exact decay": (without_phi, "d Cov[z']/d eps"),
+    "variance 2 (1 - c)": (noise_of_half_the_time, "d Cov[z']/d eps"),
+    "E twice": (decay_twice, "d E[z']/d eps"),
+    "half a kick": (half_a_kick, "d E[z']/d eps"),
+}
+
+
+@pytest.mark.parametrize("build", [BAOAB, BADODAB], ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", FLOWS)
+def test_a_flow_that_is_none_is_refuted(name: str, build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant, fails = FLOWS[name]
+    changes = Entrywise.changes
+
+    def wrong(self: Entrywise, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        (found,) = changes(self, derivation, piece, share)
+        monkeypatch.setattr(Entrywise, "changes", changes)
+        try:
+            return (mutant(found, derivation, piece, share) if piece.is_noisy or mutant is half_a_kick else found,)
+        finally:
+            monkeypatch.setattr(Entrywise, "changes", wrong)
+
+    monkeypatch.setattr(Entrywise, "changes", wrong)
+    found = check(load_build(build))
+    decision = refuted(found, "flow")
+    assert decision.witness[-1][0].startswith(fails)
+    assert dict(decision.witness)["eps"]
+    assert found.verdict is Verdict.REFUTED
+
+
+def doubled(tensor: Tensor) -> Tensor:
+    return replace(tensor, terms=tuple(replace(term, coefficient=2 * term.coefficient) for term in tensor.terms))
+
+
+@pytest.mark.parametrize(
+    ("mutant", "fails"),
+    [
+        (lambda own: (own[0], replace(own[1], rate=tuple(map(doubled, own[1].rate)))), "the halves of the drift"),
+        (lambda own: own[:1], "the halves of the drift"),
+        (lambda own: (own[0], replace(own[1], two_D=own[0].two_D)), "the noise"),
+    ],
+    ids=["a whole step for a half", "one half alone", "noise twice"],
+)
+def test_a_midpoint_that_is_none_is_refuted(mutant, fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = Midpoint.changes
+
+    def wrong(self: Midpoint, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        found = changes(self, derivation, piece, share)
+        return mutant(found) if piece.is_noisy else found
+
+    monkeypatch.setattr(Midpoint, "changes", wrong)
+    decision = refuted(check(load_build(METRIC)), "flow")
+    assert decision.witness[-1][0].startswith(fails)
+
+
+def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = named_scheme("baoab")
+    first, *others = scheme.split
+    assert isinstance(first, Letter)
+    wrong = replace(scheme, split=(replace(first, share=Fraction(1, 3)), *others))
+    monkeypatch.setattr("recipe_compiler.spec.read_build_scheme.named_scheme", lambda _: wrong)
+    found = check(load_build(BAOAB))
+    assert dict(refuted(found, "pieces").witness)["share of B in the step"] == "5/6"
+    assert found.verdict is Verdict.REFUTED
+
+
+def test_a_fault_in_the_count_of_shares_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "shares", lambda word: dict.fromkeys("ABO", Fraction(1)))
+    found = check(load_build(HERE / "missing_half_kick.yaml"))
+    open_ = finding(found, "pieces").decision
+    assert isinstance(open_, Undecided)
+    assert "the engines disagree on f[r] less the sum of the pieces" in open_.tried[0]

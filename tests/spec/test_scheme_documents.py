@@ -1,0 +1,182 @@
+"""Schemes as documents: read, named, used in builds; what does not fit is told."""
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.errors import CompilerError, DocumentError
+from recipe_compiler.spec.files import files_of
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Scheme
+from recipe_compiler.spec.named_schemes import FOLDER, NAMED
+from recipe_compiler.spec.places import digest, documents
+from recipe_compiler.spec.read_scheme import named_scheme
+from recipe_compiler.spec.to_yaml import to_yaml
+from recipe_compiler.spec.words import Letter, rotated, word_text
+from recipe_compiler.splitting.words import shares
+
+SPECS = Path(__file__).parents[2] / "specs"
+OABAO = """
+format: 1
+name: oabao
+split: [O/2, A/2, B, A/2, O/2]
+claims: {order: 2}
+"""
+BUILD = """
+format: 1
+name: well
+dynamics: SPECS/dynamics/sghmc.yaml
+target: SPECS/targets/double_well.yaml
+bind: {M: m*I, C: c*I}
+parameters:
+  m: {is: positive, value: 1}
+  c: {is: nonnegative, value: 1}
+scheme: SCHEME
+variant: full
+sizes: {d: 1}
+run: {step_size: 0.1}
+"""
+
+
+def build_of(folder: Path, scheme: str, document: str = OABAO) -> Build:
+    (folder / "oabao.yaml").write_text(document)
+    path = folder / "build.yaml"
+    path.write_text(BUILD.replace("SPECS", str(SPECS)).replace("SCHEME", scheme))
+    found = load(path)
+    assert isinstance(found, Build)
+    return found
+
+
+def fault_of(folder: Path, scheme: str, document: str = OABAO) -> str:
+    with pytest.raises(DocumentError) as raised:
+        build_of(folder, scheme, document)
+    (fault,) = raised.value.faults
+    return f"{fault.entry}: {fault.problem} {fault.hint}"
+
+
+def test_names_are_those_of_the_documents_that_ship() -> None:
+    assert set(NAMED) == {"lie", "leapfrog", "baoab", "aboba", "obabo", "badodab", "respa"}
+    assert {path.stem for path in (SPECS / "schemes").glob("*.yaml")} == set(NAMED)
+    assert (SPECS / "schemes").resolve() == FOLDER.resolve()
+    for name in NAMED:
+        assert named_scheme(name) == load(SPECS / f"schemes/{name}.yaml")
+
+
+def test_a_scheme_that_is_named_is_no_part_of_a_build_and_one_that_is_used_is(tmp_path: Path) -> None:
+    named, used = build_of(tmp_path, "{name: baoab}"), build_of(tmp_path, "{use: oabao.yaml}")
+    assert word_text(named.scheme.split) == "[B/2, A/2, O, A/2, B/2]"
+    assert documents(named).keys() == {"build", "dynamics", "target"}
+    assert used.scheme.name == "oabao"
+    assert word_text(used.scheme.split) == "[O/2, A/2, B, A/2, O/2]"
+    assert documents(used).keys() == {"build", "dynamics", "target", "scheme"}
+    assert tmp_path / "oabao.yaml" in files_of(used)
+
+
+def test_the_digest_of_a_build_is_of_the_scheme_that_it_uses_too(tmp_path: Path) -> None:
+    one = digest(build_of(tmp_path, "{use: oabao.yaml}"))
+    other = digest(build_of(tmp_path, "{use: oabao.yaml}", OABAO.replace("O/2, A/2, B", "O/2, A/2, B/1")))
+    assert digest(build_of(tmp_path, "{use: oabao.yaml}", f"# a comment\n{OABAO}")) == one != other
+
+
+def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
+    (tmp_path / "respa.yaml").write_text((FOLDER / "respa.yaml").read_text())
+    scheme = load(tmp_path / "respa.yaml")
+    assert isinstance(scheme, Scheme)
+    assert "repeat: 4" in to_yaml(scheme)
+    assert to_yaml(build_of(tmp_path, "{use: oabao.yaml}"))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "entry", "problem"),
+    [
+        ("{name: baoab, use: oabao.yaml}", "scheme.use", "beside `name`"),
+        ("{use: oabao.yaml, split: [B, A, O]}", "scheme.split", "beside `use`"),
+        ("{name: euler, split: [B, A, O]}", "scheme.split", "beside `name`"),
+        ("{use: nothing.yaml}", "scheme.use", "found no file"),
+        ("{use: oabao.py}", "scheme.use", "name of a YAML file"),
+        ("{use: build.yaml}", "scheme.use", "found a build in `build.yaml`, expected a scheme"),
+        (f"{{use: {SPECS}/targets/banana.yaml}}", "scheme.use", "found a target"),
+        ("{name: lie, order: [r, theta]}", "scheme.order", "expected none"),
+        ("{pieces: {A: {Q: all}}}", "scheme", "found no `name`, no `use` and no word"),
+        (f"{{use: {SPECS}/schemes/respa.yaml, pieces: {{A: {{Q: all}}}}}}", "scheme.pieces", "states its own"),
+        (
+            "{name: baoab, keep: 6}",
+            "scheme.keep",
+            "found 6 in a word of 5 letters (B, A, O), expected one of its letters",
+        ),
+        ("{name: baoab, keep: A}", "scheme.keep", "a piece that occurs once"),
+        ("{name: baoab, keep: 0}", "scheme.keep", "counted from 1"),
+        ("{name: euler, keep: 1}", "scheme.keep", "expected none: euler has no word"),
+        ("{name: oabao}", "scheme.name", "expected one of euler, sequential_euler, aboba"),
+    ],
+)
+def test_what_does_not_state_one_word_is_told(tmp_path: Path, scheme: str, entry: str, problem: str) -> None:
+    found = fault_of(tmp_path, scheme)
+    assert found.startswith(f"{entry}: ")
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("name: oabao", "name: euler", "that of a step without a word"),
+        ("O/2, A/2, B, A/2, O/2", "O/0", "a piece with its share"),
+        ("order: 2", "order: 9", "an integer from 1 to 8"),
+        ("claims:", "keep: C\nclaims:", "found C in a word of 5 letters"),
+        ("order: 2", "palindrome: yes", "true or false"),
+        ("order: 2", "gradient: 1", "gradients"),
+        ("claims:", "pieces: {O: {D: all}, A: {Q: all}}\nclaims:", "found the letter B, expected one of the pieces"),
+        ("split: [", "split: [{repeat: 2000, of: [B]}, ", "from 1 to 1000"),
+    ],
+)
+def test_a_faulty_document_of_a_scheme_is_told(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    path = tmp_path / "mine.yaml"
+    assert old in OABAO
+    path.write_text(OABAO.replace(old, new, 1))
+    with pytest.raises(DocumentError) as raised:
+        load(path)
+    assert problem in " ".join(f"{fault.problem} {fault.hint}" for fault in raised.value.faults)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "word"),
+    [
+        ("{name: baoab, keep: 2}", "[O, A/2, B, A/2]"),
+        ("{name: baoab, keep: O}", "[A/2, B, A/2, O]"),
+        ("{name: baoab, keep: 5}", "[B/2, A/2, O, A/2, B/2]"),
+        ("{split: [{repeat: 2, of: [B/2, A/2]}, O], keep: 3}", "[A/2, O, B/2, A/2, B/2]"),
+        ("{split: [-B, A, O, 2*B], keep: 1}", "[A, O, B]"),
+        ("{split: [-B, A, O, B, B/1], keep: 4}", "[A, O, B]"),
+        ("{use: oabao.yaml, keep: B}", "[A/2, O, A/2, B]"),
+    ],
+)
+def test_a_word_begins_after_the_letter_where_draws_are_kept(tmp_path: Path, scheme: str, word: str) -> None:
+    found = build_of(tmp_path, scheme).scheme
+    assert word_text(found.word) == word
+    assert shares(found.word) == shares(found.split)
+
+
+def test_letters_that_undo_each_other_where_a_word_begins_are_left_out() -> None:
+    word = tuple(Letter(piece, Fraction(share)) for piece, share in (("B", -1), ("A", 1), ("B", 1)))
+    assert word_text(rotated(word, 1)) == "[A]"
+
+
+def test_the_document_of_a_scheme_may_say_where_and_a_build_otherwise(tmp_path: Path) -> None:
+    document = f"{OABAO}keep: B\n"
+    assert build_of(tmp_path, "{use: oabao.yaml}", document).scheme.keep == 3
+    assert build_of(tmp_path, "{use: oabao.yaml, keep: 1}", document).scheme.keep == 1
+
+
+def test_a_document_that_is_not_what_it_is_called_is_an_error_of_ours(tmp_path: Path, monkeypatch) -> None:
+    shutil.copy(FOLDER / "baoab.yaml", tmp_path / "other.yaml")
+    monkeypatch.setattr("recipe_compiler.spec.read_scheme.FOLDER", tmp_path)
+    with pytest.raises(CompilerError, match="is not the scheme other"):
+        named_scheme.__wrapped__("other")
+
+
+def test_the_canonical_form_keeps_the_word(tmp_path: Path) -> None:
+    used = build_of(tmp_path, "{use: oabao.yaml}")
+    assert json.loads(used.scheme.source.document)["split"] == ["O/2", "A/2", "B", "A/2", "O/2"]
