@@ -8,7 +8,7 @@ from recipe_compiler.spec.python import state_scheme
 
 
 class Scheme(Document):
-    """A step as a word over pieces of (D, Q, H), each moved by its exact flow for its share of the step.
+    """A step as a word over pieces of (D, Q, H), each moved for its share of the step by its flow, exact or stated.
 
     Parameters
     ----------
@@ -19,6 +19,8 @@ class Scheme(Document):
         part that is repeated is `{"repeat": 4, "of": ["F/8", "A/4", "F/8"]}`.
     pieces : mapping, optional
         What each piece selects of D, Q and H, as a document has it; left out, pieces follow from the dynamics.
+    flows : mapping of str to str, optional
+        The flows of pieces that have no exact one, or whose exact one is not wanted: `midpoint`, `generalised`.
     keep : str or int, optional
         After which letter draws are kept: a piece that occurs once, or a place counted from 1; left out, the end.
     claims : mapping, optional
@@ -46,12 +48,14 @@ class Scheme(Document):
         name: str,
         split: Sequence[object],
         pieces: Mapping[str, object] | None = None,
+        flows: Mapping[str, str] | None = None,
         keep: int | str | None = None,
         claims: Mapping[str, object] | None = None,
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
         made = state_scheme(
-            name=name, split=split, pieces=pieces, keep=keep, claims=claims, title=title, references=references
-        )
+            name=name, split=split, pieces=pieces, flows=flows, keep=keep, claims=claims, title=title,
+            references=references,
+        )  # fmt: skip
         object.__setattr__(self, "document", made)

@@ -101,6 +101,7 @@ def state_scheme(
     name: str,
     split: object,
     pieces: Mapping[str, object] | None,
+    flows: Mapping[str, str] | None,
     keep: int | str | None,
     claims: Mapping[str, object] | None,
     title: str,
@@ -115,6 +116,7 @@ def state_scheme(
         references=list(references) or None,
         split=split,
         pieces=pieces or None,
+        flows=flows or None,
         keep=keep,
         claims=claims or None,
     )

@@ -55,9 +55,14 @@ def _selection(entry: SelectionEntry) -> Selection:
 
 
 def check_letters(page: Page, path: tuple[str, ...], document: SchemeDocument) -> None:
-    """Add a fault for each letter that is none of the pieces, where these are stated."""
+    """Add a fault for each letter that is none of the pieces, where these are stated, and each flow of no letter."""
     pieces = tuple(document.pieces)
-    for name in dict.fromkeys(letter.piece for letter in letters(document.split)):
+    used = tuple(dict.fromkeys(letter.piece for letter in letters(document.split)))
+    for name in document.flows:
+        if name not in used:
+            problem = f"found a flow for {name}, expected one of the word's pieces: {', '.join(used)}"
+            page.fault((*path[:-1], "flows"), ".".join((*path[:-1], "flows")), problem, nearest(name, used))
+    for name in used:
         if pieces and name not in pieces:
             problem = f"found the letter {name}, expected one of the pieces that are stated: {', '.join(pieces)}"
             page.fault(path, ".".join(path), problem, nearest(name, pieces))

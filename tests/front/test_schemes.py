@@ -29,6 +29,17 @@ def test_it_has_the_digest_of_its_yaml() -> None:
     assert stated.document == shipped.document
 
 
+def test_flows_are_those_of_its_yaml(tmp_path: Path) -> None:
+    stated = rc.Scheme(name="mine", split=["B/2", "A", "B/2"], flows={"A": "midpoint"})
+    assert stated.document.flows == (("A", "midpoint"),)
+    (tmp_path / "mine.yaml").write_text(stated.to_yaml())
+    assert (
+        rc.load(tmp_path / "mine.yaml").digest
+        == stated.digest
+        != rc.Scheme(name="mine", split=["B/2", "A", "B/2"]).digest
+    )
+
+
 def test_a_build_takes_it_as_it_is(tmp_path: Path) -> None:
     mine = rc.Scheme(name="mine", split=["O/2", "A/2", "B", "A/2", "O/2"], claims={"order": 2})
     build = rc.Build(
@@ -47,8 +58,10 @@ def test_a_build_takes_it_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [({"split": []}, "a word of 1 to 1000 letters"), ({"split": ["B/0"]}, "a piece with its share"),
-     ({"claims": {"order": 0}}, "an integer from 1 to 8"), ({"name": "euler"}, "without a word")],
+     ({"claims": {"order": 0}}, "an integer from 1 to 8"), ({"name": "euler"}, "without a word"),
+     ({"flows": {"A": "trapezoid"}}, "generalised"),
+     ({"flows": {"X": "midpoint"}}, "a flow for X, expected one of .*: B, A, O")],
 )  # fmt: skip
 def test_what_is_no_scheme_is_told(change: dict, problem: str) -> None:
-    with pytest.raises(rc.SpecError if "name" not in change else rc.ModelError, match=problem):
+    with pytest.raises((rc.SpecError, rc.ModelError), match=problem):
         rc.Scheme(**{"name": "mine", "split": ["B", "A", "O"], **change})
