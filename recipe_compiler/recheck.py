@@ -35,7 +35,7 @@ PRECISIONS, DIGITS = (300, 3000, 12000), 60
 """Bits of balls: the next where a sign is open. What the last does not tell from 0 must be below 10**-DIGITS."""
 HARDLY, SPARE, MOST_PAIRS, MOST_SETTLED, MOST_STEPS, MOST_PAIRS_OF_WAYS = fmpq(1, 1000), fmpq(1, 10), 5, 4, 40, 24
 FAR = (fmpq(10) ** 5, fmpq(10) ** 12)
-MOST_SETTLED_TERMS, MOST_MADE, MOST_LETTERS = 60, 9, 1000
+MOST_SETTLED_TERMS, MOST_MADE, MOST_LETTERS, MOST_WORD = 60, 9, 1000, 60
 LOG_OF_FAR, FAR_ANGLE = (arb(10) ** 7).log(), 10**4
 """Distances at which growth is read, and from where on an angle is a phase."""
 STATED = ("diffusion", "drift", "update", "marginal")
@@ -601,7 +601,9 @@ class Documents:
         facts["face"] = domains - {*FREE} or self.moves(self.assume)
         facts["units"] = self.dynamics.get("units") and not self.bind
         word = self.scheme.get("claims") or {}
-        facts |= {key: word.get(key) not in (None, "", "false") for key in ("order", "palindrome", "gradients")}
+        stated = ("order", "palindrome", "gradients", "configurational")
+        facts |= {key: word.get(key) not in (None, "", "false") for key in stated}
+        facts["full"] = self.build.get("variant") == "full"
         facts["word"] = (self.build.get("scheme") or {}).get("name") not in EULER
         facts["assumes"] = self.assume or self.target.get("assume") or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
@@ -629,6 +631,7 @@ WEAKER: dict[str, tuple[str, ...]] = {
     **{"positive": ("nonnegative", "nonzero"), PD: (PSD, "symmetric"), PSD: ("symmetric",), "diagonal": ("symmetric",)},
 }
 """Kinds that a claim says it rests on, with those that they include."""
+QUADRATIC = "U is quadratic, and eps below what makes the chain unstable: it then forgets where it started"
 INSIDE, LAW = " inside its domain", r"exp\((.+)\) has a finite integral"
 BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
 CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
@@ -648,6 +651,11 @@ GRANTED: dict[str, tuple[str, ...]] = {
         "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows",
         r"\w+ has no noise: it goes back",
     ),
+    "claimed_configurational": (
+        r"A moves theta by W.T inv\(M\) r, B moves r by -W grad U, O moves r alone and keeps N\(0, M\)",
+        QUADRATIC,
+    ),
+    "configurational": (QUADRATIC,),
     "claimed_gradients": (r"\w+ alone takes the gradient, A alone moves what it is of",),
     "gradient_noise": ("V_hat is positive semidefinite",),
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),
@@ -666,15 +674,20 @@ ASKED = {
         claimed_marginal:marginal regular:varies explosion:D,f boundary:face unique:D,f independence:estimate
         units:units""",
     "target": "defined:formula gradient: periodic:circles,formula normalisable:alone",
-    "scheme": "shares: claimed_order:order claimed_palindrome:palindrome claimed_gradients:gradients",
+    "scheme": """shares: claimed_order:order claimed_palindrome:palindrome claimed_gradients:gradients
+        claimed_configurational:configurational""",
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word
-        keeps:word volume:word symplectic:word reversible:word palindrome:word order:""",
+        keeps:word volume:word symplectic:word reversible:word palindrome:word
+        configurational:word,full order:""",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""
 KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}
 ADVISORY = {
     *(("dynamics", id_) for id_ in ("recovered_q", "step_scale", "explosion", "unique", "independence", "units")),
-    *(("build", id_) for id_ in ("keeps", "volume", "symplectic", "reversible", "palindrome", "order")),
+    *(
+        ("build", id_)
+        for id_ in ("keeps", "volume", "symplectic", "reversible", "palindrome", "configurational", "order")
+    ),
 }
 EULER = ("euler", "sequential_euler")
 STOPS = {"explosion"}  # advisory claims that count where they are refuted
@@ -1840,6 +1853,9 @@ def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
             known = [piece == kick for piece, _ in word if piece in (kick, "A")]
             count = sum(here and not before for before, here in zip(known[-1:] + known, known, strict=False))
             holds = count == int(stated["gradients"])
+        case "claimed_configurational":
+            require(not pieces and {*names} <= {*"ABO"}, "what its pieces do", TrustedError)
+            return as_wide(word, claim["verdict"] == "proved", claim["witness"] or {})
         case _:
             p = int(stated["order"])
             require(len(names) ** p * len(word) <= MOST_WORK, "so many products", TrustedError)
@@ -1849,7 +1865,69 @@ def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
     return "rechecked: exactly"
 
 
-OF_STEPS = {"pieces", "palindrome", "order"}
+def pairs(word: list[tuple[str, fmpq]], omega: Any, E: Any, n: int = 1) -> tuple[Any, Any]:
+    """Return F and Sigma of a step of Langevin dynamics in theta = K^-1/2 x, r = M^1/2 y: kicks and drifts by omega.
+
+    E is exp(-C eps/n), d x d, and omega is eps times that of every pair, d x d and diagonal.
+    """
+    d = omega.nrows()
+    one, nil = (fmpq_mat([[fmpq(x * (i == j)) for j in range(d)] for i in range(d)]) for x in (1, 0))
+    step, covariance = blocks_of(one, nil, nil, one), blocks_of(nil, nil, nil, nil)
+    for piece, share in word:
+        if piece == "O":
+            power = functools.reduce(lambda made, _: made * E, range(int(share * n)), one)
+            by, noise = blocks_of(one, nil, nil, power), blocks_of(nil, nil, nil, one - power * power.transpose())
+        else:
+            by = blocks_of(one, share * omega, nil, one) if piece == "A" else blocks_of(one, nil, -share * omega, one)
+            noise = blocks_of(nil, nil, nil, nil)
+        step, covariance = by * step, by * covariance * by.transpose() + noise
+    return step, covariance
+
+
+def blocks_of(*grids: Any) -> Any:
+    """Return a matrix of four blocks."""
+    d = grids[0].nrows()
+    return fmpq_mat([[grids[2 * (i // d) + j // d][i % d, j % d] for j in range(2 * d)] for i in range(2 * d)])
+
+
+def kept_by(F: Any, Sigma: Any) -> Any:
+    """Return S = F S F.T + Sigma."""
+    m = F.nrows()
+    places = list(itertools.product(range(m), repeat=2))
+    rows = [[fmpq(at == to) - F[at[0], to[0]] * F[at[1], to[1]] for to in places] for at in places]
+    found = fmpq_mat(rows).solve(fmpq_mat([[Sigma[at]] for at in places]))
+    return fmpq_mat([[found[i * m + j, 0] for j in range(m)] for i in range(m)])
+
+
+def as_wide(word: list[tuple[str, fmpq]], exact: bool, at: Json) -> str:
+    """Look at the covariance of theta: at planes with full friction if it is said to be exact, else at the witness."""
+    shares = [share for piece, share in word if piece == "O"]
+    require(len(word) <= MOST_WORD and all(share > 0 for share in shares), "so long a word", TrustedError)
+    n = math.lcm(*(int(share.q) for share in shares))
+    if exact:
+        require(shares, "no letter is an O: it has no law of its own")
+        for k in (3, 5, 7):
+            omega = fmpq_mat([[fmpq(1, k), fmpq(0)], [fmpq(0), fmpq(2, 3)]])
+            E = fmpq_mat([[fmpq(1, 2), fmpq(1, k)], [fmpq(1, k), fmpq(3, 4)]])
+            law = kept_by(*pairs(word, omega, E, n))
+            require(all(law[i, j] == (i == j) for i in range(2) for j in range(2)), "theta is not as wide as exp(-U)")
+        return "rechecked at points (d = 2, friction that is not diagonal)"
+    told = {name.partition("(")[0]: value for name, value in at.items()}
+    h = fmpq_mat([[fmpq(*map(int, told.get("eps omega", "1").split("/")))]])
+    if shares:
+        decay = fmpq_mat([[fmpq(*map(int, told["exp"].split("/")))]])
+        law = kept_by(*pairs(word, h, decay, n))
+        require(str(law[0, 0]) == told["omega^2 Var theta"] != "1", "theta has another variance there")
+        return "rechecked: exactly"
+    require(told.get("omega^2 Var theta / Var r") != "1", "that is the right variance")
+    if "omega^2 Var theta / Var r" in told:
+        v = fmpq(*map(int, told["omega^2 Var theta / Var r"].split("/")))
+        step, law = pairs(word, h, h)[0], fmpq_mat([[v, fmpq(0)], [fmpq(0), fmpq(1)]])
+        require(step * law * step.transpose() == law, "it does not keep that")
+    return "rechecked: exactly"
+
+
+OF_STEPS = {"pieces", "palindrome", "configurational", "order"}
 WORDS = {
     "lie": "B A O",
     "leapfrog": "B/2 A B/2",
@@ -1883,6 +1961,11 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
         case "palindrome":
             require((claim["by"] == "it is its own reverse") is (word == word[::-1]), "it reads otherwise backwards")
             return "rechecked: exactly"
+        case "configurational":
+            plain = {*names} <= {*"ABO"} and not (entry.get("pieces") or d.scheme.get("pieces"))
+            require(proved and plain, "what its pieces do", TrustedError)
+            told = dict(one.split(" = ") for one in claim["data"].get("at", "").split(", ") if one)
+            return as_wide(word, claim["by"].startswith("exact"), told)
         case _:
             p = int(claim["data"].get("order", 0))
             ends = claim["by"].endswith("no more")

@@ -24,7 +24,8 @@ class Scheme(Document):
     keep : str or int, optional
         After which letter draws are kept: a piece that occurs once, or a place counted from 1; left out, the end.
     claims : mapping, optional
-        What is claimed of the word, and decided apart: `order`, `palindrome`, `gradients` (in one step).
+        What is claimed of the word, and decided apart: `order`, `palindrome`, `gradients` (in one step), and
+        `"configurational": "exact"`, that theta has its own covariance where U is quadratic.
     title, references : str, sequence of str
         As of `Dynamics`.
 

@@ -91,6 +91,8 @@ class WordClaims:
     palindrome: bool = False
     gradients: int | None = None
     """How often a step evaluates the gradient of the potential."""
+    configurational: bool = False
+    """Whether theta has its covariance under exp(-U) exactly, where U is quadratic."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
     if len(faults.found) > before:
         return None
     stated = document.claims
-    claims = WordClaims(stated.order, stated.palindrome, stated.gradients)
+    claims = WordClaims(stated.order, stated.palindrome, stated.gradients, stated.configurational == "exact")
     return Scheme(
         document.name,
         document.split,

@@ -198,6 +198,9 @@ class WordClaimsEntry(Part):
     order: Annotated[OrderNumber | None, Field(description="weak order, for every dynamics")] = None
     palindrome: Annotated[Truth, Field(description="the word is its own reverse")] = False
     gradients: Annotated[CountOrZero | None, Field(description="evaluations of the gradient in one step")] = None
+    configurational: Annotated[
+        Literal["exact"] | None, Field(description="of a quadratic U: the covariance of theta is that of exp(-U)")
+    ] = None
 
 
 class SchemeDocument(Document):

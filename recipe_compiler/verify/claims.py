@@ -41,6 +41,7 @@ from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
 from recipe_compiler.verify.steps.in_build import of_flows, of_word, order_in, steps_by_word
 from recipe_compiler.verify.steps.kept import keeps, symplectic, volume
@@ -53,6 +54,7 @@ from recipe_compiler.verify.uniqueness.regular import regular, varies
 from recipe_compiler.verify.uniqueness.unique import unique
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.step_scale import step_scale
+from recipe_compiler.verify.words.configurational import claimed_configurational
 from recipe_compiler.verify.words.gradients import claimed_gradients
 from recipe_compiler.verify.words.order import claimed_order
 from recipe_compiler.verify.words.palindrome import claimed_palindrome
@@ -362,6 +364,13 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
         lambda scheme: scheme.claims.gradients is not None,
         rechecked=True,
     ),
+    Claim(
+        "claimed_configurational",
+        "theta has its own covariance exactly where U is quadratic",
+        claimed_configurational,
+        lambda scheme: scheme.claims.configurational,
+        rechecked=True,
+    ),
 )
 
 BUILDS: tuple[Claim[Bound, Build], ...] = (
@@ -381,6 +390,14 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
         "the word read backwards is as named",
         _word(palindrome),
         steps_by_word,
+        required=False,
+        rechecked=True,
+    ),
+    Claim(
+        "configurational",
+        "where U is quadratic, the covariance of theta is as named",
+        _word(configurational),
+        lambda build: steps_by_word(build) and build.variant == "full",
         required=False,
         rechecked=True,
     ),

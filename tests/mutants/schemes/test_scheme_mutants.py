@@ -26,6 +26,11 @@ REFUTED = {
     "two_gradients": {"claimed_gradients": "gradients = 2"},
     "respa_with_five": {"shares": "share of F = 5/4", "claimed_order": "coefficient of F = 5/4"},
     "piece_left_out": {"shares": "share of O = 0"},
+    "obabo_exact": {"claimed_configurational": "omega^2 Var theta = 4/3"},
+    "oabao_exact": {"claimed_configurational": "omega^2 Var theta = 3/4"},
+    "lie_exact": {"claimed_configurational": "omega^2 Var theta = 9/8"},
+    "leapfrog_exact": {"claimed_configurational": "omega^2 Var theta / Var r = 4/3"},
+    "uneven_halves_exact": {"claimed_configurational": "eps omega = 1"},
 }
 """Mutant to the claims that it fails, each with a part of its witness."""
 

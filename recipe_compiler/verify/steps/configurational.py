@@ -1,0 +1,128 @@
+"""What is known of theta under the steps of a build's word where U is quadratic: is its covariance that of exp(-U)?
+
+The word alone decides it (`splitting/configurational.py`), once its pieces are of Langevin's form: this is where that
+is looked at, for every size. Friction may be any, and of several blocks together; of theta too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.gradient_noise import Role
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.equation.symmetry import q_skew
+from recipe_compiler.verify.steps.kept import keeps_law
+from recipe_compiler.verify.steps.pieces import pieces
+from recipe_compiler.verify.steps.split import Split
+from recipe_compiler.verify.words.configurational import FORGETS, exactness
+
+EXACT, NOT_EXACT = "exact on a quadratic U", "not exact on a quadratic U"
+
+
+class _OtherFormError(Exception):
+    """The pieces are not of the form for which it is known, and why."""
+
+
+def configurational(split: Split) -> Answer:
+    """Say whether the step has Cov theta = K^-1 on every quadratic U of Hessian K, where its chains have a law."""
+    made = pieces(split)
+    if not isinstance(made.decision, Proved):
+        return Answer(Undecided(("not shown: the pieces make the equation",)))
+    try:
+        roles, given = _roles(split)
+    except _OtherFormError as why:
+        return Answer(Undecided((str(why),)))
+    found = exactness(split.scheme.word, roles, (*made.decision.given, *given, FORGETS))
+    match found:
+        case Proved():
+            return replace(made, decision=replace(found, by=f"{EXACT}: {found.by}"))
+        case Refuted(by, witness):
+            if not _refutes(split, roles):
+                return Answer(Undecided(("exact with a friction of its own it is not; of this one it is not decided",)))
+            at = ", ".join(f"{name} = {value}" for name, value in witness)
+            return Answer(Proved(f"{NOT_EXACT}: {by}", (), (("at", at),)))
+        case _:
+            return Answer(found)
+
+
+def _roles(split: Split) -> tuple[Mapping[str, Role], tuple[str, ...]]:
+    """Return what every piece does, with what that rests on.
+
+    B moves r by -W grad U, A moves theta by W^T dH/dr, both without noise, W constant and dH/dr linear in r; Q is skew.
+    All else moves other blocks than theta, and keeps exp(-H): so it keeps the law of r whatever theta is.
+    """
+    if split.numerical:
+        raise _OtherFormError(f"the flow of {', '.join(split.numerical)} is numerical")
+    of, names = split.derivation, split.subject.names
+    potential = next((f for f in of.dynamics.declarations.functions if f.name == of.dynamics.potential), None)
+    if potential is None or len(potential.of) != 1:
+        raise _OtherFormError("there is no potential of one block")
+    (theta,) = potential.of
+    kick = _one([p for p in split.pieces if any(potential.name in names_of(f) for f in p.drift)], "take grad U")
+    drift = _one([p for p in split.pieces if theta in p.moved], f"move {theta}")
+    if drift.is_noisy or kick.is_noisy or drift.moved != (theta,) or len(kick.moved) != 1 or kick.moved == (theta,):
+        moved = "; ".join(f"{p.name} moves {', '.join(p.moved)}" for p in (drift, kick))
+        raise _OtherFormError(f"{moved}: not a drift and a kick of one block each, without noise")
+    (r,) = kick.moved
+    q, k = names.index(theta), names.index(r)
+    state = _of_state(split)
+    if names_of(of.Q[k][q]) & state or names_of(kick.drift[k]) & state - {potential.name}:
+        raise _OtherFormError(f"{kick.name} moves {r} by more than grad U times a constant matrix")
+    n = degree(of.grad_H[k], frozenset(names), of.dynamics.declarations)
+    if n != 1 or set(names_of(of.grad_H[k]) & state) != {r} or not _alone(of.Q[q], k):
+        raise _OtherFormError(f"{theta} is not moved by a linear function of {r} alone")
+    if not isinstance(q_skew(split.subject).decision, Proved):
+        raise _OtherFormError("not shown: Q is skew")
+    roles, given = {kick.name: Role.KICK, drift.name: Role.DRIFT}, set[str]()
+    for piece in split.pieces:
+        if piece.name not in roles:
+            kept = keeps_law(split, piece)
+            if not isinstance(kept.decision, Proved):
+                raise _OtherFormError(f"not shown: {piece.name} keeps exp(-H), whatever {theta} is")
+            roles[piece.name] = Role.DECAY
+            given |= {*kept.decision.given}
+    return roles, tuple(sorted(given))
+
+
+def _of_state(split: Split) -> frozenset[str]:
+    """Return the names of all that varies: blocks, and functions of them."""
+    declarations = split.derivation.dynamics.declarations
+    return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
+
+
+def _alone(row: Sequence[Tensor], place: int) -> bool:
+    """Whether a row of Q has one place only."""
+    return all(entry.is_zero for n, entry in enumerate(row) if n != place)
+
+
+def _refutes(split: Split, roles: Mapping[str, Role]) -> bool:
+    """Whether the law on the line is one of the build: its O is friction with its noise, and moves r alone.
+
+    U may be any quadratic. With K such that all omega are one, theta and r are pairs in the axes of the friction too,
+    as both are symmetric; eps may be any, so that exp(-gamma eps) is what it should be of one gamma > 0.
+    """
+    of = split.derivation
+    shapes = [block.shape for block in of.dynamics.declarations.blocks]
+    kicked = next(piece.moved for piece in split.pieces if roles[piece.name] is Role.KICK)
+    moved = next(piece.moved for piece in split.pieces if roles[piece.name] is Role.DRIFT)
+    decays = [piece for piece in split.pieces if roles[piece.name] is Role.DECAY]
+    names = split.subject.names
+    alike = shapes[names.index(kicked[0])] == shapes[names.index(moved[0])]
+    return not decays or (
+        alike
+        and len(decays) == 1
+        and decays[0].moved == kicked
+        and all(names_of(entry).isdisjoint(_of_state(split)) for row in decays[0].D for entry in row)
+        and all(entry.is_zero for part in decays[0].parts for row in derive(part).Q for entry in row)
+    )
+
+
+def _one(found: list[Piece], what: str) -> Piece:
+    if len(found) != 1:
+        names = " and ".join(piece.name for piece in found) or "no piece"
+        raise _OtherFormError(f"{names} {what}, not one piece")
+    return found[0]

@@ -1,0 +1,62 @@
+"""Has theta its own covariance under the steps of a word, where U is quadratic? Of Langevin dynamics, at every size."""
+
+from collections.abc import Mapping
+
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import Word, letter_text, letters
+from recipe_compiler.splitting.configurational import counterexample, keeps_configurations, without_friction
+from recipe_compiler.splitting.gradient_noise import Role
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+
+ROLES: Mapping[str, Role] = {"A": Role.DRIFT, "B": Role.KICK, "O": Role.DECAY}
+"""What the pieces do that follow from Langevin dynamics, by their names."""
+BY = "from one O to the next the word keeps diag(v, 1), in polynomials of eps omega; then theta is as wide as exp(-U)"
+LANGEVIN = "A moves theta by W.T inv(M) r, B moves r by -W grad U, O moves r alone and keeps N(0, M)"
+FORGETS = "U is quadratic, and eps below what makes the chain unstable: it then forgets where it started"
+ON_LINE = "the law of its steps on the line, in rational numbers"
+
+
+def claimed_configurational(scheme: Scheme) -> Answer:
+    """Decide that the chain has Cov theta = K^-1 where exp(-U) has, for all K, M, C, step sizes and sizes d.
+
+    For every size by `splitting/configurational.py`; refuted at d = 1, K = M = 1, at a step size and a friction.
+    """
+    where = scheme.source.place("claims.configurational")
+    others = [name for name in dict.fromkeys(x.piece for x in letters(scheme.split)) if name not in ROLES]
+    if scheme.pieces or scheme.flows or others:
+        what = f"the letters {', '.join(others)}" if others else "pieces or flows that are stated"
+        found = f"found {what}: known are A, B and O as they follow from Langevin dynamics, with exact flows"
+        return Answer(Undecided((found, "in a build `configurational` says it of its pieces")), where=where)
+    return Answer(exactness(scheme.split, ROLES, (LANGEVIN, FORGETS)), where=where)
+
+
+def exactness(word: Word, roles: Mapping[str, Role], given: tuple[str, ...]) -> Decision:
+    """Decide that the covariance of theta is exact, for pieces that do what `roles` says."""
+    for place, letter in enumerate(letters(word), 1):
+        if letter.share < 0 and roles[letter.piece] is Role.DECAY:
+            return Undecided((f"letter {place}, {letter_text(letter)}, goes back: of what has noise nothing does",))
+    if keeps_configurations(word, roles):
+        return Proved(BY, given)
+    if not any(roles[letter.piece] is Role.DECAY for letter in letters(word)):
+        return _conservative(word, roles)
+    found = counterexample(word, roles)
+    if found is None:
+        return Undecided(("it is not so whatever the friction is; no step size was found at which it has another law",))
+    over = "" if found.n == 1 else f"/{found.n}"
+    witness = (
+        ("eps omega", str(found.h)),
+        (f"exp(-gamma eps{over})", str(found.decay)),
+        ("omega^2 Var theta", str(found.variance)),
+        ("expected", "1"),
+    )
+    return Refuted(ON_LINE, witness)
+
+
+def _conservative(word: Word, roles: Mapping[str, Role]) -> Decision:
+    """Return that a word without O has no law of its own: det F = 1, so that it keeps every multiple of one."""
+    variance = without_friction(word, roles)
+    says = "no letter is an O: the word keeps volume and forgets nothing, so what it samples depends on its start"
+    if variance is None:
+        return Refuted(says, (("det F", "1"), ("expected", "below 1")))
+    held = (("eps omega", "1"), ("omega^2 Var theta / Var r", str(variance)), ("expected", "1"))
+    return Refuted(f"{says}; of the Gaussian laws that it keeps", held)
