@@ -178,6 +178,8 @@ def affine_step(step: Step, names: Names, gradient: Sequence[Scalar]) -> AffineS
         NotAffineError: a value, the gradient, or a covariance that depends on the state.
     """
     program = names.program
+    if others := [shift for shift in program.shifts if shift.transform is not None]:
+        raise NotAffineError(f"{others[0].new} is not affine in the state")
     made = step.next
     state = tuple(symbol for block in program.blocks for symbol in names.block(block))
     symbols = (*state, *made, *(symbol for value in sorted(names.gradients) for symbol in names.gradient(value)))

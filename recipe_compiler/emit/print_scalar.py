@@ -15,8 +15,11 @@ FUNCTIONS = {
     "minimum": "min",
     "maximum": "max",
     "float64": "np.float64",
+    "inverse_log": "_inverse_log",
+    "inverse_power": "_inverse_power",
+    "inverse_exp": "_inverse_exp",
 }
-"""Elementwise functions of the language, and what computes them in an emitted module."""
+"""Elementwise functions of the language and inverses of transforms, and what computes them in an emitted module."""
 
 LEAST, MOST = 2.2250738585072014e-308, 1.7976931348623157e308
 """The range of doubles that are as precise as any."""

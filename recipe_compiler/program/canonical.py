@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import prod
 
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.places import Axes, gradients, places
 from recipe_compiler.program.program import Evaluate, Noise, Program, Shift
@@ -220,6 +221,17 @@ def _equations_stand_alone(program: Program) -> Iterator[str]:
             yield f"{shift.new} is an equation, and adds the draw {shift.noise}"
 
 
+def _transforms_have_a_domain(program: Program) -> Iterator[str]:
+    """15. A shift of a transform is no equation; its block lies in the domain of the transform."""
+    for shift in program.shifts:
+        if shift.transform is None:
+            continue
+        if shift.implicit:
+            yield f"{shift.new} is an equation of a transform"
+        if shift.transform.of_positive and shift.block.domain.name is not DomainName.POSITIVE:
+            yield f"{shift.new} is moved by {shift.transform.says(shift.block.name)}, which may be negative"
+
+
 _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _names_are_apart,
     _values_follow,
@@ -235,6 +247,7 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _data_are_counted,
     _generator_is_exact,
     _equations_stand_alone,
+    _transforms_have_a_domain,
 )
 
 INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)

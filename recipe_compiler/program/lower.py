@@ -28,6 +28,7 @@ from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_implicit import lower_implicit
 from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.lower_propagator import lower_propagator
+from recipe_compiler.program.lower_transform import forward, inverse
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
 from recipe_compiler.program.program import EPS, Evaluate, Noise, Program, Propagator, Shift
 from recipe_compiler.tensor.atoms import ONE
@@ -186,15 +187,18 @@ def _shifted(
     if gathered:
         change, defined = _gathered(defined, change)
     moved, defined = scalar(defined, change, scope, dict(loops))
-    parts: list[Scalar] = [Ref(shift.old, at or (0,)), moved if gathered else Times((Ref(EPS), moved))]
+    start = forward(shift.transform, Ref(shift.old, at or (0,)))
+    parts: list[Scalar] = [start, moved if gathered else Times((Ref(EPS), moved))]
     inside: tuple[Statement, ...] = ()
     if noise is not None:
         parts += [increment for name, increment in noise.increments if name == shift.block.name]
         inside = tuple(s for name, body in noise.inside if name == shift.block.name for s in body)
     words = "" if noise is None else " + noise"
-    place = "[i]" if at else ""
-    says = Comment(f"{shift.new}{place} = {shift.old}{place} + eps*({text(shift.rate)}){words}")
-    store = Assign(Ref(shift.new, at or (0,)), plus(tuple(parts)))
+    new, old = (f"{name}[i]" if at else name for name in (shift.new, shift.old))
+    if shift.transform is not None:
+        new, old = shift.transform.says(new), shift.transform.says(old)
+    says = Comment(f"{new} = {old} + eps*({text(shift.rate)}){words}")
+    store = Assign(Ref(shift.new, at or (0,)), inverse(shift.transform, plus(tuple(parts))))
     return (says, *nested(loops, (*inside, store))), defined
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.transforms import Transform
 from recipe_compiler.tensor.terms import Tensor
 
 EPS = "eps"
@@ -111,7 +112,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """`new = old + eps * rate + w`, a new value of a block from the one before it."""
+    """`T(new) = T(old) + eps * rate + w`, a new value of a block from the one before it; T(x) = x if none is stated."""
 
     block: Block
     old: str
@@ -123,6 +124,8 @@ class Shift:
     """The draw that is added; empty where there is none."""
     slope: Tensor | None = None
     """Of an equation, whose rate names `new` itself: d rate_i/d new_j, for Newton's iteration that solves it."""
+    transform: Transform | None = None
+    """T, entry by entry; `new` is not a number where the sum is no value of T."""
 
     @property
     def implicit(self) -> bool:

@@ -122,10 +122,10 @@ def _statement(statement: Statement, names: Names) -> Statement:
         case Noise(_, blocks) | Propagator(blocks):
             blocks = tuple(_block(block, names) for block in blocks)
             return replace(statement, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
-        case Shift(block, old, new, rate, noise):
+        case Shift(block, old, _, rate):
             block, old, rate = _block(block, names), _name(old, names), rename_tensor(rate, names)
             slope = None if statement.slope is None else rename_tensor(statement.slope, names)
-            return Shift(block, old, new, rate, noise, slope)
+            return replace(statement, block=block, old=old, rate=rate, slope=slope)
 
 
 def _index(index: Index, names: Names) -> Index:

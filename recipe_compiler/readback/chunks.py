@@ -93,7 +93,7 @@ def read_sweep(module: Module, names: Names) -> Sweep:
     reader.call("sweep", given)
     moved = {name: list(np.asarray(given[name])) for name in start}
     entries = [entry for shift in module.program.shifts for entry in moved[shift.block.name]]
-    step = step_of(entries, cuts, reader.factors, reader.normals)
+    step = step_of(entries, cuts, reader.factors, reader.normals, names)
     return Sweep(step, _gradients(reader, names, start, moved))
 
 

@@ -57,9 +57,10 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     **{row.emitted: row.scalar for row in FUNCTIONS.values()},
     "min": sp.Min,
     "max": sp.Max,
+    **{name: sp.Function(name) for name in ("_inverse_log", "_inverse_power", "_inverse_exp")},
     "np.float64": _same,
 }
-"""The exact meaning of every scalar function that a kernel may call."""
+"""The exact meaning of every scalar function that a kernel may call; inverses of transforms stand for themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError, ReadBackError
@@ -26,6 +27,7 @@ from recipe_compiler.readback.step import (
     stated_changes,
     values,
 )
+from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.scalars import Scalar
 
 Number = Any
@@ -141,14 +143,15 @@ def _covariances(names: Names, moved: Values) -> dict[str, sp.Matrix]:
 
 
 def _read(module: Module, names: Names, factor: Find, normals: list[Scalar]) -> tuple[Values, list[list[Scalar]]]:
-    """Return the number that stands for every new value, and by what that was read to differ from the one before it."""
+    """Return the number that stands for every new value, and by what T of it was read to differ from T before it."""
 
     def found(stated: sp.Matrix) -> np.ndarray:
         return factor(stated.xreplace({symbol: rational_of(symbol.name) for symbol in stated.free_symbols}))
 
     cuts = cuts_of(module)
     reader = reader_of(module, names, cuts, found)
-    new, made = cuts.defined(_joined(read_values(module, names, reader, normals)))
+    new, entries = cuts.defined(_joined(read_values(module, names, reader, normals)))
+    made = undone(entries, transforms_of(names))
     numbers = {symbol: rational_of(symbol.name) for symbol in new}
     left = [(numbers[symbol], value.xreplace(numbers)) for symbol, value in zip(new, made, strict=True)]
     moved: Values = {}
@@ -157,7 +160,8 @@ def _read(module: Module, names: Names, factor: Find, normals: list[Scalar]) -> 
         start = moved.get(shift.old) or names.block(shift.block)
         own, left = left[: len(start)], left[len(start) :]
         moved[shift.new] = [number for number, _ in own]
-        changes.append([value - z for z, (_, value) in zip(start, own, strict=True)])
+        before = (transformed(shift.transform, z) for z in start)
+        changes.append([value - z for z, (_, value) in zip(before, own, strict=True)])
     return moved, changes
 
 

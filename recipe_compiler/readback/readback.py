@@ -20,6 +20,7 @@ import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import residual, system
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
+from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_lanes import LANES, has_lanes
@@ -45,6 +46,7 @@ from recipe_compiler.readback.stein_operator import (
     stated_moments,
 )
 from recipe_compiler.readback.step import Step, prepared, read_step, stated_step
+from recipe_compiler.readback.transforms import transforms_of
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
@@ -269,6 +271,7 @@ def _same_step(read: Step, here: Names) -> None:
 def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
     """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation.
 
+    With S the inverse of T, what moves T by f eps and noise of variance v eps moves z by (S' f + S'' v/2) eps (Ito).
     All values of a block are the old one at eps = 0; what they are beyond that changes E[dz] by order eps**2, so the
     parts of several shifts of a block add up.
     """
@@ -282,18 +285,27 @@ def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping
     for value in here.gradients:
         still |= dict(zip(here.gradient(value), here.gradient(), strict=True))
     values = [value.xreplace(still) for value in read.values]
-    for value, (block, k) in zip(values, places, strict=True):
-        equal(at_start(value), here.block(block)[k], f"a value of {block.name}[{k}] at eps = 0", here)
-    slopes = [first_order(value) for value in values]
+    transforms = transforms_of(here)
+    for value, (block, k), transform in zip(values, places, transforms, strict=True):
+        stated = transformed(transform, here.block(block)[k])
+        equal(at_start(value), stated, f"a value of {block.name}[{k}] at eps = 0", here)
+    covariance = {
+        (n, m): first_order(w.xreplace(still)) for n, row in enumerate(read.covariance) for m, w in enumerate(row) if w
+    }
+    inverses = [inverse_slopes(own, here.block(block)[k]) for own, (block, k) in zip(transforms, places, strict=True)]
+    slopes = [
+        once * first_order(value) + twice * covariance.get((n, n), 0) / 2
+        for n, (value, (once, twice)) in enumerate(zip(values, inverses, strict=True))
+    ]
     f = [sp.Add(*(slopes[n] for n in rows[place])) for place in coordinates_]
     two_D = [
         [
             sp.Add(
                 *(
-                    first_order(w.xreplace(still))
+                    inverses[n][0] * inverses[m][0] * covariance[n, m]
                     for n in rows[one]
                     for m in rows[other]
-                    if (w := read.covariance[n][m])
+                    if (n, m) in covariance
                 )
             )
             for other in coordinates_

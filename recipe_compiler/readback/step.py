@@ -7,6 +7,7 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.scalars.symbols import label, positions
+from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
@@ -18,6 +19,7 @@ from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
 from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_noise
 from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 
@@ -32,16 +34,17 @@ class Step:
     next: tuple[sp.Symbol, ...]
     """What stands for the new values in others."""
     values: tuple[Scalar, ...]
-    """Where all normals are zero."""
+    """Where all normals are zero; T of the new value where a shift is of a transform."""
     covariance: list[list[Scalar]]
     """Of what the normals add, given the values that stand before."""
 
 
 def step_of(
-    entries: Sequence[Scalar], cuts: Cuts, factors: Sequence[NoiseFactor], normals: Sequence[sp.Symbol]
+    entries: Sequence[Scalar], cuts: Cuts, factors: Sequence[NoiseFactor], normals: Sequence[sp.Symbol], names: Names
 ) -> Step:
     """Return the step that was read, from the entries of its new values."""
-    new, values = cuts.defined(entries)
+    new, made = cuts.defined(entries)
+    values = tuple(undone(made, transforms_of(names)))
     noise = noise_of(values, normals, factors)
     return Step(new, tuple(without_noise(values, normals)), noise.covariance())
 
@@ -61,7 +64,7 @@ def read_step(module: Module, names: Names) -> Step:
     cuts = cuts_of(module)
     reader = reader_of(module, names, cuts)
     entries = [entry for value in read_values(module, names, reader, normals) for entry in value]
-    return step_of(entries, cuts, reader.factors, normals)
+    return step_of(entries, cuts, reader.factors, normals, names)
 
 
 def cuts_of(module: Module) -> Cuts:
@@ -215,7 +218,7 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
 
 
 def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
-    """Return the step that the Program states: `new = old + eps * rate + w`, w ~ N(0, eps (2D - eps B_hat)) by group.
+    """Return the step that the Program states: T(new) = T(old) + eps rate + w, w ~ N(0, eps (2D - eps B_hat)) by group.
 
     Args:
         names: the values of its names.
@@ -235,7 +238,7 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
                     for j, col in enumerate(rows):
                         joint[row][col] = entries[i, j]
             case Shift(block, old, value, rate):
-                start = moved.get(old) or names.block(block)
+                start = [transformed(statement.transform, x) for x in moved.get(old) or names.block(block)]
                 own, left = left[: len(start)], left[len(start) :]
                 drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
                 found += [z + names.eps * f for z, f in zip(start, drift, strict=True)]
@@ -259,7 +262,7 @@ def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
 def stated_changes(
     names: Names, draws: Mapping[str, Sequence[Scalar]], moved: Mapping[str, list[Scalar]]
 ) -> list[list[Scalar]]:
-    """Return by what every shift changes its block as the Program states it, from the draws w of every group.
+    """Return by what every shift changes T of its block as the Program states it, from the draws w of every group.
 
     Args:
         names: the values of the Program's names.

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.derive.recipe import derive, row_slots
 from recipe_compiler.derive.show import drift_texts
+from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
@@ -18,6 +19,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
+from recipe_compiler.splitting.split_by import may_leave, split_by
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Explanation, Finding, Proved, Report, Topic, Undecided, Verdict
@@ -144,7 +146,7 @@ def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a build asks, its dynamics included."""
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    return (*_unasked(bound), _of_step(build), *_unguarded(bound), *checked_later)
+    return (*_unasked(bound), _of_step(build), *_unguarded(build, bound), *checked_later)
 
 
 def _of_step(build: Build) -> str:
@@ -154,13 +156,23 @@ def _of_step(build: Build) -> str:
     return f"{known} about one step, other claims about the equation; {settles}"
 
 
-def _unguarded(bound: Dynamics) -> list[str]:
-    """Return the caveat on blocks with a boundary: the schemes of this version know of none."""
-    names = [block.name for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
+def _unguarded(build: Build, bound: Dynamics) -> list[str]:
+    """Return the caveat on blocks with a boundary; flows of a word that move a transform keep to the domain."""
+    blocks = [block for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
+    names = _leaving(build, bound) if blocks and steps_by_word(build) else tuple(block.name for block in blocks)
     if not names:
         return []
     reason = "the emitted step neither reflects nor stops there: a finite step may leave the domain"
     return [f"boundary: {', '.join(names)} has a boundary, and {reason}"]
+
+
+def _leaving(build: Build, bound: Dynamics) -> tuple[str, ...]:
+    """Return the blocks that a word may lead over a boundary: all of them where it has no flows."""
+    blocks = bound.declarations.blocks
+    try:
+        return may_leave(blocks, split_by(derive(bound), build.scheme).values())
+    except ModelError:  # of a word that is refuted, or refused, by name
+        return tuple(block.name for block in blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
 def target_caveats(target: Target) -> tuple[str, ...]:

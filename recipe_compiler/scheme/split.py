@@ -23,7 +23,7 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
 def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
-    """Return the step of a word from draw to draw: of each letter the exact flow, z + eps rate + N(0, eps two_D).
+    """Return the step of a word from draw to draw: of each letter the flow, T(z) + eps rate + N(0, eps two_D).
 
     Shifts are computed as their formulas are stated; what is linear multiplied out, so that `A - (A - xi)` is xi.
     The gradient is evaluated where a piece needs it and its block has moved since; what is known at the end of a step
@@ -107,6 +107,7 @@ class _Made:
                 self._at_newest(rate, {} if slope is None else new),
                 noise.get(block.name, ""),
                 self._at_newest(slope, new) if slope is not None else None,
+                change.transforms.get(block.name),
             )
             for block, rate, slope in zip(blocks, change.rate, self._slopes(change), strict=True)
             if block.name in new

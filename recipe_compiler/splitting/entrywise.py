@@ -97,7 +97,7 @@ def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
         for b, entry in enumerate(line):
             if degree(entry, moved, declarations) != 0:
                 return NoRow(f"its noise depends on {', '.join(piece.moved)}")
-            if not entry.is_zero and (a != b or _entrywise(derivation, a, entry) is None):
+            if not entry.is_zero and (a != b or diagonal_of(derivation, a, entry) is None):
                 return NoRow(f"its noise is correlated: {text(entry)} is not diagonal")
     return Entrywise(ORNSTEIN_UHLENBECK, tuple(decay))
 
@@ -117,7 +117,7 @@ def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
         if block.name not in piece.moved or blocks[n].name not in piece.moved:
             continue
         slope = c.settled(c.scale(c.diff(piece.drift[n], Coordinate(block.name, col_slots(block))), -1))
-        found = _entrywise(derivation, n, slope) if m == n else None
+        found = diagonal_of(derivation, n, slope) if m == n else None
         if slope.is_zero:
             continue
         if found is None:
@@ -126,7 +126,7 @@ def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
     return own
 
 
-def _entrywise(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
+def diagonal_of(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
     """Return the diagonal of a matrix over block n, None where it is not diagonal by its form."""
     block = derivation.dynamics.declarations.blocks[n]
     return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix

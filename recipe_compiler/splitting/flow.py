@@ -1,11 +1,13 @@
 """What a flow is: what the table of flows gives for a piece, and a word makes statements of."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
 from recipe_compiler.derive.recipe import Derivation, Matrix, Vector
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.transforms import Transform
 from recipe_compiler.program.program import Propagator
 from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.pieces import Piece
@@ -14,7 +16,10 @@ from recipe_compiler.tensor.terms import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a flow does, or one of its stages, by blocks of the state: z + eps rate + N(0, eps two_D)."""
+    """What a flow does, or one of its stages, by blocks of the state: T(z) + eps rate + N(0, eps two_D).
+
+    T(z) is z but for the blocks that have a transform.
+    """
 
     moved: tuple[str, ...]
     """The blocks that it moves, all at once."""
@@ -27,6 +32,8 @@ class Change:
     """What its noise gives up for that of the gradient: N(0, eps (two_D - eps B_hat))."""
     implicit: bool = False
     """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
+    transforms: Mapping[str, Transform] = field(default_factory=dict[str, Transform])
+    """T by block."""
 
 
 class Flow(Protocol):

@@ -9,6 +9,7 @@ from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIF
 from recipe_compiler.splitting.flow import Flow, NoRow
 from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, generalised, midpoint
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.transformed import TRANSFORMED, transformed
 from recipe_compiler.tensor.show import text
 
 Row = Callable[[Derivation, Piece], Flow | NoRow]
@@ -17,6 +18,7 @@ Row = Callable[[Derivation, Piece], Flow | NoRow]
 EXACT: Mapping[str, Row] = {
     f"{SHIFT}; {LINEAR}; {ORNSTEIN_UHLENBECK}": entrywise,
     CONSTANT_MATRICES: constant_matrices,
+    TRANSFORMED: transformed,
 }
 """By what reports call them; some are found together."""
 NUMERICAL: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised}

@@ -1,9 +1,11 @@
 """The pieces and flows of a word for given dynamics: that they add up to the equation, each for the whole step."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letter_text, letters, word_text
@@ -11,6 +13,7 @@ from recipe_compiler.splitting.defaults import default_selections
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_of
+from recipe_compiler.splitting.transformed import Transformed
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text as tensor_text
 
@@ -43,6 +46,19 @@ def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece
     found = {piece.name: (piece, flow_of(derivation, piece, named.get(piece.name, ""))) for piece in pieces}
     _check_signs(scheme, pieces)
     return found
+
+
+def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> tuple[str, ...]:
+    """Return the blocks with a boundary that a step may cross: flows of transforms keep what they move inside.
+
+    Args:
+        blocks: of the state.
+        moves: pieces with their flows.
+    """
+    bounded = [block for block in blocks if block.domain.name not in WITHOUT_BOUNDARY]
+    moving = [(block, flow) for piece, flow in moves for block in bounded if block.name in piece.moved]
+    crossed = [block for block, flow in moving if not (isinstance(flow, Transformed) and flow.keeps_inside(block))]
+    return tuple(block.name for block in bounded if block in crossed)
 
 
 def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:

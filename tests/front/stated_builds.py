@@ -94,6 +94,25 @@ def sgrld_positive() -> rc.Dynamics:
     )
 
 
+def sghmc_lognormal_friction() -> rc.Dynamics:
+    x = rc.vector("x", "d", domain="positive")
+    kappa, v, m = rc.scalar("kappa", is_="positive"), rc.scalar("v", is_="positive"), rc.vector("m", "d")
+    return rc.Dynamics(
+        name="sghmc_lognormal_friction",
+        title="Langevin dynamics with lognormal friction",
+        references=["uhlenbeck1930", "ma2015recipe"],
+        state=[theta, r, x],
+        parameters=[kappa, m, v],
+        H=U(theta) + r.T @ r / 2 + rc.norm2(log(x) - m) / (2 * v) + rc.sum_(log(x)),
+        D=[[0, 0, 0], [0, rc.diag(x), 0], [0, 0, rc.diag(kappa * v * x**2)]],
+        Q=[[0, -I, 0], [I, 0, 0], [0, 0, 0]],
+        claims={
+            "drift": {theta: r, r: -grad(U, theta) - x * r, x: kappa * x * (m - log(x)) + kappa * v * x},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
 def wright_fisher() -> rc.Dynamics:
     theta, d = rc.vector("theta", "d", domain="simplex"), rc.scalar("d")
     U = rc.function("U", of=theta, role="potential")
@@ -481,6 +500,21 @@ def builds() -> list[rc.Build]:
             title="SGHMC by BAOAB, full gradient, Bayesian logistic regression on the Wisconsin breast cancer data",
             bind={"M": I, "C": c * I}, parameters={"c": 1}, sizes={"d": 30}, data=BREAST_CANCER, step_size="0.03",
             thin=500, draws=1000, warmup=200, **FOUR,
+        ),
+        rc.Build(
+            name="sghmc_lognormal_friction_gaussian", dynamics=sghmc_lognormal_friction(), target=gaussian(),
+            title="Langevin dynamics by splitting, its friction drawn from its exact lognormal law",
+            parameters={
+                "kappa": HALF, "m": [0, HALF], "v": QUARTER, "mu": [1, -2], "Sigma": [[2, HALF], [HALF, 1]],
+            },
+            scheme={
+                "split": ["B/2", "A/2", "X/2", "O", "X/2", "A/2", "B/2"],
+                "pieces": {
+                    "A": {"Q": [["theta", "r"]], "H": "r"}, "B": {"Q": [["theta", "r"]], "H": "U"},
+                    "O": {"D": [["r", "r"]]}, "X": {"D": [["x", "x"]]},
+                },
+            },
+            sizes={"d": 2}, step_size="0.3", thin=5, draws=4000, warmup=1000, **FOUR,
         ),
         scalar_sghmc("sghmc_matrix_factorisation", "SGHMC, minibatch, Bayesian matrix factorisation",
                      matrix_factorisation(), 10, variant="minibatch", gradient_noise={"V": 0},

@@ -16,6 +16,7 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import renames
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.canonical import INVARIANTS, check_canonical
 from recipe_compiler.program.program import Evaluate, Noise, Program, Propagator, Shift, Statement
 from recipe_compiler.program.rename import rename
@@ -128,6 +129,7 @@ def noise_of(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
 
 
 ROW, COL = Index("d", "i"), Index("d", "j")
+FRICTION = "sghmc_lognormal_friction_gaussian"
 GAUSSIAN, LOGISTIC, SCHOOLS, WORD = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools", "sghmc_gaussian_baoab"
 MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a new value under a parameter's name": (1, GAUSSIAN, renamed_value),
@@ -222,6 +224,13 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "an equation that draws": (
         14, "gsgrhmc_gaussian_baoab", lambda p: replace(p, statements=tuple(
             replace(s, noise="w_r_v2") if isinstance(s, Shift) and s.slope else s for s in p.statements)),
+    ),
+    "an equation of a transform": (
+        15, FRICTION, lambda p: replace(p, statements=tuple(
+            replace(s, slope=s.rate) if isinstance(s, Shift) and s.transform else s for s in p.statements)),
+    ),
+    "the logarithm of what may be negative": (
+        15, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [replace(s, transform=Transform(Family.LOG))]),
     ),
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from loaders import load_dynamics
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.splitting.constant_matrices import ConstantMatrices
 from recipe_compiler.splitting.defaults import default_selections
@@ -40,6 +41,35 @@ def test_the_variance_of_the_flow_solves_its_equation() -> None:
     assert sp.limit(v, t, 0) == 0
     assert sp.simplify(sp.diff(v, t) - (2 * D - 2 * a * v)) == 0
     assert sp.limit(v, a, 0) == 2 * D * t
+
+
+def test_the_moments_of_the_lognormal_flow_solve_their_equation() -> None:
+    """dx = (kappa x (m - log x) + kappa v x) dt + sqrt(2 kappa v) x dW: u = E[x_t^p] has du/dt = L u, u(0) = x^p.
+
+    log x_t is normal, of mean m + e (log x - m) and variance v (1 - e^2), e = exp(-kappa t), so u is its moment
+    generating function at p.
+    """
+    x, kappa, v, m, p, t = sp.symbols("x kappa v m p t", positive=True)
+    e = sp.exp(-kappa * t)
+    log_u = p * (m + e * (sp.log(x) - m)) + p**2 * v * (1 - e**2) / 2
+    f, D2 = kappa * x * (m - sp.log(x)) + kappa * v * x, kappa * v * x**2
+    slope = sp.diff(log_u, x)  # of u, over u; as below
+    generated = f * slope + D2 * (sp.diff(slope, x) + slope**2)
+    assert sp.simplify(sp.expand(sp.diff(log_u, t) - generated)) == 0
+    assert sp.simplify(log_u.subs(t, 0) - p * sp.log(x)) == 0
+    assert sp.limit(log_u, t, sp.oo) == p * m + p**2 * v / 2  # of the stationary law
+
+
+def test_drift_and_noise_of_a_transform_are_those_of_ito() -> None:
+    """dE phi(T(x))/dt is the generator of T(x) on phi, for any phi and T."""
+    x, f, D2 = sp.symbols("x f D2")
+    T, phi = sp.Function("T")(x), sp.Function("phi")
+    y = sp.Symbol("y")
+    composed = phi(T)
+    generated = f * sp.diff(composed, x) + D2 * sp.diff(composed, x, 2)
+    first, second = sp.diff(phi(y), y).subs(y, T), sp.diff(phi(y), y, 2).subs(y, T)
+    drift, noise = f * sp.diff(T, x) + D2 * sp.diff(T, x, 2), D2 * sp.diff(T, x) ** 2
+    assert sp.expand((generated - drift * first - noise * second).doit()) == 0
 
 
 def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) -> tuple[Derivation, dict[str, Piece]]:
@@ -77,6 +107,16 @@ def test_a_shift_is_its_share_of_the_drift() -> None:
     (change,) = own.changes(derivation, pieces["B"], HALF)
     assert text(change.rate[1]) == "-d_theta[i] U/2"
     assert own == Entrywise(SHIFT, tuple(c.zero(*f.free) for f in derivation.drift))
+
+
+def test_the_exponential_of_an_ornstein_uhlenbeck_process_has_a_lognormal_flow() -> None:
+    derivation, pieces = made("exponential_ou", {"X": (Selection(D=None),)})
+    flow = flow_of(derivation, pieces["X"])
+    assert flow.row == "Ornstein-Uhlenbeck, entry by entry, of log(x)"
+    (change,) = flow.changes(derivation, pieces["X"], HALF)
+    assert text(change.rate[0]) == "kappa exprel(-eps kappa/2) m[i]/2 - kappa exprel(-eps kappa/2) log(x[i])/2"
+    assert text(change.two_D[0][0]) == "kappa v exprel(-eps kappa) delta[i,j]"
+    assert change.transforms == {"x": Transform(Family.LOG)}
 
 
 def test_the_whole_of_a_quadratic_energy_has_constant_matrices() -> None:

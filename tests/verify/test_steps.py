@@ -277,6 +277,35 @@ def test_a_flow_is_shown_by_what_it_solves() -> None:
     assert [sp.simplify(e) for e in flows.frozen(law(eps), (-x * x,), D)] == [-2, 0]
 
 
+def test_the_flow_of_a_transform_is_shown_by_what_it_solves() -> None:
+    """Exponential Ornstein-Uhlenbeck: log x is normal; without Ito's term in the mean, its equation alone is off."""
+    eps, x, a, v = sp.symbols("eps x a v", positive=True)
+    f, D = (-a * x * sp.log(x) + a * v * x,), ((a * v * x**2,),)
+    e = sp.exp(-a * eps)
+
+    def law(more: sp.Expr) -> flows.Law:
+        return flows.Law(eps, (x,), (sp.log(x) * e + more * (1 - e),), ((v * (1 - e**2),),), (sp.log(x),))
+
+    for more, right in ((sp.Integer(0), True), (v, False)):
+        of = flows.of_law(law(more), f, D)
+        found = [
+            list(flows.frozen(law(more), *of)),
+            list(flows.starts(law(more))),
+            list(flows.drifts(law(more), 1, of[0])),
+            list(flows.spreads(law(more), 1, *of)),
+        ]
+        assert [all(sp.simplify(e) == 0 for e in entries) for entries in found] == [True, True, right, True]
+
+
+def test_what_stays_inside_is_not_asked_to() -> None:
+    """log x is moved, so x stays positive; a step of Euler's of the same equation may leave."""
+    own = subject_of(load_dynamics(DYNAMICS / "exponential_ou.yaml"))
+    whole = Scheme("split", word("X"), (("X", (Selection(D=None),)),))
+    for found, asked in ((word_order(split_of(own, whole)), False), (euler_order(own, Scheme("euler")), True)):
+        assert isinstance(found.decision, Proved)
+        assert ("steps stay inside the domain" in found.decision.given) is asked
+
+
 def test_a_function_of_what_moves_is_not_put_in() -> None:
     x, eps = sp.symbols("x eps")
     with pytest.raises(flows.NotPutError):

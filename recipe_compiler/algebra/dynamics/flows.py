@@ -5,7 +5,8 @@ N(m, C) with m(0) = z, C(0) = 0 and
 
     dm/deps = s f(m),     dC/deps = s (J C + C J.T + 2 D),     J = df/dz,
 
-and these have one solution (Arnold 1974, Sec. 8.2).
+and these have one solution (Arnold 1974, Sec. 8.2). The law may be that of w = T(z), entry by entry: f and D are then
+what they are for w by Ito's formula, and J = df/dw.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,14 +34,26 @@ class Law:
     z: tuple[Symbol, ...]
     mean: Vector
     covariance: Rows
+    w: Vector = ()
+    """T(z), of which it is the law, in terms of z; empty where that is z."""
     rates: Mapping[Expr, Expr] = field(default_factory=dict[Expr, Expr])
     """Derivatives of functions in them by eps to what these are."""
     first: Mapping[Expr, Expr] = field(default_factory=dict[Expr, Expr])
     """Functions in them to what they are at eps = 0."""
 
+    @property
+    def start(self) -> Vector:
+        """What it is the law of, before the step."""
+        return self.w or self.z
+
     def slope(self, e: Expr) -> Expr:
         """Return de/deps."""
         return cast(Expr, slope(e, self.eps).xreplace(self.rates))
+
+    def along(self, e: Expr, n: int) -> Expr:
+        """Return de/dw_n."""
+        by = slope(e, self.z[n])
+        return by / slope(self.w[n], self.z[n]) if self.w else by
 
     def at_zero(self, e: Expr) -> Expr:
         """Return e at eps = 0, where multiplying out removes every division by eps.
@@ -68,21 +81,41 @@ def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
     return cast(Expr, e.xreplace(moved))
 
 
+def of_law(law: Law, f: Vector, D: Rows) -> tuple[Vector, Rows]:
+    """Return T' f + T'' D_ii and T' D T', the drift and the noise of what a law is of."""
+    if not law.w:
+        return f, D
+    first = [slope(T, x) for T, x in zip(law.w, law.z, strict=True)]
+    second = [slope(T, x) for T, x in zip(first, law.z, strict=True)]
+    drift = tuple(a * own + b * D[n][n] for n, (own, a, b) in enumerate(zip(f, first, second, strict=True)))
+    return drift, tuple(
+        tuple(a * x * b for x, b in zip(row, first, strict=True)) for row, a in zip(D, first, strict=True)
+    )
+
+
 def starts(law: Law) -> Iterator[Expr]:
-    """Yield m(0) - z and C(0), which vanish for a flow."""
-    yield from (law.at_zero(m - x) for m, x in zip(law.mean, law.z, strict=True))
+    """Yield m(0) - w and C(0), which vanish for a flow."""
+    yield from (law.at_zero(m - x) for m, x in zip(law.mean, law.start, strict=True))
     yield from (law.at_zero(entry) for row in law.covariance for entry in row)
 
 
 def drifts(law: Law, share: Expr, f: Vector) -> Iterator[Expr]:
-    """Yield dm/deps - s f(m), which vanish for a flow."""
+    """Yield dm/deps - s f(m), which vanish for a flow.
+
+    Of a transform f is affine (`frozen`): f(m) = f + J (m - w).
+    """
+    moves = [m - x for m, x in zip(law.mean, law.start, strict=True)]
     for m, own in zip(law.mean, f, strict=True):
-        yield law.slope(m) - share * at(own, law.z, law.mean)
+        if law.w:
+            there = own + sum((law.along(own, n) * by for n, by in enumerate(moves) if by != 0), sympy.Integer(0))
+        else:
+            there = at(own, law.z, law.mean)
+        yield law.slope(m) - share * there
 
 
 def spreads(law: Law, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
     """Yield dC/deps - s (J C + C J.T + 2 D), which vanish for a flow."""
-    J = tuple(tuple(slope(x, y) for y in law.z) for x in f)
+    J = tuple(tuple(law.along(x, n) for n in range(len(law.z))) for x in f)
     turned = product(J, law.covariance)
     wanted = add((turned, transpose(turned), D, D))
     for row, own in zip(law.covariance, wanted, strict=True):
@@ -90,9 +123,9 @@ def spreads(law: Law, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
 
 
 def frozen(law: Law, f: Vector, D: Rows) -> Iterator[Expr]:
-    """Yield d2f/dz dz' and dD/dz over what moves: the law is Gaussian where they vanish."""
-    moved = [x for x, m in zip(law.z, law.mean, strict=True) if x != m]
-    noisy = [x for x, row in zip(law.z, D, strict=True) if any(entry != 0 for entry in row)]
-    along = list(dict.fromkeys((*moved, *noisy)))
-    yield from (slope(slope(x, y), w) for x in f for y in along for w in along)
-    yield from (slope(entry, w) for row in D for entry in row for w in along)
+    """Yield d2f/dw dw' and dD/dw over what moves: the law is Gaussian where they vanish."""
+    moved = [n for n, (x, m) in enumerate(zip(law.start, law.mean, strict=True)) if x != m]
+    noisy = [n for n, row in enumerate(D) if any(entry != 0 for entry in row)]
+    places = list(dict.fromkeys((*moved, *noisy)))
+    yield from (law.along(law.along(x, n), m) for x in f for n in places for m in places)
+    yield from (law.along(entry, n) for row in D for entry in row for n in places)

@@ -9,9 +9,9 @@ from importlib.resources import files
 from recipe_compiler.errors import CompilerError
 
 _MODULES = (
-    "flags", "special", "gammas", "vectors", "bits", "normals", "box_muller", "lanes", "philox", "generators",
-    "indices", "blocks_of_rows", "read_ahead", "noise", "propagator", "progress", "roots", "seeds", "checks",
-    "forecast",
+    "flags", "special", "transforms", "gammas", "vectors", "bits", "normals", "box_muller", "lanes", "philox",
+    "generators", "indices", "blocks_of_rows", "read_ahead", "noise", "propagator", "progress", "roots", "seeds",
+    "checks", "forecast",
 )  # fmt: skip
 """Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
 

@@ -22,7 +22,7 @@ from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.steps.order import LOOKED_AT, asked_for, ordered, point_of
+from recipe_compiler.verify.steps.order import LOOKED_AT, asked_for, bounded_blocks, ordered, point_of
 
 HALF = sympy.Rational(1, 2)
 
@@ -34,7 +34,7 @@ def euler_order(subject: Subject, scheme: Scheme) -> Answer:
     needed = smoothness(formulas, subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
-    given = (*needed.given, *asked_for(subject))
+    given = (*needed.given, *asked_for(subject, bounded_blocks(subject)))
     says = "weak order 1"
     data = (("scheme", scheme.name), ("order", "1"))
     for sizes in subject.sizes[:LOOKED_AT]:

@@ -18,6 +18,7 @@ from recipe_compiler.algebra.dynamics.system import Vector
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
+from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
@@ -134,23 +135,28 @@ def _asked_of_stages(
 def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
     (change,) = changes
     s, laws = rational(share), dict[tuple[tuple[str, int], ...], second.Law]()
+    z = "T(z)" if change.transforms else "z"
 
     def asked(identity: Callable[[second.Law, Vector, Rows], Iterator[Expr]]) -> Scalars:
         def entries(sizes: Sizes) -> list[Expr]:
             at = tuple(sizes.items())
             laws[at] = laws.get(at) or law_of(split, change, sizes)
-            return list(identity(laws[at], split.drift(piece, sizes), split.diffusion(piece, sizes)))
+            of = second.of_law(laws[at], split.drift(piece, sizes), split.diffusion(piece, sizes))
+            return list(identity(laws[at], *of))
 
         return entries
 
     yield "what is not linear in what moves", asked(second.frozen)
-    yield "z' - z at eps = 0", asked(lambda law, f, D: second.starts(law))
-    yield "d E[z']/d eps - f(E[z'])", asked(lambda law, f, D: second.drifts(law, s, f))
-    yield "d Cov[z']/d eps - (J Cov[z'] + Cov[z'] J.T + 2D)", asked(lambda law, f, D: second.spreads(law, s, f, D))
+    yield f"{z}' - {z} at eps = 0", asked(lambda law, f, D: second.starts(law))
+    yield f"d E[{z}']/d eps - f(E[{z}'])", asked(lambda law, f, D: second.drifts(law, s, f))
+    yield (
+        f"d Cov[{z}']/d eps - (J Cov[{z}'] + Cov[{z}'] J.T + 2D)",
+        asked(lambda law, f, D: second.spreads(law, s, f, D)),
+    )
 
 
 def law_of(split: Split, change: Change, sizes: Sizes) -> second.Law:
-    """Return z + eps rate + N(0, eps two_D) at fixed sizes."""
+    """Return T(z) + eps rate + N(0, eps two_D) at fixed sizes."""
     declarations = with_step(split.subject.dynamics.declarations)
     eps = cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
     z, leaf = split.z(sizes), leaf_of(declarations, sizes)
@@ -158,10 +164,18 @@ def law_of(split: Split, change: Change, sizes: Sizes) -> second.Law:
     if change.propagator is not None and known is not None:
         leaf = _with_arrays(change.propagator, known, eps, sizes, leaf)
     rate, two_D = derived(split, change.rate, sizes, leaf), derived_matrix(split, change.two_D, sizes, leaf)
-    mean = tuple(x + eps * own for x, own in zip(z, rate, strict=True))
+    w = _transformed(split, change, sizes)
+    mean = tuple(x + eps * own for x, own in zip(w or z, rate, strict=True))
     covariance = tuple(tuple(eps * entry for entry in row) for row in two_D)
     more = () if known is None else (known.rates, known.first)
-    return second.Law(eps, z, mean, covariance, *more)
+    return second.Law(eps, z, mean, covariance, w, *more)
+
+
+def _transformed(split: Split, change: Change, sizes: Sizes) -> Vector:
+    """Return T(z) of all coordinates; nothing where no block has a transform."""
+    blocks = split.subject.dynamics.declarations.blocks
+    pairs = ((change.transforms.get(block.name), x) for block in blocks for x in coordinates(block, sizes))
+    return tuple(transformed(own, x) for own, x in pairs) if change.transforms else ()
 
 
 def _propagated(of: Propagator, eps: Symbol, sizes: Sizes, leaf: Leaf) -> Propagated:

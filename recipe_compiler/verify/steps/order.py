@@ -5,7 +5,7 @@ of products of up to p generators are those of exp(eps sum L), whatever the piec
 vanish, so that is a lower bound. It is the order where what is off at p + 1, applied to some phi, is not zero.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from math import factorial
@@ -19,11 +19,14 @@ from recipe_compiler.algebra.points.witness import Witness, witness
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.spec.words import Letter, letter_text, letters, word_text
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.splitting.words import Order, first_asymmetry, order
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
@@ -85,11 +88,13 @@ def word_order(split: Split) -> Answer:
     needed = smoothness(split.formulas, split.subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
-    given = (*needed.given, FLOWS, *asked_for(split.subject))
+    bounded = bounded_blocks(split.subject)
     try:
         numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
+        leaving = may_leave(bounded, _flows(split)) if bounded else ()
     except ModelError as error:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
+    given = (*needed.given, FLOWS, *asked_for(split.subject, leaving))
     order_of_step = min(found.order, *numbers) if numbers else found.order
     data = (("word", word_text(split.scheme.word)), ("order", str(order_of_step)))
     says = f"weak order {order_of_step}"
@@ -109,12 +114,26 @@ def _numerical(split: Split) -> Iterator[Flow]:
             yield flow_of(split.derivation, piece, split.numerical[piece.name])
 
 
-def asked_for(subject: Subject) -> Iterator[str]:
-    """Yield what the theorem on weak orders asks for beside smoothness (Talay, Tubaro 1990)."""
+def _flows(split: Split) -> Iterator[tuple[Piece, Flow]]:
+    """Yield the pieces of a word with the flows that move them."""
+    for piece in split.pieces:
+        yield piece, flow_of(split.derivation, piece, split.numerical.get(piece.name, ""))
+
+
+def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
+    """Return the blocks that have a boundary."""
+    return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
+
+
+def asked_for(subject: Subject, leaving: Collection[Block | str]) -> Iterator[str]:
+    """Yield what the theorem on weak orders asks for beside smoothness (Talay, Tubaro 1990).
+
+    Args:
+        subject: the dynamics.
+        leaving: the blocks that a step may lead over a boundary.
+    """
     yield f"{subject.dynamics.potential or 'H'} and its derivatives grow like powers"
-    declarations = subject.dynamics.declarations
-    bounded = [block.name for block in declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
-    if bounded or restricts_state(declarations):
+    if leaving or restricts_state(subject.dynamics.declarations):
         yield "steps stay inside the domain"
 
 

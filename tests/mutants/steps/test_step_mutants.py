@@ -11,14 +11,18 @@ from reports import report
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import VerificationError
+from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.pipeline import check, compile_build
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.words import Letter
+from recipe_compiler.splitting import transformed
 from recipe_compiler.splitting.entrywise import Entrywise
 from recipe_compiler.splitting.flow import Change
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.implicit import Midpoint
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.transformed import Transformed
+from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
 from recipe_compiler.verify.steps import pieces
@@ -26,6 +30,7 @@ from recipe_compiler.verify.steps import pieces
 HERE = Path(__file__).parent
 BAOAB = HERE.parents[2] / "specs/builds/sghmc_double_well_baoab.yaml"
 BADODAB = HERE.parents[2] / "specs/builds/sgnht_gaussian_badodab.yaml"
+FRICTION = HERE.parents[2] / "specs/builds/sghmc_lognormal_friction_gaussian.yaml"
 METRIC = HERE.parents[2] / "specs/builds/gsgrhmc_gaussian_baoab.yaml"
 
 REFUTED = {
@@ -155,6 +160,92 @@ def test_a_flow_that_is_none_is_refuted(name: str, build: Path, monkeypatch: pyt
     decision = refuted(found, "flow")
     assert decision.witness[-1][0].startswith(fails)
     assert dict(decision.witness)["eps"]
+    assert found.verdict is Verdict.REFUTED
+
+
+def law_of_x(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    """The noise 2 D of x for that of log x."""
+    c = derivation.calculus
+    return replace(change, two_D=tuple(tuple(c.scale(x, 2 * share) for x in row) for row in piece.D))
+
+
+def of_logarithm(mutant: Callable[..., Change]) -> Callable[..., Change]:
+    """Return what a mutant of flows of coordinates makes of that of a logarithm."""
+
+    def wrong(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+        own = flow_of(derivation, piece)
+        assert isinstance(own, Transformed)
+        plain = replace(change, transforms={})
+        return replace(mutant(plain, derivation, own.piece, share), transforms=change.transforms)
+
+    return wrong
+
+
+def decay_of_x(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    """E**2 for E in the mean of log x."""
+    own = flow_of(derivation, piece)
+    assert isinstance(own, Transformed)
+    return replace(change, rate=own.flow.changes(derivation, own.piece, 2 * share)[0].rate)
+
+
+def noise_over_half(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    """Variance 2 v (1 - e) for v (1 - e**2)."""
+    own = flow_of(derivation, piece)
+    assert isinstance(own, Transformed)
+    c, half = derivation.calculus, own.flow.changes(derivation, own.piece, share / 2)[0].two_D
+    return replace(change, two_D=tuple(tuple(c.scale(x, 2) for x in row) for row in half))
+
+
+def half_a_drift(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
+    c = derivation.calculus
+    return replace(change, rate=tuple(c.scale(f, Fraction(1, 2)) for f in change.rate))
+
+
+TRANSFORMED: dict[str, tuple[Callable[..., Change], str]] = {
+    "Euler's noise of the logarithm": (of_logarithm(without_phi), "d Cov[T(z)']/d eps"),
+    "variance 2 v (1 - e)": (noise_over_half, "d Cov[T(z)']/d eps"),
+    "the noise of x": (law_of_x, "d Cov[T(z)']/d eps"),
+    "E twice": (decay_of_x, "d E[T(z)']/d eps"),
+    "half a drift": (half_a_drift, "d E[T(z)']/d eps"),
+    "x for its logarithm": (lambda change, *_: replace(change, transforms={}), "what is not linear in what moves"),
+    "a root for the logarithm": (
+        lambda change, *_: replace(change, transforms={"x": Transform(Family.POWER, Fraction(1, 2))}),
+        "what is not linear in what moves",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_a_lognormal_flow_that_is_none_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant, fails = TRANSFORMED[name]
+    changes = Transformed.changes
+
+    def wrong(self: Transformed, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        (found,) = changes(self, derivation, piece, share)
+        monkeypatch.setattr(Transformed, "changes", changes)
+        try:
+            return (mutant(found, derivation, piece, share),)
+        finally:
+            monkeypatch.setattr(Transformed, "changes", wrong)
+
+    monkeypatch.setattr(Transformed, "changes", wrong)
+    decision = refuted(check(load_build(FRICTION)), "flow")
+    assert decision.witness[-1][0].startswith(fails)
+    assert decision.witness[-1][0].endswith("of X/2")
+
+
+@pytest.mark.parametrize("sign", [0, -1], ids=["lost", "of the other sign"])
+def test_a_wrong_term_of_ito_is_refuted(sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    slopes = transformed._slopes  # pyright: ignore[reportPrivateUsage]
+
+    def wrong(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        T, first, second = slopes(c, transform, z)
+        return T, first, c.scale(second, sign)
+
+    monkeypatch.setattr(transformed, "_slopes", wrong)
+    found = check(load_build(FRICTION))
+    decision = refuted(found, "flow")
+    assert decision.witness[-1][0] == "d E[T(z)']/d eps - f(E[T(z)']) of X/2"
     assert found.verdict is Verdict.REFUTED
 
 

@@ -1,0 +1,30 @@
+"""Inverses of what a step moves in the place of a coordinate; not a number of what is no value of the transform."""
+
+# The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
+# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
+# pyright: reportPrivateUsage=false
+
+import math
+
+from numba import njit
+
+from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.special import _exp
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _inverse_log(y):
+    """Return the x with log(x) = y."""
+    return _exp(y)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _inverse_power(y, p):
+    """Return the x > 0 with x**(1/p) = y."""
+    return y**p if y > 0.0 else math.nan
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _inverse_exp(y, c):
+    """Return the x with exp(c x) = y."""
+    return math.log(y) / c if y > 0.0 else math.nan

@@ -1,0 +1,181 @@
+"""Flows that are affine entry by entry in a transform of what moves: Ornstein-Uhlenbeck of the logarithm.
+
+By Ito's formula y = T(z), entry by entry, moves by
+
+    dy = (T' f + T'' D) dt + T' sqrt(2D) dW,
+
+D diagonal. Where T'^2 D is frozen and the drift is b - a T(z), a and b frozen, y has a flow of the table of entries
+(`entrywise.py`), and z is T^-1(y): a lognormal law, for a logarithm. T^-1 is not a number where y has left the values
+of T: there a solution has left the domain. With noise every real number has to be a value, as every one is reached.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.transforms import Family, Transform
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIFT, Entrywise, diagonal_of
+from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Coordinate, Tensor
+
+TRANSFORMED = "the same of log(z), entry by entry"
+_SAYS = {
+    SHIFT: "T(z') = T(z) + t g, g free of z",
+    LINEAR: "T(z') = T(z) + t phi(-a t) g, g = b - a T(z) with a, b frozen, phi(y) = (exp(y) - 1)/y",
+    ORNSTEIN_UHLENBECK: "T(z') = T(z) + t phi(-a t) g + N(0, t phi(-2 a t) 2 T'^2 D), g = T' f + T'' D = b - a T(z)"
+    " with a, b, T'^2 D frozen, phi(y) = (exp(y) - 1)/y",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """A flow that is affine entry by entry in transforms of what moves."""
+
+    transforms: Mapping[str, Transform]
+    """T by block."""
+    piece: Piece
+    """What moves T(z): its drift and its noise."""
+    flow: Entrywise
+    """Of that piece."""
+    as_stated: bool = False
+
+    @property
+    def row(self) -> str:
+        """The row of the table: that of T(z), with T."""
+        return f"{self.flow.row}, of {self._named}"
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t."""
+        return f"{_SAYS[self.flow.row]}; T(z) is {self._named}, which keeps z in its domain"
+
+    @property
+    def order(self) -> None:
+        """It is exact."""
+
+    def keeps_inside(self, block: Block) -> bool:
+        """Whether it moves a block to values of its domain alone, or to what is not a number."""
+        own = self.transforms.get(block.name)
+        return own is not None and own.of_positive and block.domain.name is DomainName.POSITIVE
+
+    @property
+    def _named(self) -> str:
+        return " and ".join(dict.fromkeys(own.says(name) for name, own in self.transforms.items()))
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return the change of T(z) in a share of the step.
+
+        It is made of the piece that the flow was found for, which `piece` is.
+        """
+        (change,) = self.flow.changes(derivation, self.piece, share)
+        return (replace(change, transforms=self.transforms),)
+
+
+def transformed(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
+    """Return the flow of a piece that is affine entry by entry in transforms of what it moves; else why it is none."""
+    blocks = derivation.dynamics.declarations.blocks
+    moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
+    if any(not entry.is_zero for a, row in enumerate(piece.D) for b, entry in enumerate(row) if a != b):
+        return NoRow("its noise is correlated across blocks")
+    found: dict[int, _Entries] = {}
+    for n in moved:
+        own = _first(derivation, piece, n)
+        if isinstance(own, NoRow):
+            return own
+        found[n] = own
+    decays = [found[n].a for n in moved]
+    row = ORNSTEIN_UHLENBECK if piece.is_noisy else SHIFT if all(a.is_zero for a in decays) else LINEAR
+    decay = tuple(found[n].a if n in found else zero for n, zero in enumerate(_nothing(derivation)))
+    drift = tuple(found[n].drift if n in found else zero for n, zero in enumerate(_nothing(derivation)))
+    D: Matrix = tuple(
+        tuple(found[a].D if a == b and a in found else entry for b, entry in enumerate(line))
+        for a, line in enumerate(piece.D)
+    )
+    transforms = {blocks[n].name: own.transform for n, own in found.items()}
+    return Transformed(transforms, replace(piece, drift=drift, D=D), Entrywise(row, decay))
+
+
+def _nothing(derivation: Derivation) -> Vector:
+    blocks = derivation.dynamics.declarations.blocks
+    return tuple(derivation.calculus.zero(*row_slots(block)) for block in blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """What a transform makes of one block of a piece."""
+
+    transform: Transform
+    a: Tensor
+    drift: Tensor
+    """b - a T(z)."""
+    D: Tensor
+    """T'^2 D, as a matrix over the block."""
+
+
+def _first(derivation: Derivation, piece: Piece, n: int) -> _Entries | NoRow:
+    """Return what the first transform of block n makes of a piece that leaves it affine; else why none does."""
+    block = derivation.dynamics.declarations.blocks[n]
+    reasons = [f"it has no transform of {block.name}, whose domain is {block.domain.name.value}"]
+    for transform in _candidates(block):
+        own = _in(derivation, piece, n, transform)
+        if not isinstance(own, NoRow):
+            return own
+        reasons.append(own.why)
+    return NoRow("; ".join(reasons[1:] or reasons))
+
+
+def _candidates(block: Block) -> Iterator[Transform]:
+    if block.domain.name is DomainName.POSITIVE:
+        yield Transform(Family.LOG)
+
+
+def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _Entries | NoRow:
+    """Return what a transform makes of block n, where drift and noise are what a flow of entries asks for."""
+    c, block, moved = derivation.calculus, derivation.dynamics.declarations.blocks[n], frozenset(piece.moved)
+    z = c.coordinate(block.name, *row_slots(block))
+    T, first, second = _slopes(c, transform, z)
+    name = transform.says(block.name)
+    D = diagonal_of(derivation, n, piece.D[n][n])
+    if D is None:
+        return NoRow(f"its noise is correlated: {text(piece.D[n][n])} is not diagonal")
+    noise = c.settled(c.multiply(first, first, D))
+    if not _is_frozen(derivation, noise, moved):
+        return NoRow(f"the noise of {name} depends on {', '.join(piece.moved)}")
+    drift = c.settled(c.add(c.multiply(first, piece.drift[n]), c.multiply(second, D)))
+    slope = diagonal_of(derivation, n, c.settled(c.diff(drift, Coordinate(block.name, col_slots(block)))))
+    if slope is None:
+        return NoRow(f"entries of {name} drift by others of {block.name}")
+    a = c.settled(c.scale(c.multiply(slope, c.power(first, -1)), -1))
+    b = c.settled(c.add(drift, c.multiply(a, T)))
+    if not (_is_frozen(derivation, a, moved) and _is_frozen(derivation, b, moved)):
+        return NoRow(f"the drift of {name} is not affine in it")
+    return _Entries(
+        transform,
+        a,
+        drift,
+        c.multiply(c.delta(*row_slots(block), *col_slots(block)), noise) if block.shape.sizes else noise,
+    )
+
+
+def _slopes(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return T(z), T'(z) and T''(z), entry by entry."""
+    p = transform.number
+    match transform.family:
+        case Family.LOG:
+            return c.applied("log", z), c.power(z, -1), c.scale(c.power(z, -2), -1)
+        case Family.POWER:
+            return c.power(z, p), c.scale(c.power(z, p - 1), p), c.scale(c.power(z, p - 2), p * (p - 1))
+        case Family.EXP:
+            T = c.applied("exp", c.scale(z, p))
+            return T, c.scale(T, p), c.scale(T, p * p)
+
+
+def _is_frozen(derivation: Derivation, tensor: Tensor, moved: frozenset[str]) -> bool:
+    return degree(tensor, moved, derivation.dynamics.declarations) == 0

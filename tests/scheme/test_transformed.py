@@ -1,0 +1,206 @@
+"""Steps that move a transform of a block: statements, laws of a step, faults in their text, pieces that have none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import emit_module
+from recipe_compiler.errors import CompilerError, DocumentError
+from recipe_compiler.formula.transforms import Family, Transform
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.program.canonical import check_canonical
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.program import Program
+from recipe_compiler.readback.readback import check_shipped, read_back
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.splitting import transformed
+from recipe_compiler.tensor.show import text
+
+FRICTION = """
+format: 1
+name: friction
+dynamics: SPECS/dynamics/sghmc_lognormal_friction.yaml
+target: SPECS/targets/gaussian.yaml
+parameters:
+  kappa: {value: 1/2}
+  m: {value: [0, 1/2]}
+  v: {value: 1/4}
+  mu: {value: [1, -2]}
+  Sigma: {value: [[2, 1/2], [1/2, 1]]}
+scheme:
+  split: [B/2, A/2, X/2, O, X/2, A/2, B/2]
+  pieces: {A: {Q: all, H: r}, B: {Q: all, H: U}, O: {D: [[r, r]]}, X: {D: [[x, x]]}}
+variant: full
+sizes: {d: 2}
+run: {step_size: 0.3}
+"""
+kappa, m, v = 0.5, np.array([0.0, 0.5]), 0.25
+mu, Sigma = np.array([1.0, -2.0]), np.array([[2, 0.5], [0.5, 1]])
+EPS = 0.3
+
+
+def program_of(written, document: str) -> Program:
+    return discretise(build := written(document), derive(bind(build), stated=True))
+
+
+def test_a_lognormal_piece_shifts_the_logarithm(written) -> None:
+    program = program_of(written, FRICTION)
+    first, last = (shift for shift in program.shifts if shift.block.name == "x")
+    assert first.transform == last.transform == Transform(Family.LOG)
+    assert text(first.rate) == "kappa exprel(-eps kappa/2) (m[i] - log(x[i]))/2"
+    assert text(program.noises[0].two_D[0][0]) == "kappa v exprel(-eps kappa) delta[i,j]"
+    assert all(shift.transform is None for shift in program.shifts if shift.block.name != "x")
+    assert check_canonical(program) == ()
+
+
+@pytest.mark.parametrize("sizes", ["sizes: {d: 2}\n", ""])
+def test_the_law_of_one_step_from_a_point_is_lognormal(written, sizes: str) -> None:
+    """In registers and in arrays: 4,000 steps from a point, log x against its normal law, false alarms 1e-5 each.
+
+    X is done twice for half the step, so log x has the mean m + e (log x - m), e = exp(-kappa eps), the variance
+    v (1 - e**2), at any step size, here 0.3 and 3.
+    """
+    emitted = compile_build(written(FRICTION.replace("sizes: {d: 2}\n", sizes)))
+    module = load_text(emitted.name, emitted.text)
+    start = np.array([3.0, 0.2])
+    for seed, eps in enumerate((EPS, 10 * EPS)):
+        constants = module.prepare(kappa, m, v, mu, Sigma, eps, *([] if sizes else [2]))
+        streams, _ = module.seed_streams(seed, 4000)
+        kept = (np.empty((1, 2)), np.empty((1, 2)), np.empty((1, 2)))
+        found = np.empty((len(streams), 2))
+        for k, stream in enumerate(streams):
+            theta, r, x = np.array([1.5, -0.5]), np.array([0.3, -1.0]), start.copy()
+            assert module.run(theta, r, x, kappa, m, v, mu, Sigma, *constants, eps, 1, stream, *kept) == 1
+            found[k] = x
+        e = np.exp(-kappa * eps)
+        standard = (np.log(found) - m - e * (np.log(start) - m)) / np.sqrt(v * (1 - e**2))
+        assert all(stats.kstest(standard[:, i], "norm").pvalue > 1e-5 for i in range(2))
+        assert abs(np.corrcoef(standard.T)[0, 1]) < 4.4 / np.sqrt(len(streams))
+
+
+def test_the_stationary_law_is_lognormal_at_a_large_step(written) -> None:
+    """Chains of 60 steps of 3, each decay exp(-1.5): their ends are draws of the law, false alarms 1e-5 each.
+
+    The step is too large for theta, which runs off: what it does is no matter to x, so x is kept as it goes along.
+    """
+    document = FRICTION.replace("[[2, 1/2], [1/2, 1]]", "[[200, 50], [50, 100]]")
+    emitted = compile_build(written(document))
+    module = load_text(emitted.name, emitted.text)
+    constants = module.prepare(kappa, m, v, mu, 100 * Sigma, 3.0)
+    streams, _ = module.seed_streams(5, 4000)
+    ends = np.empty((len(streams), 2))
+    kept = (np.empty((1, 2)), np.empty((1, 2)), np.empty((1, 2)))
+    for k, stream in enumerate(streams):
+        theta, r, x = np.zeros(2), np.zeros(2), np.array([30.0, 0.01])
+        assert module.run(theta, r, x, kappa, m, v, mu, 100 * Sigma, *constants, 3.0, 60, stream, *kept) == 1
+        ends[k] = x
+    standard = (np.log(ends) - m) / np.sqrt(v)
+    assert all(stats.kstest(standard[:, i], "norm").pvalue > 1e-5 for i in range(2))
+
+
+MUTANTS = {
+    "an exponential of another number": ("_inverse_log(part)", "_inverse_log(2.0 * part)"),
+    "no exponential": ("_inverse_log(part)", "part"),
+    "an exponential that is none": ("_inverse_log(part)", "_exp(part)"),
+    "noise beside the exponential": (
+        "part = scale_x * noise_x_0 + log_part", "part = log_part",
+        "_inverse_log(part)", "_inverse_log(part) + scale_x * noise_x_0",
+    ),
+    "a factor beside the exponential": ("_inverse_log(part)", "2.0 * _inverse_log(part)"),
+    "the other coordinate": ("log_part_2 = math.log(x_1)", "log_part_2 = math.log(x_0)"),
+    "no logarithm": ("log_part = math.log(x_0)", "log_part = x_0"),
+    "a stale value": ("math.log(x_v1_0)", "math.log(x_0)"),
+    "a mean of the other sign": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (-m[0] - log_part)"),
+    "a decay twice": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (m[0] - 2.0 * log_part)"),
+    "a decay that grows": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (m[0] + log_part)"),
+    "a whole step for a half": ("step_factor_3 = eps * kappa * exprel_of_constants_2 / 2.0",
+                                "step_factor_3 = eps * kappa * exprel_of_constants"),
+    "Euler's noise": ("_noise_scale(kappa * v * exprel_of_constants,", "_noise_scale(kappa * v,"),
+    "noise of half its variance": ("_noise_scale(kappa * v *", "_noise_scale(kappa * v / 2.0 *"),
+    "one draw for both halves": ("scale_x * noise_x_2_0", "scale_x * noise_x_0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_fault_in_the_text_is_found(written, mutant: str) -> None:
+    module = compile_build(written(FRICTION))
+    changed = module.text
+    words = MUTANTS[mutant]
+    for old, new in zip(words[::2], words[1::2], strict=True):
+        assert old in changed, module.text
+        changed = changed.replace(old, new, 1)
+    with pytest.raises(CompilerError):
+        check_shipped(replace(module, text=changed), {"d": 2})
+
+
+def test_another_transform_of_the_program_is_found(written) -> None:
+    """The text moves the logarithm, the Program a power."""
+    module = compile_build(written(FRICTION))
+    statements = tuple(
+        replace(s, transform=Transform(Family.POWER)) if getattr(s, "transform", None) else s
+        for s in module.program.statements
+    )
+    with pytest.raises(CompilerError, match="moves something else than x"):
+        check_shipped(replace(module, program=replace(module.program, statements=statements)), {"d": 2})
+
+
+def test_the_term_of_ito_is_missed_in_a_step_without_it(written, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Program and text agree, and the drift of x is not the derived one: kappa v x is missing."""
+    build = written(FRICTION)
+    derivation, slopes = derive(bind(build)), transformed._slopes  # pyright: ignore[reportPrivateUsage]
+
+    def read() -> None:
+        program = discretise(build, derive(bind(build), stated=True))
+        module = emit_module(build.name, program, lower(program), "A test.\n", "0" * 64)
+        read_back(module, derivation, {}, pinned_sizes(build, program))
+
+    read()
+
+    def without(c, transform, z):
+        T, first, second = slopes(c, transform, z)
+        return T, first, c.subtract(second, second)
+
+    monkeypatch.setattr(transformed, "_slopes", without)
+    with pytest.raises(CompilerError, match="differs from its Program in the drift of z_"):
+        read()
+
+
+DYNAMICS = """
+format: 1
+name: other
+state:
+  theta: {shape: d}
+  r: {shape: d}
+  x: {shape: d, domain: positive}
+parameters:
+  s: {is: positive}
+functions:
+  U: {of: theta, role: potential}
+H: U(theta) + r.T @ r/2 + ENERGY
+D: [[0, 0, 0], [0, I, 0], [0, 0, NOISE]]
+Q: [[0, -I, 0], [I, 0, 0], [0, 0, 0]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("energy", "noise", "why"),
+    [
+        ("norm2(log(x))/2", "s*diag(x)", "the noise of log(x) depends on x"),
+        ("norm2(x)/2", "s*diag(x**2)", "the drift of log(x) is not affine in it"),
+        ("sum(log(x))**2/2", "s*diag(x**2)", "entries of log(x) drift by others of x"),
+        ("norm2(log(x))/2", "s*(diag(x**2) + x @ x.T)", "its noise is correlated"),
+    ],
+)
+def test_a_piece_that_no_transform_makes_affine_says_why(written, energy: str, noise: str, why: str) -> None:
+    other = DYNAMICS.replace("ENERGY", energy).replace("NOISE", noise)
+    document = FRICTION.replace("SPECS/dynamics/sghmc_lognormal_friction.yaml", "other.yaml")
+    document = document.replace("kappa: {value: 1/2}", "s: {value: 1}").replace("  m: {value: [0, 1/2]}\n", "")
+    with pytest.raises(DocumentError) as raised:
+        program_of(lambda text: written(text, other=other), document.replace("  v: {value: 1/4}\n", ""))
+    assert "found the piece X" in str(raised.value)
+    assert why in str(raised.value)
