@@ -1558,10 +1558,19 @@ def divergent(page: Page, witness: Point, label: str) -> bool:
         return at
 
     ways = {k: Way("", way_of(curve[name])) for _, name, k in coordinates(page) if name in curve}
-    if not ways:
+    if not ways or not all(
+        inside(page, block, ways[k].at(R)) for R in FAR for block, _, k in coordinates(page) if k in ways
+    ):
         return False
     volumes = far(page, ways, lambda: number(page, math.prod((RING.gen(k) for k in ways), start=constant(1))))
     return all(far(page, ways, lambda: number(page, page.scalar(H)) < 100)) and bool(volumes[0] <= volumes[1])
+
+
+def inside(page: Page, block: str, x: Poly) -> bool:
+    """Whether a coordinate that goes far is inside its domain; around a circle nothing goes far."""
+    domain, (low, *high) = page.d.blocks[block]["domain"], page.d.blocks[block]["ends"] or ["0"]
+    above = [page.scalar(end) - x for end in high or ["1"] * (domain == "simplex")]
+    return domain == "real" or (domain != "circle" and all(page.sign(y) > 0 for y in (x - page.scalar(low), *above)))
 
 
 def singular(page: Page, claim: Json, label: str) -> list[Poly]:
