@@ -77,6 +77,23 @@ def covariance(F: Array, Sigma: Array) -> Array:
     return _summed(F, Sigma[None])[0]
 
 
+def kept_with(F: Array, rest: Array, block: slice) -> Array | None:
+    """Return the S_theta with which F keeps diag(S_theta, rest), theta being z[block]; None where there is none.
+
+    A step without noise, of determinant 1, keeps many laws. This is the one that stays if all but theta is drawn anew
+    from N(0, rest) now and then: of leapfrog with fresh momenta, where nothing is rejected.
+    """
+    places = np.arange(len(F))
+    theta, others = places[block], np.delete(places, places[block])
+    c, d = F[np.ix_(others, theta)], F[np.ix_(others, others)]
+    inverse = np.linalg.pinv(c)
+    found = inverse @ (rest - d @ rest @ d.T) @ inverse.T
+    S = np.zeros(F.shape)
+    S[np.ix_(theta, theta)], S[np.ix_(others, others)] = found, rest
+    apart = np.abs(F @ S @ F.T - S).max()
+    return found if apart <= NEUTRAL * np.abs(S).max() and np.linalg.eigvalsh(found)[0] > 0.0 else None
+
+
 def _summed(F: Array, N: Array) -> Array:
     """Return sum_k F^k N_i (F^k)^T of each of a stack of matrices, twice as many terms at every turn."""
     found, power = N, F

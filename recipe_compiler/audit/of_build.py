@@ -11,9 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recipe_compiler.algebra.scalars.symbols import length
-from recipe_compiler.audit.affine import AffineStep, NotAffineError, affine_step, made_by
-from recipe_compiler.audit.figures import Figures, NoLawError, covariance, demand_definite, figures, largest_stable
-from recipe_compiler.derive.recipe import derive
+from recipe_compiler.audit.affine import AffineStep, NotAffineError, affine_step, lines_of, made_by
+from recipe_compiler.audit.figures import (
+    Figures,
+    NoLawError,
+    covariance,
+    demand_definite,
+    figures,
+    is_stable,
+    kept_with,
+    largest_stable,
+)
+from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.shapes import DomainName
@@ -60,7 +69,8 @@ def audit(build: Build) -> tuple[Explanation, ...]:
     if any(block.domain.name is not DomainName.REAL for block in build.dynamics.declarations.blocks):
         return ()
     try:
-        program = discretise(build, derive(bind(build), stated=True))
+        derivation = derive(bind(build), stated=True)
+        program = discretise(build, derivation)
     except ModelError:  # of a build that cannot be emitted, which is for whoever compiles it
         return ()
     if not is_quadratic(program):
@@ -68,6 +78,7 @@ def audit(build: Build) -> tuple[Explanation, ...]:
     eps = float(build.eps)
     try:
         found = audited(build, program)
+        rest = None if program.noises else _beside(derivation, found)
     except (NoAuditError, NotAffineError) as why:
         return (Explanation(Topic.STEP, f"{NONE}: {why}"),)
     here = found.step.at(eps)
@@ -77,9 +88,44 @@ def audit(build: Build) -> tuple[Explanation, ...]:
         demand_definite(found.K)
         law = figures(here.F, covariance(here.F, here.Sigma), found.K, found.theta)
     except NoLawError as why:
+        if rest is not None and is_stable(here.F):
+            return (_conservative(found, here.F, rest, eps, stable),)
         return (Explanation(Topic.STEP, f"{NONE} at the step size {eps:g}: {why}", (stable,), BY),)
     says = f"what a chain samples of exp(-U) at the step size {eps:g}, and how fast"
     return (Explanation(Topic.STEP, says, (*_said(program.blocks[found.place].name, law), stable), BY),)
+
+
+def _beside(derivation: Derivation, found: Audited) -> np.ndarray | None:
+    """Return the covariance under exp(-H) of all blocks beside the potential's; None where theirs is of that too."""
+    names, blocks = found.step.names, derivation.dynamics.declarations.blocks
+    others = [block for place, block in enumerate(blocks) if place != found.place]
+    says = [f"dH/d{block.name}" for block in others for _ in names.block(block)]
+    own = [x for block in others for x in names.block(block)]
+    slopes = [
+        entry for place, block in enumerate(blocks) if place != found.place
+        for entry in entries(derivation.grad_H[place], names, block)
+    ]  # fmt: skip
+    theta = frozenset(names.block(blocks[found.place]))
+    if not own or any(theta & slope.free_symbols for slope in slopes):
+        return None
+    lines = lines_of(slopes, says, own, names.inverses_written_out(slopes))
+    return np.linalg.inv(np.array([[float(dict(line.factors).get(x, 0)) for x in own] for line in lines]))
+
+
+def _conservative(found: Audited, F: np.ndarray, rest: np.ndarray, eps: float, stable: tuple[str, str]) -> Explanation:
+    """Return what is said of a step without noise that stays where it is: it forgets nothing, and keeps many laws."""
+    program = found.step.names.program
+    block, others = program.blocks[found.place].name, [b.name for n, b in enumerate(program.blocks) if n != found.place]
+    says = (
+        f"the step has no noise and forgets nothing at the step size {eps:g}: it is not ergodic, and what a chain "
+        "samples depends on where it starts"
+    )
+    S = kept_with(F, rest, found.theta)
+    if S is None:
+        return Explanation(Topic.STEP, says, (stable,), BY)
+    factors = np.sqrt(np.diag(S) / np.diag(np.linalg.inv(found.K)))
+    kept = f"sd of {block} over that of exp(-U), in the law that it keeps with {', '.join(others)} as under exp(-H)"
+    return Explanation(Topic.STEP, says, ((kept, _listed(factors, lambda x: f"{x:.5f}")), stable), BY)
 
 
 def is_quadratic(program: Program) -> bool:

@@ -23,6 +23,8 @@ from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held
 from recipe_compiler.spec.model import Build
 
+NO_NOISE = "a step without noise of its own forgets nothing: where its chains go depends on where they start"
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
@@ -77,6 +79,8 @@ class Forecast:
         """Why the posterior of the run is not to be believed."""
         smaller = "try a smaller step size." if self.variant == "full" else "try a smaller step size or a larger batch."
         cures = "its cures are listed before the run." if self.cures else smaller
+        if self.why_not == NO_NOISE:
+            return (f"{NO_NOISE}. Add friction with its noise: a D that is not 0, as in SGHMC by `baoab`.",)
         if self.width is None:
             too_large = TOO_LARGE in self.why_not
             return (f"by the forecast no chain stays at the posterior: {self.why_not}; {cures}",) if too_large else ()
@@ -129,6 +133,8 @@ def forecast(
         names: of the coordinates of the potential's block.
         starts: where the search for the mode begins, one after another.
     """
+    if not compiled.program.noises:
+        return Forecast(None, NO_NOISE)
     bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
     if bounded:
         return Forecast(None, f"`{bounded[0]}` has a bounded domain, on which no step is linear")

@@ -93,8 +93,6 @@ class Question:
         step = self.step
         if step.width > MOST_COORDINATES:
             return f"a step passes on {step.width} numbers, at most {MOST_COORDINATES} are made linear"
-        if not step.normals:
-            return "a step without noise forgets nothing: where its chains go depends on where they start"
         if self.has_batches and self.inputs.rows < 2:
             return "one datum alone tells nothing of the noise of a minibatch"
         held = thermostats(self.compiled.program)

@@ -94,13 +94,37 @@ def test_a_step_that_is_too_large_is_said_to_be(tmp_path: Path) -> None:
     assert limits[0] == pytest.approx(limits[1], rel=3e-4)
 
 
-def test_leapfrog_alone_forgets_nothing(tmp_path: Path) -> None:
+def leapfrog(folder: Path, step: str, word: str = "{name: leapfrog}") -> Explanation:
     lines = PLANE.splitlines()
     text = LANGEVIN.replace("sghmc", "hmc").replace("PARAMETERS", "\n".join(lines[:3] + lines[4:]))
-    (said,) = audit(written(tmp_path, text.replace("SCHEME", "{name: leapfrog}")))
-    assert "forgets nothing" in said.says
-    omega = np.sqrt(np.linalg.eigvals(np.linalg.inv(MASS) @ np.linalg.inv(SIGMA)).max())
+    (said,) = audit(written(folder, text.replace("SCHEME", word).replace("step_size: 0.1", f"step_size: {step}")))
+    return said
+
+
+@pytest.mark.parametrize(("word", "sign"), [("{name: leapfrog}", 1), ("{split: [A/2, B, A/2]}", -1)])
+def test_leapfrog_alone_forgets_nothing_and_keeps_a_shadow(tmp_path: Path, word: str, sign: int) -> None:
+    """With r ~ N(0, M) it keeps (K - eps^2 K inv(M) K/4)^-1 of theta, and with drifts outside K^-1 - eps^2 inv(M)/4."""
+    said = leapfrog(tmp_path, "0.5", word)
+    assert "forgets nothing at the step size 0.5: it is not ergodic" in said.says
+    K, M_inv = np.linalg.inv(SIGMA), np.linalg.inv(MASS)
+    omega = np.sqrt(np.linalg.eigvals(M_inv @ K).max())
     assert numbers(said, "largest stable step size") == pytest.approx([2.0 / omega], rel=1e-3)
+    S = np.linalg.inv(K - 0.25 * K @ M_inv @ K / 4) if sign > 0 else SIGMA - 0.25 * M_inv / 4
+    factors = np.sqrt(np.diag(S) / np.diag(SIGMA))
+    assert (sign * (factors - 1.0) > 0.01).all()
+    (kept,) = [entry for entry, _ in said.formulas if entry.startswith("sd of theta")]
+    assert "in the law that it keeps with r as under exp(-H)" in kept
+    np.testing.assert_allclose(numbers(said, kept), factors, atol=1e-5)
+
+
+def test_a_word_that_is_no_palindrome_keeps_no_such_law(tmp_path: Path) -> None:
+    said = leapfrog(tmp_path, "0.5", "{split: [B, A]}")
+    assert "not ergodic" in said.says
+    assert [entry for entry, _ in said.formulas] == ["largest stable step size"]
+
+
+def test_leapfrog_with_too_large_a_step_is_unstable(tmp_path: Path) -> None:
+    assert "the chain is unstable: the step size is too large" in leapfrog(tmp_path, "3").says
 
 
 def test_a_saddle_is_no_law(tmp_path: Path) -> None:

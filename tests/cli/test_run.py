@@ -161,6 +161,14 @@ def test_json_of_a_build_that_is_refuted_has_its_claims(recipe, tmp_path: Path) 
     assert all(fault["entry"] for fault in found["faults"])
 
 
+def test_leapfrog_alone_is_not_believed_whatever_its_draws_say(recipe, tmp_path: Path) -> None:
+    """Nothing is random but the starts: with these R-hat or Stein's identity may see nothing."""
+    outcome = recipe("run", "specs/builds/hmc_gaussian_leapfrog.yaml", *SHORT, "-o", tmp_path)
+    assert outcome.code == 4
+    assert "not to be believed: a step without noise of its own forgets nothing" in outcome.out
+    assert "Add friction with its noise" in outcome.out
+
+
 def test_a_word_whose_step_is_too_large_is_forecast_to_be(recipe, tmp_path: Path) -> None:
     build = "specs/builds/sghmc_gaussian_baoab.yaml"
     outcome = recipe("run", build, *SHORT, "--step-size", "1.6", "--thin", "5", "-o", tmp_path)

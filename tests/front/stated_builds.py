@@ -31,6 +31,20 @@ def sghmc() -> rc.Dynamics:
     )
 
 
+def hmc() -> rc.Dynamics:
+    M = rc.matrix("M", "d", "d", is_="positive definite")
+    return rc.Dynamics(
+        name="hmc",
+        title="Hamiltonian Monte Carlo",
+        references=["duane1987hmc", "neal2011hmc", "ma2015recipe"],
+        state=[theta, r],
+        H=U(theta) + r.T @ inv(M) @ r / 2,
+        D=[[0, 0], [0, 0]],
+        Q=[[0, -I], [I, 0]],
+        claims={"drift": {theta: inv(M) @ r, r: -grad(U, theta)}, "marginal": {theta: U(theta)}},
+    )
+
+
 def sgld() -> rc.Dynamics:
     D = rc.matrix("D", "d", "d", is_="positive semidefinite")
     return rc.Dynamics(
@@ -453,6 +467,11 @@ def builds() -> list[rc.Build]:
             title="Stochastic gradient Riemannian HMC by BAOAB, full gradient, a Gaussian with dense covariance",
             scheme={"name": "baoab", "flows": {"A": "midpoint", "O": "midpoint"}},
             bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
+        ),
+        rc.Build(
+            name="hmc_gaussian_leapfrog", dynamics=hmc(), **dense, scheme="leapfrog", step_size="0.3", thin=10,
+            title="Leapfrog by itself, full gradient, a Gaussian with dense covariance", warmup=200,
+            parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE},
         ),
         scalar_sghmc("sghmc_banana", "SGHMC, full gradient, a banana in the plane", banana(), 1, sizes={"d": 2},
                      step_size=0.02, thin=200),

@@ -44,7 +44,7 @@ def configurational(split: Split) -> Answer:
             if not _refutes(split, roles):
                 return Answer(Undecided(("exact with a friction of its own it is not; of this one it is not decided",)))
             at = ", ".join(f"{name} = {value}" for name, value in witness)
-            return Answer(Proved(f"{NOT_EXACT}: {by}", (), (("at", at),)))
+            return Answer(Proved(f"{NOT_EXACT}: {by}: {at}", (), (("at", at),)))
         case _:
             return Answer(found)
 
