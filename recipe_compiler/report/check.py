@@ -159,20 +159,22 @@ def _of_step(build: Build) -> str:
 def _unguarded(build: Build, bound: Dynamics) -> list[str]:
     """Return the caveat on blocks with a boundary; flows of a word that move a transform keep to the domain."""
     blocks = [block for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
-    names = _leaving(build, bound) if blocks and steps_by_word(build) else tuple(block.name for block in blocks)
-    if not names:
-        return []
-    reason = "the emitted step neither reflects nor stops there: a finite step may leave the domain"
-    return [f"boundary: {', '.join(names)} has a boundary, and {reason}"]
+    found = _leaving(build, bound) if blocks and steps_by_word(build) else None
+    leaving = dict.fromkeys((block.name for block in blocks), False) if found is None else found
+    reasons = {
+        False: "the emitted step neither reflects nor stops there: a finite step may leave the domain",
+        True: "a step that would leave the domain is not a number, and ends its chain",
+    }
+    named = {reason: [name for name, ends in leaving.items() if ends is own] for own, reason in reasons.items()}
+    return [f"boundary: {', '.join(names)} has a boundary, and {reason}" for reason, names in named.items() if names]
 
 
-def _leaving(build: Build, bound: Dynamics) -> tuple[str, ...]:
-    """Return the blocks that a word may lead over a boundary: all of them where it has no flows."""
-    blocks = bound.declarations.blocks
+def _leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
+    """Return the blocks that a word may lead to a boundary, with whether chains end there; None without flows."""
     try:
-        return may_leave(blocks, split_by(derive(bound), build.scheme).values())
+        return may_leave(bound.declarations.blocks, split_by(derive(bound), build.scheme).values())
     except ModelError:  # of a word that is refuted, or refused, by name
-        return tuple(block.name for block in blocks if block.domain.name not in WITHOUT_BOUNDARY)
+        return None
 
 
 def target_caveats(target: Target) -> tuple[str, ...]:

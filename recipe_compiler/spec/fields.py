@@ -10,8 +10,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any, NoReturn
 
-from pydantic import BeforeValidator, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.faults import nearest
@@ -378,6 +378,15 @@ Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSche
 Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]
 """Terms of H by name; None: all."""
 OneOrMore = BeforeValidator(_many)
+
+
+class OneOrMoreParts:
+    """The JSON Schema of a list of parts whose brackets may be left out of a list of one."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return what one part has to be, or a list of them."""
+        several = handler(core)
+        return {"anyOf": [several["items"], several]}
 
 
 LeftOut = BeforeValidator(_left_out)

@@ -22,6 +22,7 @@ from recipe_compiler.spec.fields import (
     Name,
     Numbers,
     OneOrMore,
+    OneOrMoreParts,
     OrderNumber,
     Pairs,
     Positive,
@@ -170,7 +171,7 @@ class SelectionEntry(Part):
     Gamma: Annotated[Pairs, Field(description="places whose d(D+Q)_ab/dz_b belongs here")] = ()
 
 
-Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore]]
+Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore, OneOrMoreParts()]]
 """What each letter of a word selects."""
 
 

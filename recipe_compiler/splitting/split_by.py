@@ -48,8 +48,10 @@ def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece
     return found
 
 
-def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> tuple[str, ...]:
-    """Return the blocks with a boundary that a step may cross: flows of transforms keep what they move inside.
+def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> dict[str, bool]:
+    """Return the blocks with a boundary that a step may reach, with whether what would cross it is not a number.
+
+    A flow of a logarithm keeps what it moves inside; others of transforms lead to values outside never.
 
     Args:
         blocks: of the state.
@@ -57,8 +59,14 @@ def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> t
     """
     bounded = [block for block in blocks if block.domain.name not in WITHOUT_BOUNDARY]
     moving = [(block, flow) for piece, flow in moves for block in bounded if block.name in piece.moved]
-    crossed = [block for block, flow in moving if not (isinstance(flow, Transformed) and flow.keeps_inside(block))]
-    return tuple(block.name for block in bounded if block in crossed)
+    inside = [block for block, flow in moving if isinstance(flow, Transformed) and flow.keeps_inside(block)]
+    ending = [block for block, flow in moving if isinstance(flow, Transformed) and flow.ends_outside(block)]
+    every = [block for block, _ in moving]
+    return {
+        block.name: ending.count(block) == every.count(block)
+        for block in bounded
+        if inside.count(block) < every.count(block)
+    }
 
 
 def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Flows that are affine entry by entry in a transform of what moves: Ornstein-Uhlenbeck of the logarithm.
+"""Flows that are affine entry by entry in a transform of what moves: Ornstein-Uhlenbeck of the logarithm, x' = r g(x).
 
 By Ito's formula y = T(z), entry by entry, moves by
 
@@ -7,6 +7,10 @@ By Ito's formula y = T(z), entry by entry, moves by
 D diagonal. Where T'^2 D is frozen and the drift is b - a T(z), a and b frozen, y has a flow of the table of entries
 (`entrywise.py`), and z is T^-1(y): a lognormal law, for a logarithm. T^-1 is not a number where y has left the values
 of T: there a solution has left the domain. With noise every real number has to be a value, as every one is reached.
+
+Without noise T = int dx/g makes x' = r g(x) a shift by r, and x' = g(x) (b - a T(x)) linear: of x**q, with another
+multiple of x or without, x**(1 - q) (Bernoulli's equation); of exp(k x), exp(-k x). Solutions of an affine equation on
+the line go one way, so T(z) has no values between two that are in an interval but those of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,9 +27,9 @@ from recipe_compiler.splitting.flow import Change, NoRow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Tensor, Term
 
-TRANSFORMED = "the same of log(z), entry by entry"
+TRANSFORMED = "the same of log(z), without noise of z**c or exp(c z), too"
 _SAYS = {
     SHIFT: "T(z') = T(z) + t g, g free of z",
     LINEAR: "T(z') = T(z) + t phi(-a t) g, g = b - a T(z) with a, b frozen, phi(y) = (exp(y) - 1)/y",
@@ -54,14 +58,20 @@ class Transformed:
     @property
     def says(self) -> str:
         """The flow after a time t."""
-        return f"{_SAYS[self.flow.row]}; T(z) is {self._named}, which keeps z in its domain"
+        onto = all(own.onto for own in self.transforms.values())
+        kept = ", which keeps z in its domain" if onto else "; z' is not a number where T(z') would be no value of T"
+        return f"{_SAYS[self.flow.row]}; T(z) is {self._named}{kept}"
 
     @property
     def order(self) -> None:
         """It is exact."""
 
     def keeps_inside(self, block: Block) -> bool:
-        """Whether it moves a block to values of its domain alone, or to what is not a number."""
+        """Whether it moves a block to values of its domain alone, from all of them."""
+        return self.ends_outside(block) and self.transforms[block.name].onto
+
+    def ends_outside(self, block: Block) -> bool:
+        """Whether it moves a block to values of its domain, or to what is not a number where it would leave that."""
         own = self.transforms.get(block.name)
         return own is not None and own.of_positive and block.domain.name is DomainName.POSITIVE
 
@@ -123,7 +133,7 @@ def _first(derivation: Derivation, piece: Piece, n: int) -> _Entries | NoRow:
     """Return what the first transform of block n makes of a piece that leaves it affine; else why none does."""
     block = derivation.dynamics.declarations.blocks[n]
     reasons = [f"it has no transform of {block.name}, whose domain is {block.domain.name.value}"]
-    for transform in _candidates(block):
+    for transform in _candidates(block, piece.drift[n]):
         own = _in(derivation, piece, n, transform)
         if not isinstance(own, NoRow):
             return own
@@ -131,9 +141,25 @@ def _first(derivation: Derivation, piece: Piece, n: int) -> _Entries | NoRow:
     return NoRow("; ".join(reasons[1:] or reasons))
 
 
-def _candidates(block: Block) -> Iterator[Transform]:
+def _candidates(block: Block, drift: Tensor) -> Iterator[Transform]:
+    """Yield the transforms of a block that its drift suggests, on all of its domain."""
+    factors = [factor for term in drift.terms for factor in term.factors]
     if block.domain.name is DomainName.POSITIVE:
         yield Transform(Family.LOG)
+        exponents = {q: None for atom, q in factors if isinstance(atom, Coordinate) and atom.block == block.name}
+        yield from (Transform(Family.POWER, 1 - q) for q in exponents if q != 1)
+    elif block.domain.name is DomainName.REAL:
+        rates = {k * q: None for atom, q in factors if (k := _rate(atom, block))}
+        yield from (Transform(Family.EXP, -k) for k in rates)
+
+
+def _rate(atom: Atom, block: Block) -> Fraction | None:
+    """Return k of exp(k x), x of the block; None of any other atom."""
+    match atom:
+        case Applied("exp", (Tensor(_, (Term(k, ((Coordinate(name), one),)),)),)) if name == block.name and one == 1:
+            return k
+        case _:
+            return None
 
 
 def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _Entries | NoRow:
@@ -145,6 +171,8 @@ def _in(derivation: Derivation, piece: Piece, n: int, transform: Transform) -> _
     D = diagonal_of(derivation, n, piece.D[n][n])
     if D is None:
         return NoRow(f"its noise is correlated: {text(piece.D[n][n])} is not diagonal")
+    if not (D.is_zero or transform.onto):
+        return NoRow(f"its noise would lead {name} to what is none")
     noise = c.settled(c.multiply(first, first, D))
     if not _is_frozen(derivation, noise, moved):
         return NoRow(f"the noise of {name} depends on {', '.join(piece.moved)}")

@@ -127,6 +127,25 @@ def sghmc_lognormal_friction() -> rc.Dynamics:
     )
 
 
+def sgrhmc_positive() -> rc.Dynamics:
+    theta = rc.vector("theta", "d", domain="positive")
+    U = rc.function("U", of=theta, role="potential")
+    root = rc.sqrt(theta)
+    return rc.Dynamics(
+        name="sgrhmc_positive",
+        title="SGRHMC for positive coordinates",
+        references=["ma2015recipe", "patterson2013sgrld"],
+        state=[theta, r],
+        H=U(theta) + r.T @ r / 2,
+        D=[[0, 0], [0, rc.diag(theta)]],
+        Q=[[0, -rc.diag(root)], [rc.diag(root), 0]],
+        claims={
+            "drift": {theta: root * r, r: -root * grad(U, theta) + ones / (2 * root) - theta * r},
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
 def wright_fisher() -> rc.Dynamics:
     theta, d = rc.vector("theta", "d", domain="simplex"), rc.scalar("d")
     U = rc.function("U", of=theta, role="potential")
@@ -202,6 +221,18 @@ def banana() -> rc.Target:
         title="Banana in the plane",
         state=[theta],
         potential=theta[0] ** 2 / (2 * spread**2) + (theta[1] - bend * (theta[0] ** 2 - spread**2)) ** 2 / 2,
+    )
+
+
+def inverse_gaussian() -> rc.Target:
+    theta = rc.vector("theta", "d", domain="positive")
+    b, c = rc.vector("b", "d", is_="positive"), rc.vector("c", "d", is_="positive")
+    return rc.Target(
+        name="inverse_gaussian",
+        title="Inverse Gaussian variables coupled by their sum",
+        state=[theta],
+        parameters=[b, c, rc.scalar("k", is_="nonnegative")],
+        potential="3/2*sum(log(theta)) + sum(b/theta) + sum(c*theta) + k*sum(theta)**2/2",
     )
 
 
@@ -581,6 +612,12 @@ def builds() -> list[rc.Build]:
             name="sgnht_standard_normal", dynamics=sgnht(), target=standard_normal(), **THERMOSTAT, **FOUR,
             title="SGNHT, full gradient, the standard normal on the line", parameters={"A": 1}, sizes={"d": 1},
             step_size=0.02, thin=50, draws=4000, warmup=1000,
+        ),
+        rc.Build(
+            name="sgrhmc_inverse_gaussian_baoab", dynamics=sgrhmc_positive(), target=inverse_gaussian(),
+            title="SGRHMC by BAOAB with exact flows, inverse Gaussian variables coupled by their sum",
+            parameters={"b": [6, 2], "c": [HALF, THIRD], "k": QUARTER}, scheme="baoab", sizes={"d": 2},
+            step_size="0.1", thin=20, draws=4000, warmup=500, **FOUR,
         ),
         rc.Build(
             name="sgrld_banana", dynamics=sgrld(), target=banana(), sizes={"d": 2}, step_size=0.01, thin=200,

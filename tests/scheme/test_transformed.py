@@ -1,10 +1,13 @@
 """Steps that move a transform of a block: statements, laws of a step, faults in their text, pieces that have none."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 from scipy import stats
+from scipy.integrate import solve_ivp
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -19,8 +22,10 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.splitting import transformed
+from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.show import text
 
+SPECS = Path(__file__).parents[2] / "specs"
 FRICTION = """
 format: 1
 name: friction
@@ -203,4 +208,144 @@ def test_a_piece_that_no_transform_makes_affine_says_why(written, energy: str, n
     with pytest.raises(DocumentError) as raised:
         program_of(lambda text: written(text, other=other), document.replace("  v: {value: 1/4}\n", ""))
     assert "found the piece X" in str(raised.value)
+    assert why in str(raised.value)
+
+
+SEPARABLE = """
+format: 1
+name: separable
+state:
+  x: {shape: d, domain: DOMAIN}
+  w: {shape: d}
+functions:
+  U: {of: x, role: potential}
+H: U(x) + w.T @ w/2
+D: [[0, 0], [0, 0]]
+Q: [[0, -diag(G)], [diag(G), 0]]
+"""
+POSITIVE = """
+format: 1
+name: moving
+dynamics: other.yaml
+target: SPECS/targets/inverse_gaussian.yaml
+parameters:
+  b: {value: [6, 2]}
+  c: {value: [1/2, 1/3]}
+  k: {value: 1/4}
+scheme: {split: [A/2, B, A/2]}
+variant: full
+sizes: {d: 2}
+run: {step_size: 0.1}
+"""
+LINE = POSITIVE.replace("inverse_gaussian", "gaussian").replace(
+    "  b: {value: [6, 2]}\n  c: {value: [1/2, 1/3]}\n  k: {value: 1/4}\n",
+    "  mu: {value: [1, -2]}\n  Sigma: {value: [[2, 1/2], [1/2, 1]]}\n",
+)
+DRIFTS = {
+    "sqrt(x)": (np.sqrt, lambda x: 0.5 / np.sqrt(x), "shift, of x**(1/2)"),
+    "x**(3/2)": (lambda x: x**1.5, lambda x: 1.5 * np.sqrt(x), "shift, of x**(-1/2)"),
+    "x**2/2": (lambda x: x * x / 2, lambda x: x, "shift, of x**(-1)"),
+    "1/x": (lambda x: 1 / x, lambda x: -1 / x**2, "shift, of x**2"),
+    "x + x**2/4": (lambda x: x + x * x / 4, lambda x: 1 + x / 2, "linear, entry by entry, of x**(-1)"),
+    "x*log(x)": (lambda x: x * np.log(x), lambda x: 1 + np.log(x), "linear, entry by entry, of log(x)"),
+    "exp(2*x)/5": (lambda x: np.exp(2 * x) / 5, lambda x: 2 * np.exp(2 * x) / 5, "shift, of exp(-2*x)"),
+    "exp(-x)": (lambda x: np.exp(-x), lambda x: -np.exp(-x), "shift, of exp(x)"),
+}  # fmt: skip
+
+
+def moving(g: str, domain: str = "") -> tuple[str, str]:
+    """Return a build whose A is x' = g(x) w, and its dynamics."""
+    domain = domain or ("real" if "exp" in g else "positive")
+    return LINE if domain == "real" else POSITIVE, SEPARABLE.replace("DOMAIN", domain).replace("G", g)
+
+
+def slope_of_U(x: np.ndarray, *, line: bool) -> np.ndarray:
+    if line:
+        return np.linalg.solve(Sigma, x - mu)
+    return 1.5 / x - np.array([6, 2]) / x**2 + np.array([1 / 2, 1 / 3]) + x.sum() / 4
+
+
+@pytest.mark.parametrize("sizes", ["sizes: {d: 2}\n", ""])
+@pytest.mark.parametrize("g", DRIFTS)
+def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str) -> None:
+    """In registers and in arrays, three steps of [A/2, B, A/2] against SciPy's solution of x' = g(x) w."""
+    document, other = moving(g)
+    build = written(document.replace("sizes: {d: 2}\n", sizes), other=other)
+    plain = derive(bind(build))
+    assert split_by(plain, build.scheme)["A"][1].row == DRIFTS[g][2]
+    emitted = compile_build(build, allow_undecided=True)
+    module = load_text(emitted.name, emitted.text)
+    line = document is LINE
+    given = (mu, Sigma) if line else (np.array([6.0, 2.0]), np.array([1 / 2, 1 / 3]), 0.25)
+    constants = module.prepare(*given, 0.1, *([] if sizes else [2]))
+    streams, _ = module.seed_streams(1, 1)
+    value, derivative, _ = DRIFTS[g]
+    start, push = (np.array([0.3, -1.1]) if line else np.array([1.5, 0.6])), np.array([0.7, -0.4])
+    x, w = start.copy(), push.copy()
+    for _ in range(3):
+        for part in ("A", "B", "A"):
+            if part == "B":
+                w = w + 0.1 * (derivative(x) - value(x) * slope_of_U(x, line=line))
+                continue
+            found = solve_ivp(lambda _, z, w=w: value(z) * w, (0, 0.05), x, rtol=1e-12, atol=1e-13, method="DOP853")
+            x = found.y[:, -1]
+    kept = (np.empty((1, 2)), np.empty((1, 2)))
+    assert module.run(start, push, *given, *constants, 0.1, 3, streams[0], *kept) == 1
+    np.testing.assert_allclose([*start, *push], [*x, *w], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("g", "push"), [("sqrt(x)", -300.0), ("x**2/2", 300.0), ("1/x", -300.0), ("exp(2*x)/5", 300.0)]
+)
+def test_a_solution_that_leaves_ends_its_chain(written, g: str, push: float) -> None:
+    """It reaches 0, or infinity, within the step: the second entry, which stays, does not hide it."""
+    document, other = moving(g)
+    emitted = compile_build(written(document, other=other), allow_undecided=True)
+    module = load_text(emitted.name, emitted.text)
+    given = (mu, Sigma) if document is LINE else (np.array([6.0, 2.0]), np.array([1 / 2, 1 / 3]), 0.25)
+    constants = module.prepare(*given, 0.1)
+    streams, _ = module.seed_streams(1, 1)
+    x, w, kept = np.array([1.5, 0.6]), np.array([push, 0.0]), (np.empty((1, 2)), np.empty((1, 2)))
+    assert module.run(x, w, *given, *constants, 0.1, 1, streams[0], *kept) == 0
+    assert np.isnan(x[0])
+
+
+ROOTS = {
+    "another power": ("r_v1_0, 2.0)", "r_v1_0, 1.0)"),
+    "a power without its guard": (
+        "_inverse_power(root + step_factor_2 * r_v1_0, 2.0)", "(root + step_factor_2 * r_v1_0) ** 2",
+    ),
+    "no root": ("_inverse_power(root + step_factor_2 *", "_inverse_power(theta_0 + step_factor_2 *"),
+    "the other way": ("_inverse_power(root + step_factor_2 *", "_inverse_power(root - step_factor_2 *"),
+    "twice as far": ("_inverse_power(root + step_factor_2 *", "_inverse_power(root + 2.0 * step_factor_2 *"),
+    "the other momentum": ("step_factor_2 * r_v1_0, 2.0)", "step_factor_2 * r_v1_1, 2.0)"),
+    "a stale root": ("math.sqrt(theta_v1_0)", "math.sqrt(theta_0)"),
+    "something added": ("step_factor_2 * r_v1_0, 2.0)", "step_factor_2 * r_v1_0, 2.0) + 1.0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", ROOTS)
+def test_a_fault_in_a_power_is_found(written, mutant: str) -> None:
+    module = compile_build(load_build(SPECS / "builds/sgrhmc_inverse_gaussian_baoab.yaml"))
+    old, new = ROOTS[mutant]
+    assert old in module.text, module.text
+    with pytest.raises(CompilerError):
+        check_shipped(replace(module, text=module.text.replace(old, new, 1)), {"d": 2})
+
+
+@pytest.mark.parametrize(
+    ("g", "domain", "why"),
+    [
+        ("sqrt(ones + x**2)", "real", "it has no transform of x, whose domain is real"),
+        ("x**3", "real", "it has no transform of x, whose domain is real"),
+        ("sqrt(x) + x**2", "positive", "the drift of x**(1/2) is not affine in it; the drift of x**(-1) is not"),
+        ("exp(x) + exp(2*x)", "real", "the drift of exp(-x) is not affine in it"),
+        ("exp(x**2)", "real", "it has no transform of x, whose domain is real"),
+    ],
+)
+def test_a_drift_that_no_transform_makes_affine_says_why(written, g: str, domain: str, why: str) -> None:
+    document, other = moving(g, domain)
+    with pytest.raises(DocumentError) as raised:
+        program_of(lambda text_: written(text_, other=other), document)
+    assert "found the piece A" in str(raised.value)
     assert why in str(raised.value)

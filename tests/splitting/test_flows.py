@@ -72,6 +72,23 @@ def test_drift_and_noise_of_a_transform_are_those_of_ito() -> None:
     assert sp.expand((generated - drift * first - noise * second).doit()) == 0
 
 
+@pytest.mark.parametrize(
+    ("T", "inverse"),
+    [
+        (lambda x, k=k: x**k, lambda y, k=k: y ** (1 / k))
+        for k in (sp.Rational(1, 2), sp.Rational(-1, 2), sp.Integer(-1), sp.Integer(2))
+    ]
+    + [(lambda x: sp.exp(-2 * x), lambda y: -sp.log(y) / 2), (sp.log, sp.exp)],
+)
+def test_the_flow_of_a_transform_solves_its_equation(T, inverse) -> None:
+    """With y = T(x) > 0 that solves y' = b - a y, x = S(y) solves x' = (b - a T(x))/T'(x); a = 0: x' = r g(x)."""
+    x, y = sp.symbols("x y", positive=True)
+    assert sp.simplify(inverse(T(x)) - x) == 0
+    assert sp.simplify(T(inverse(y)) - y) == 0
+    speed = sp.diff(inverse(y), y) * (b - a * y)
+    assert sp.simplify(speed - ((b - a * T(x)) / sp.diff(T(x), x)).subs(x, inverse(y))) == 0
+
+
 def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) -> tuple[Derivation, dict[str, Piece]]:
     derivation = derive(load_dynamics(SPECS / f"{name}.yaml"))
     pieces = pieces_of(derivation, selections or default_selections(derivation))
@@ -117,6 +134,17 @@ def test_the_exponential_of_an_ornstein_uhlenbeck_process_has_a_lognormal_flow()
     assert text(change.rate[0]) == "kappa exprel(-eps kappa/2) m[i]/2 - kappa exprel(-eps kappa/2) log(x[i])/2"
     assert text(change.two_D[0][0]) == "kappa v exprel(-eps kappa) delta[i,j]"
     assert change.transforms == {"x": Transform(Family.LOG)}
+
+
+def test_a_drift_that_is_a_root_shifts_the_root() -> None:
+    """theta' = sqrt(theta) r: sqrt(theta)' = r/2."""
+    derivation, pieces = made("sgrhmc_positive")
+    flow = flow_of(derivation, pieces["A"])
+    assert flow.row == "shift, of theta**(1/2)"
+    assert "not a number where T(z') would be no value of T" in flow.says
+    (change,) = flow.changes(derivation, pieces["A"], HALF)
+    assert text(change.rate[0]) == "r[i]/4"
+    assert change.transforms == {"theta": Transform(Family.POWER, HALF)}
 
 
 def test_the_whole_of_a_quadratic_energy_has_constant_matrices() -> None:

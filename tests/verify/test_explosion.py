@@ -41,12 +41,14 @@ GROWTH = {
     "mirrored_gamma": (),
     "rhmc": ("U + logdet(G)/2 -> oo as norm2(theta) -> oo",),
     "sghmc": (LOW,),
+    "sghmc_lognormal_friction": ("sum_i (d_theta[i] U)**2 <= c (1 + norm2(theta)) for some c",),
     "sgld": SGLD,
     "sgld_noise_subtraction": SGLD,
     "sgnht": (LOW,),
     "sgnht_mass": (LOW,),
     "sgnht_mass_velocity": (LOW,),
     "sgrhmc_gamma": (),
+    "sgrhmc_positive": (LOW, "sum_i theta[i]**3 <= c (1 + norm2(theta) + U) for some c"),
     "sgrhmc_potential": (),
     "sgrld": (
         "2 sum_i G_inverse[i,i] + 2 sum_ij theta[i] d_theta[j] G_inverse[j,i] "

@@ -91,7 +91,7 @@ def word_order(split: Split) -> Answer:
     bounded = bounded_blocks(split.subject)
     try:
         numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
-        leaving = may_leave(bounded, _flows(split)) if bounded else ()
+        leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
     except ModelError as error:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
     given = (*needed.given, FLOWS, *asked_for(split.subject, leaving))
@@ -125,7 +125,7 @@ def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
     return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
-def asked_for(subject: Subject, leaving: Collection[Block | str]) -> Iterator[str]:
+def asked_for(subject: Subject, leaving: Collection[object]) -> Iterator[str]:
     """Yield what the theorem on weak orders asks for beside smoothness (Talay, Tubaro 1990).
 
     Args:

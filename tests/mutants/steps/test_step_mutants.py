@@ -31,6 +31,7 @@ HERE = Path(__file__).parent
 BAOAB = HERE.parents[2] / "specs/builds/sghmc_double_well_baoab.yaml"
 BADODAB = HERE.parents[2] / "specs/builds/sgnht_gaussian_badodab.yaml"
 FRICTION = HERE.parents[2] / "specs/builds/sghmc_lognormal_friction_gaussian.yaml"
+ROOT = HERE.parents[2] / "specs/builds/sgrhmc_inverse_gaussian_baoab.yaml"
 METRIC = HERE.parents[2] / "specs/builds/gsgrhmc_gaussian_baoab.yaml"
 
 REFUTED = {
@@ -247,6 +248,43 @@ def test_a_wrong_term_of_ito_is_refuted(sign: int, monkeypatch: pytest.MonkeyPat
     decision = refuted(found, "flow")
     assert decision.witness[-1][0] == "d E[T(z)']/d eps - f(E[T(z)']) of X/2"
     assert found.verdict is Verdict.REFUTED
+
+
+ROOTS: dict[str, tuple[Callable[..., Change], str]] = {
+    "half a drift": (half_a_drift, "d E[T(z)']/d eps"),
+    "the other way": (
+        lambda change, derivation, *_: replace(
+            change, rate=tuple(derivation.calculus.scale(f, -1) for f in change.rate)
+        ),
+        "d E[T(z)']/d eps",
+    ),
+    "the drift of theta": (
+        lambda change, derivation, piece, share: replace(
+            change, rate=tuple(derivation.calculus.scale(f, share) for f in piece.drift)
+        ),
+        "d E[T(z)']/d eps",
+    ),
+    "another power": (
+        lambda change, *_: replace(change, transforms={"theta": Transform(Family.POWER, Fraction(1, 3))}),
+        "what is not linear in what moves",
+    ),
+    "no root": (lambda change, *_: replace(change, transforms={}), "what is not linear in what moves"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROOTS)
+def test_a_flow_of_a_root_that_is_none_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant, fails = ROOTS[name]
+    changes = Transformed.changes
+
+    def wrong(self: Transformed, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        (found,) = changes(self, derivation, piece, share)
+        return (mutant(found, derivation, piece, share),)
+
+    monkeypatch.setattr(Transformed, "changes", wrong)
+    decision = refuted(check(load_build(ROOT)), "flow")
+    assert decision.witness[-1][0].startswith(fails)
+    assert decision.witness[-1][0].endswith("of A/2")
 
 
 def doubled(tensor: Tensor) -> Tensor:
