@@ -1,4 +1,4 @@
-"""The C limit: limits.c, compiled by the newest clang of the system and called through ctypes."""
+"""The C limit: limits.c, compiled by the newest clang of the system, else by gcc, and called through ctypes."""
 
 import ctypes
 import re
@@ -17,23 +17,33 @@ SCALAR = ("-fno-slp-vectorize", "-fno-associative-math")
 make them wait longer, and so do sums in another order than the one written."""
 
 
+OF_GCC = {"-mno-gather": "-mtune-ctrl=^use_gather", "-fno-slp-vectorize": "-fno-tree-slp-vectorize"}
+"""What gcc calls flags of clang's."""
+
+
 class CompilerMissingError(Exception):
-    """There is no clang to compile the limit with."""
+    """There is neither clang nor gcc to compile the limit with."""
 
 
 @cache
 def compiler() -> str:
-    """Return the newest clang. Raises CompilerMissingError where there is none."""
-    found = [name for k in range(40, 13, -1) if (name := shutil.which(f"clang-{k}"))]
-    if not (newest := found[0] if found else shutil.which("clang")):
-        raise CompilerMissingError("no clang on this machine: `python benchmarks/setup.py` installs one")
-    return newest
+    """Return the newest clang, else gcc. Raises CompilerMissingError where there is none."""
+    names = (*(f"clang-{k}" for k in range(40, 13, -1)), "clang", "gcc")
+    if not (found := next((path for name in names if (path := shutil.which(name))), None)):
+        raise CompilerMissingError("no clang and no gcc on this machine: `python benchmarks/setup.py` installs clang")
+    return found
+
+
+def flags(*extra: str) -> tuple[str, ...]:
+    """Return FLAGS and more of them, as the compiler calls them."""
+    clang = Path(compiler()).name.startswith("clang")
+    return tuple(flag if clang else OF_GCC.get(flag, flag) for flag in (*FLAGS, *extra))
 
 
 def compiler_name() -> str:
     """Return what the compiler calls itself, with its flags."""
     told = subprocess.run([compiler(), "--version"], check=True, capture_output=True, text=True).stdout
-    return f"{told.splitlines()[0]}, {' '.join(FLAGS[:-2])}"
+    return f"{told.splitlines()[0]}, {' '.join(flags()[:-2])}"
 
 
 @cache
@@ -42,7 +52,7 @@ def library(*extra: str) -> ctypes.CDLL:
     folder = HERE / ".rivals"
     folder.mkdir(exist_ok=True)
     path = folder / f"limits{re.sub('[^a-z]', '', '_'.join(extra))}.so"
-    command = [compiler(), *FLAGS, *extra, str(HERE / "limits.c"), "-o", str(path), "-lm"]
+    command = [compiler(), *flags(*extra), str(HERE / "limits.c"), "-o", str(path), "-lm"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         told = done.stderr.strip()[:300]

@@ -89,11 +89,17 @@ GOALS: Mapping[str, tuple[Goal, ...]] = {
 
 
 def merge(file: Path, name: str, row: Row, machine: Mapping[str, Any]) -> None:
-    """Put a row into a file of results; its other rows stay. The file is written beside its place and moved there."""
+    """Put a row into a file of results; its other rows stay. The file is written beside its place and moved there.
+
+    `machine` of the file is that of most rows; those that were raced on another hold theirs.
+    """
     results = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"machine": {}, "workloads": {}}
-    results["machine"] = dict(machine)
-    rows = {**results["workloads"], name: {**row, "goals": list(_judged(name, row))}}
-    results["workloads"] = {key: rows[key] for key in (*GOALS, *rows) if key in rows}
+    rows = {key: {"machine": results["machine"], **old} for key, old in results["workloads"].items()}
+    rows[name] = {**row, "goals": list(_judged(name, row)), "machine": dict(machine)}
+    every = [one["machine"] for one in rows.values()]
+    shared = max(every, key=lambda one: (every.count(one), one == results["machine"]))
+    rows = {key: {k: x for k, x in one.items() if (k, x) != ("machine", shared)} for key, one in rows.items()}
+    results = {**results, "machine": shared, "workloads": {key: rows[key] for key in (*GOALS, *rows) if key in rows}}
     write_whole(file, json.dumps(results, indent=1) + "\n")
 
 
@@ -154,7 +160,8 @@ def _page(results: Mapping[str, Any]) -> str:
         emitted, limit = (_number(row[key]) if row.get(key) is not None else "-" for key in ("emitted", "c"))
         lines.append(f"| `{name}` {row['about']} | {row['unit']} | {emitted} | {limit} | {_goals_text(name, row)} |")
     lines += ["", "Times of all, in the same units; in brackets how many times as long as the emitted module:", ""]
-    keys = [key for key in NAMES if key not in ("c", "read_bandwidth")]
+    known = {key for row in results["workloads"].values() for key in row}
+    keys = [key for key in NAMES if key in known - {"c", "read_bandwidth"}]
     lines += [f"| workload | {' | '.join(NAMES[key] for key in keys)} |", "|---" * (len(keys) + 1) + "|"]
     for name, row in results["workloads"].items():
         lines.append(f"| `{name}` | {' | '.join(_cell(row, key) for key in keys)} |")
@@ -182,6 +189,9 @@ def _reasons(results: Mapping[str, Any]) -> str:
     """Return what is to be said about emitted modules that are missing, notes, and what disagreed."""
     said = []
     for name, row in results["workloads"].items():
+        if (own := row.get("machine")) is not None:
+            apart = [f"{key} {own[key]}" for key in own if own[key] and own[key] != results["machine"].get(key)]
+            said.append(f"- `{name}`: raced on another machine: {'; '.join(apart)}.")
         if row.get("emitted_reason"):
             said.append(f"- `{name}`: not emitted yet: {row['emitted_reason']}")
         said.extend(f"- `{name}`, {NAMES.get(key, key)}: {row[f'{key}_note']}." for key in ("emitted", *NAMES)

@@ -45,6 +45,25 @@ def test_a_race_replaces_its_own_row_alone(tmp_path: Path):
     assert [file.name for file in tmp_path.iterdir()] == ["results.json"]
 
 
+def test_a_race_on_another_machine_says_so_and_leaves_the_others_theirs(tmp_path: Path):
+    """Rows of one file are compared within themselves alone: what each ran on has to be told."""
+    file, other = tmp_path / "results.json", {**MACHINE, "processor": "q", "compiler": "gcc"}
+    for name in ("w1a", "w1c"):
+        report.merge(file, name, row(emitted=1.0, c=1.0), MACHINE)
+    before = json.loads(file.read_text(encoding="utf-8"))
+    report.merge(file, "baoab_w1a", row(emitted=2.0, c=2.0, sequential_euler=1.9), other)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert found["machine"] == MACHINE
+    assert {name: found["workloads"][name] for name in ("w1a", "w1c")} == before["workloads"]
+    assert found["workloads"]["baoab_w1a"]["machine"] == other
+    assert "- `baoab_w1a`: raced on another machine: processor q; compiler gcc." in report._page(found)
+    for name in ("w1a", "w1c"):
+        report.merge(file, name, row(emitted=1.0, c=1.0), other)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert found["machine"] == other
+    assert not any("machine" in one for one in found["workloads"].values())
+
+
 def test_the_table_stands_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     page, record = tmp_path / "page.md", tmp_path / "results.json"
     page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", encoding="utf-8")
