@@ -6,12 +6,14 @@ The values are those of a step as it was read back from emitted text, or as its 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan, prod
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Evaluate, Shift
 from recipe_compiler.readback.names import EPS, Names
 from recipe_compiler.readback.propagators import matrix, symbols_of
@@ -21,6 +23,8 @@ from recipe_compiler.tensor.scalars import Scalar
 Array = NDArray[Any]
 """Of expressions, or of floats."""
 Value = Callable[[Scalar], Any]
+Polynomial = tuple[tuple[tuple[sp.Symbol, ...], Scalar], ...]
+"""Products of at most two symbols, each with its factor."""
 ZERO = sp.Integer(0)
 
 
@@ -85,15 +89,63 @@ class AffineStep:
     """Of what their noise adds, given what stands before: constants."""
     gradient: tuple[Line, ...]
     """grad U = K theta - b, entry by entry."""
+    held: tuple[str, ...] = ()
+    """Blocks that stand where they are, and are no part of z: coefficients may depend on them."""
+    changes: tuple[Polynomial, ...] = ()
+    """What the step would add to them: at most quadratic in the values it makes."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of z."""
+        return tuple(block for block in self.names.program.blocks if block.name not in self.held)
 
     def composed(self, value: Value = lambda entry: entry, dtype: type = object) -> Affine:
         """Return F, a and Sigma, every coefficient being what `value` makes of it: itself, or a float."""
+        rows = self._rows(value, dtype)
         program, names = self.names.program, self.names
-        start = [symbol for block in program.blocks for symbol in names.block(block)]
+        n = sum(len(names.block(block)) for block in self.blocks)
+        newest = self._newest()
+        left = np.array([rows[x] for block in self.blocks for x in newest[program.newest(block)]], dtype)
+        G = left[:, n + 1 :]
+        return Affine(left[:, :n], left[:, n], G @ self._noise(value, dtype) @ G.T)
+
+    def mean_changes(self, S: Array, value: Value) -> list[float]:
+        """Return the mean of what the step would add to blocks that are held, over its stationary law, in floats."""
+        rows, chain = self._rows(value, float), self.composed(value, float)
+        mean = np.linalg.solve(np.eye(len(chain.F)) - chain.F, chain.a)
+        n = len(mean)
+        law = np.zeros((n + len(self.made), n + len(self.made)))
+        law[:n, :n], law[n:, n:] = S, self._noise(value, float)
+
+        def moment(term: tuple[sp.Symbol, ...]) -> float:
+            found = [(rows[x][:n] @ mean + rows[x][n], np.delete(rows[x], n)) for x in term]
+            spread = found[0][1] @ law @ found[1][1] if len(found) == 2 else 0.0
+            return float(prod(m for m, _ in found) + spread)
+
+        return [sum(value(factor) * moment(term) for term, factor in own) for own in self.changes]
+
+    def _noise(self, value: Value, dtype: type) -> Array:
+        return np.array([[value(entry) for entry in line] for line in self.covariance], dtype)
+
+    def _newest(self) -> dict[str, Sequence[sp.Symbol]]:
+        """Return what stands for every value of a block of z, by its name."""
+        names, done = self.names, 0
+        found: dict[str, Sequence[sp.Symbol]] = {block.name: names.block(block) for block in self.blocks}
+        for shift in names.program.shifts:
+            if shift.block.name not in self.held:
+                count = len(names.block(shift.block))
+                found[shift.new] = self.made[done : done + count]
+                done += count
+        return found
+
+    def _rows(self, value: Value, dtype: type) -> dict[sp.Symbol, Array]:
+        """Return all values as functions of z, 1 and the noise that each value made adds, in that order."""
+        program, names = self.names.program, self.names
+        start = [symbol for block in self.blocks for symbol in names.block(block)]
         n, m = len(start), len(self.made)
         unit = np.array([[value(sp.Integer(int(i == j))) for j in range(n + 1 + m)] for i in range(n + 1 + m)], dtype)
         rows: dict[sp.Symbol, Array] = {symbol: unit[k] for k, symbol in enumerate(start)}
-        newest = {block.name: names.block(block) for block in program.blocks}
+        newest = self._newest()
 
         def row(line: Line, at: Mapping[sp.Symbol, Array]) -> Array:
             found = value(line.constant) * unit[n]
@@ -115,22 +167,24 @@ class AffineStep:
             match statement:
                 case Evaluate(at, new):
                     evaluate(new, at)
-                case Shift(block, _, new):
-                    count = len(names.block(block))
-                    for k in range(done, done + count):
+                case Shift(block) if block.name not in self.held:
+                    for k in range(done, done + len(names.block(block))):
                         rows[self.made[k]] = row(self.values[k], rows) + unit[n + 1 + k]
-                    newest[new] = list(self.made[done : done + count])
-                    done += count
+                    done += len(names.block(block))
                 case _:
                     pass
-        left = np.array([rows[x] for block in program.blocks for x in newest[program.newest(block)]], dtype)
-        noise = np.array([[value(entry) for entry in line] for line in self.covariance], dtype)
-        G = left[:, n + 1 :]
-        return Affine(left[:, :n], left[:, n], G @ noise @ G.T)
+        return rows
 
     def at(self, eps: float) -> Affine:
         """Return F, a and Sigma at a step size, in double precision: every coefficient is rounded once."""
+        return self.composed(self.rounded(eps), float)
+
+    def rounded(self, eps: float, held: float = nan) -> Value:
+        """Return what gives coefficients at a step size, and at the value of what is held, in double precision."""
+        program = self.names.program
+        stands = [x for block in program.blocks if block.name in self.held for x in self.names.block(block)]
         here: dict[Scalar, Scalar] = {EPS: sp.Rational(eps)} | propagated(self.names, eps)
+        here |= dict.fromkeys(stands, sp.Float(held))
         known: dict[Scalar, float] = {}
 
         def value(entry: Scalar) -> float:
@@ -138,7 +192,7 @@ class AffineStep:
                 known[entry] = float(sp.N(entry.xreplace(here)))
             return known[entry]
 
-        return self.composed(value, float)
+        return value
 
 
 def propagated(names: Names, eps: float) -> dict[Scalar, Scalar]:
@@ -166,32 +220,67 @@ def propagated(names: Names, eps: float) -> dict[Scalar, Scalar]:
     return found
 
 
-def affine_step(step: Step, names: Names, gradient: Sequence[Scalar]) -> AffineStep:
+def affine_step(step: Step, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:
     """Return a step that was read as affine functions of the state.
 
     Args:
         step: entry by entry.
         names: the values of its names.
         gradient: grad U of all data in the coordinates of its block, entry by entry.
+        held: blocks that stand where they are.
 
     Raises:
-        NotAffineError: a value, the gradient, or a covariance that depends on the state.
+        NotAffineError: a value, the gradient, or a covariance that depends on the state; or what a step would add to
+            what is held is not quadratic in it.
     """
     program = names.program
     if others := [shift for shift in program.shifts if shift.transform is not None]:
         raise NotAffineError(f"{others[0].new} is not affine in the state")
-    made = step.next
-    state = tuple(symbol for block in program.blocks for symbol in names.block(block))
+    places = [k for k, block in enumerate(_made_of(names)) if block not in held]
+    made = tuple(step.next[k] for k in places)
+    state = tuple(symbol for block in program.blocks if block.name not in held for symbol in names.block(block))
     symbols = (*state, *made, *(symbol for value in sorted(names.gradients) for symbol in names.gradient(value)))
     inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in step.covariance for x in line)])
-    says = tuple(_entries(names))
+    every = tuple(_entries(names))
+    says = [every[k] for k in places]
     slopes = lines_of(gradient, [f"grad U[{k}]" for k in range(len(gradient))], state, inverses)
-    for name, line in zip(says, step.covariance, strict=True):
+    for name, line in zip(every, step.covariance, strict=True):
         for entry in line:
             if others := _names(entry, symbols):
-                raise NotAffineError(f"the noise of {name} depends on {others}")
-    covariance = tuple(tuple(entry.xreplace(inverses) for entry in line) for line in step.covariance)
-    return AffineStep(names, lines_of(step.values, says, symbols, inverses), made, covariance, slopes)
+                raise NotAffineError(f"the noise of {name} depends on {others}: it has no one covariance")
+    covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in places) for i in places)
+    changes = tuple(_quadratic(what, says, symbols, inverses) for says, what in _changes(step, names, held))
+    values = lines_of([step.values[k] for k in places], says, symbols, inverses)
+    return AffineStep(names, values, made, covariance, slopes, held, changes)
+
+
+def _changes(step: Step, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:
+    """Yield what a step would add to every coordinate of the blocks that are held: the sum over its shifts."""
+    own = [block for block in names.program.blocks if block.name in held]
+    before = {block.name: list(names.block(block)) for block in own}
+    added = {block.name: [ZERO] * len(names.block(block)) for block in own}
+    done = 0
+    for shift in names.program.shifts:
+        count, name = len(names.block(shift.block)), shift.block.name
+        if name in held:
+            new = list(step.next[done : done + count])
+            moved = zip(step.values[done : done + count], before[name], added[name], strict=True)
+            added[name], before[name] = [x + value - old for value, old, x in moved], new
+        done += count
+    yield from ((f"what moves {name}", sp.expand(entry)) for name, entries in added.items() for entry in entries)
+
+
+def _quadratic(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]) -> Polynomial:
+    """Return an entry term by term."""
+    own = [symbol for symbol in symbols if symbol in entry.free_symbols]
+    if not own:
+        return (((), entry.xreplace(known)),)
+    if not entry.is_polynomial(*own) or (found := sp.Poly(entry, *own)).total_degree() > 2:
+        raise NotAffineError(f"{says} is not quadratic in {_names(entry, own)}")
+    return tuple(
+        (tuple(x for x, power in zip(own, powers, strict=True) for _ in range(power)), factor.xreplace(known))
+        for powers, factor in found.terms()
+    )
 
 
 def made_by(names: Names) -> tuple[sp.Symbol, ...]:
@@ -202,6 +291,12 @@ def made_by(names: Names) -> tuple[sp.Symbol, ...]:
 def _names(entry: Scalar, symbols: Sequence[sp.Symbol]) -> str:
     """Return the symbols that an entry depends on, by name."""
     return ", ".join(symbol.name for symbol in symbols if symbol in entry.free_symbols)
+
+
+def _made_of(names: Names) -> Iterator[str]:
+    """Yield the block of every value that the shifts make, entry by entry."""
+    for shift in names.program.shifts:
+        yield from (shift.block.name for _ in names.block(shift.block))
 
 
 def _entries(names: Names) -> Iterator[str]:

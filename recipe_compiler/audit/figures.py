@@ -28,7 +28,7 @@ MOST = 2.0**20
 """How many times the step size is looked at for one that is unstable."""
 
 
-class NoLawError(Exception):
+class NoLawError(ValueError):
     """The chain has no stationary law, or none that can be told; says why."""
 
 

@@ -45,6 +45,7 @@ from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.recover.recovered_q import explained_q
 from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.steps.in_build import check_pieces, steps_by_word
+from recipe_compiler.verify.updates.claimed_update import claims_update
 
 Explain = Callable[[], tuple[Explanation, ...]]
 Question = Callable[[Subject], tuple[Explanation, ...]]
@@ -132,8 +133,10 @@ def _said(topic: Topic, outcome: tuple[Explanation, ...] | Unfinished) -> tuple[
 
 def dynamics_caveats(dynamics: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a dynamics asks."""
-    step = "verdicts are about the equation; how far a finite step size departs from it is not decided by this version"
-    return (*_unasked(dynamics), step)
+    what = "the equation: dynamics have no step"
+    if claims_update(dynamics):
+        what = "the equation, those on the claimed update about small eps: dynamics have no step that runs"
+    return (*_unasked(dynamics), f"verdicts are about {what}; what is known of one is said of a build that takes it")
 
 
 def _unasked(dynamics: Dynamics) -> tuple[str, ...]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recipe_compiler.audit.figures import figures, largest_stable
+from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, matrix_at
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.one_step import OneStep, one_step
-from recipe_compiler.run.thermostat import settled, thermostats
+from recipe_compiler.run.thermostat import settled
 from recipe_compiler.spec.model import Build
 
 MOST_COORDINATES = 200

@@ -70,9 +70,8 @@ def test_figures_are_those_of_the_papers_equations(tmp_path: Path) -> None:
     ("build", "says"),
     [
         ("sghmc_linear_regression", "its Hessian is made of data"),
-        ("sgnht_gaussian", "r_new[0] is not affine: what it takes of r[0] depends on xi"),
-        ("sgnht_gaussian_badodab", "the noise of r_v2[0] depends on xi_v1"),
-        ("gsgrhmc_gaussian", "the noise of r_new[0] depends on theta[0]"),
+        ("gsgrhmc_gaussian", "the noise of r_new[0] depends on theta[0], theta[1], theta[2]: it has no one covariance"),
+        ("gsgrhmc_gaussian_baoab", "the noise of r_v2[0] depends on theta_v2[0]"),
     ],
 )
 def test_why_there_is_no_law_is_said(build: str, says: str) -> None:

@@ -1,0 +1,112 @@
+"""The step of a build with the values that the build gives: affine where U is quadratic, a thermostat held.
+
+That U is quadratic and the step affine is decided by index calculus and by differentiation; F and Sigma are composed
+from the statements of the Program, exactly but for the last step, where each coefficient is rounded to double precision
+once.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recipe_compiler.algebra.scalars.symbols import length
+from recipe_compiler.audit.affine import AffineStep, Array, affine_step, made_by
+from recipe_compiler.audit.thermostat import thermostats, with_thermostats_held
+from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
+from recipe_compiler.program.program import Gradient, Program, symbolic_sizes
+from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.step import stated_step
+from recipe_compiler.readback.step import values as entries
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.verify.core.build_values import exact_rows, known_sizes
+
+MOST = 60
+"""Coordinates of the longest state that is gone through."""
+
+
+class NoAuditError(Exception):
+    """There is nothing to compute though U is quadratic; says why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audited:
+    """An affine step at the values of a build."""
+
+    step: AffineStep
+    place: int
+    """Of the potential's block among the blocks of the dynamics."""
+    theta: slice
+    """Where its coordinates stand in the state that the step moves."""
+    K: Array
+    """The Hessian of U."""
+
+    @property
+    def block(self) -> str:
+        """The potential's block."""
+        return self.step.names.program.blocks[self.place].name
+
+
+def is_quadratic(program: Program) -> bool:
+    """Whether grad U is affine in its block, for every size; False also where it is not seen to be."""
+    gradient = _full(program)
+    if gradient is None:
+        return False
+    declared = Declarations(program.blocks, program.parameters, (), program.data)
+    names = frozenset({gradient.block.name, *(part.block.name for part in gradient.parts)})
+    tensors = [tensor for part in gradient.parts for tensor in (part.prior, part.datum) if tensor is not None]
+    degrees = [degree(tensor, names, declared) for tensor in tensors]
+    return all(n is not None and n <= 1 for n in degrees)
+
+
+def _full(program: Program) -> Gradient | None:
+    """Return the gradient of all data, whatever the steps take; None for one that is code."""
+    return None if program.infinitesimal_generator is None else program.infinitesimal_generator.gradient
+
+
+def audited(build: Build, program: Program) -> Audited:
+    """Return the step of a build as an affine map, at the build's values.
+
+    A thermostat is held: what it would move by is quadratic in the rest (`audit/thermostat.py`).
+
+    Raises:
+        NoAuditError: it is not known at these values, or too long; or there are several thermostats.
+        NotAffineError: it is not affine.
+    """
+    gradient = _full(program)
+    if gradient is None:
+        raise NoAuditError("the gradient is code")
+    if program.data:
+        raise NoAuditError("its Hessian is made of data; `recipe run` says what a step with them samples")
+    bound = bind(build)
+    sizes = known_sizes(build, build.target) | known_sizes(build, bound)
+    unknown = [size for size in symbolic_sizes(program) if size not in sizes]
+    if unknown:
+        raise NoAuditError(f"the size {unknown[0]} has no value")
+    held = thermostats(program)
+    valued = replace(with_thermostats_held(program), parameters=tuple(_valued(build, p) for p in program.parameters))
+    if sum(length(size, sizes) for block in program.blocks for size in block.shape.sizes or (1,)) > MOST:
+        raise NoAuditError(f"the state has more than {MOST} coordinates; `recipe run` goes through up to 200")
+    names = Names(valued, sizes)
+    slopes = [entry for part in gradient.parts for entry in entries(part.prior, names, part.block)]
+    if sum(len(names.block(block)) for block in program.blocks if block.name in held) > 1:
+        raise NoAuditError(f"{', '.join(held)} are more than one thermostat")
+    step = affine_step(stated_step(names, made_by(names)), names, slopes, held)
+    place = program.blocks.index(gradient.block)
+    first = sum(len(names.block(block)) for block in program.blocks[:place] if block.name not in held)
+    theta = names.block(gradient.block)
+    K = np.array([[float(dict(line.factors).get(x, 0)) for x in theta] for line in step.gradient])
+    return Audited(step, place, slice(first, first + len(theta)), K)
+
+
+def _valued(build: Build, parameter: Parameter) -> Parameter:
+    """Return a parameter with the value that a build gives it, or its default."""
+    stated = dict(build.values).get(parameter.name)
+    if stated is not None:
+        rows = stated.numbers
+    else:
+        rows = None if parameter.default is None else exact_rows(parameter.default, build)
+    if rows is None:
+        raise NoAuditError(f"{parameter.name} has no value that stands in the document")
+    return replace(parameter, value=Entries(rows))

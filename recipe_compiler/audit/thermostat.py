@@ -1,0 +1,100 @@
+"""A thermostat held: a block that moves by what is quadratic in others stands where it would stay on average.
+
+xi' = xi + eps g(r) moves until E g = 0 under the law of the rest, which depends on xi: with xi held at x the rest of a
+step has the covariance S(x), and x solves E[xi' - xi; S(x)] = 0. So a step that heats r, or the noise of a minibatch,
+is answered by more friction, as in the chain (Ding and others 2014); that xi itself fluctuates is left out.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from recipe_compiler.audit.figures import NoLawError
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.program import Noise, Program, Shift, Statement
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.tensor.terms import Atom, Coordinate
+
+SHARPNESS = 1e-5
+"""The relative error of the value at which a thermostat is held."""
+
+FARTHEST = 2.0**20
+"""The largest and the inverse of the smallest value that is looked for."""
+
+
+def thermostats(program: Program) -> tuple[str, ...]:
+    """Return the blocks that move without noise, by what is not linear in others and does not depend on themselves."""
+    values = {shift.new for shift in program.shifts} | {block.name for block in program.blocks}
+    declared = Declarations(program.blocks, program.parameters, (), program.data)
+    found: list[str] = []
+    for block in program.blocks:
+        shifts = [shift for shift in program.shifts if shift.block == block]
+        own = {block.name, *(shift.new for shift in shifts)}
+        rates = [shift.rate for shift in shifts]
+        apart = all(not shift.noise for shift in shifts) and all(own.isdisjoint(names_of(rate)) for rate in rates)
+        degrees = [degree(rate, frozenset(values), declared) for rate in rates]
+        if apart and rates and all(n is None or n > 1 for n in degrees):
+            found.append(block.name)
+    return tuple(found)
+
+
+def with_thermostats_held(program: Program) -> Program:
+    """Return a program whose other blocks read a thermostat where it stood when the step began; the same if all do.
+
+    With it held a step is then linear where the flows of its pieces are, and changes the thermostat by what is
+    quadratic.
+    """
+    old = {s.new: s.block.name for s in program.shifts if s.block.name in thermostats(program)}
+
+    def rule(atom: Atom) -> Atom:
+        if isinstance(atom, Coordinate) and atom.block in old:
+            return replace(atom, block=old[atom.block])
+        return atom
+
+    def read(statement: Statement) -> Statement:
+        match statement:
+            case Shift(block=block) if block.name not in old.values():
+                return replace(statement, rate=replace_atoms(statement.rate, rule))
+            case Noise():
+                return statement.mapped(lambda tensor: replace_atoms(tensor, rule))
+            case _:
+                return statement
+
+    statements = tuple(map(read, program.statements))
+    return program if statements == program.statements else replace(program, statements=statements)
+
+
+def settles_at(change: Callable[[float], float], name: str) -> float:
+    """Return where the mean change of a thermostat, which falls with it, is zero.
+
+    Args:
+        change: E[xi' - xi] by the value at which it is held; NoLawError, or ValueError, where the rest has no law.
+        name: of the block.
+
+    Raises:
+        NoLawError: it settles nowhere; or why the rest has no law.
+    """
+    from scipy.optimize import brentq
+
+    trouble: list[ValueError] = []
+
+    def bounded(x: float) -> float:
+        try:
+            return float(np.clip(change(x), -1.0, 1.0))
+        except ValueError as why:  # the rest of the step has no law at x: with more friction it may have
+            trouble.append(why)
+            return 1.0
+
+    low = high = 1.0
+    while not bounded(high) < 0.0:
+        low, high = high, 2.0 * high
+        if high > FARTHEST:
+            raise trouble[-1] if trouble else NoLawError(f"{name} settles nowhere: no friction is enough")
+    while low == high or not bounded(low) > 0.0:
+        low, high = low / 2.0, low
+        if low * FARTHEST < 1.0:
+            raise NoLawError(f"{name} settles nowhere: there is too much friction without it")
+    return float(cast("float", cast("Any", brentq)(bounded, low, high, rtol=SHARPNESS)))
