@@ -35,7 +35,7 @@ PRECISIONS, DIGITS = (300, 3000, 12000), 60
 """Bits of balls: the next where a sign is open. What the last does not tell from 0 must be below 10**-DIGITS."""
 HARDLY, SPARE, MOST_PAIRS, MOST_SETTLED, MOST_STEPS, MOST_PAIRS_OF_WAYS = fmpq(1, 1000), fmpq(1, 10), 5, 4, 40, 24
 FAR = (fmpq(10) ** 5, fmpq(10) ** 12)
-MOST_SETTLED_TERMS, MOST_MADE, MOST_LETTERS, MOST_WORD = 60, 9, 1000, 60
+MOST_SETTLED_TERMS, MOST_MADE, MOST_LETTERS, MOST_WORD, FEW_TERMS = 60, 9, 1000, 60, 20
 LOG_OF_FAR, FAR_ANGLE = (arb(10) ** 7).log(), 10**4
 """Distances at which growth is read, and from where on an angle is a phase."""
 STATED = ("diffusion", "drift", "update", "marginal")
@@ -44,6 +44,7 @@ PD, PSD = "positive definite", "positive semidefinite"
 DECIMAL = re.compile(r"(?<![\w.])(\d*\.\d+|\d+\.?(?=[eE]))([eE][+-]?\d{1,3})?\b")
 RING = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(MOST_GENERATORS)), flint.Ordering.lex)
 Number = fmpq | arb
+Terms = list[tuple[fmpq, list[tuple[int, int]]]]
 Json = dict[str, Any]
 Point = dict[str, str]
 Poly = Any
@@ -115,6 +116,11 @@ def characteristic(A: Array) -> tuple[Array, list[Poly]]:
     return adjugate, found[1:]
 
 
+def _powers(x: Poly) -> Terms:
+    """Return coefficients, each with the generators beside it and their powers."""
+    return [(c, [(k, int(n)) for k, n in enumerate(m) if n]) for m, c in x.terms()]
+
+
 class Field:
     """Coordinates and functions of them, the generators of polynomials, with slopes, and with values at a point."""
 
@@ -124,6 +130,7 @@ class Field:
         self.known: dict[tuple[int, int], Number] = {}
         self.slopes: dict[tuple[int, int], Poly] = {}
         self.known_slopes: dict[tuple[int, int], tuple[Poly, Poly]] = {}
+        self.known_terms: dict[int, tuple[Poly, list[int], Terms]] = {}
         self.phases: list[tuple[Poly, int]] = []
         self.exact = self.smooth = True
         self.shift: dict[int, Poly] = {}
@@ -167,13 +174,27 @@ class Field:
         if x.is_constant():
             return sum(x.coeffs(), fmpq(0))
         self.looks += 1
-        at = {k: self._generator(k, bits) for k, degree in enumerate(x.degrees()) if degree}
-        if all(isinstance(v, fmpq) for v in at.values()):
+        _, used, terms = self._terms(x)
+        at = {k: self._generator(k, bits) for k in used}
+        exact = {k: v for k, v in at.items() if isinstance(v, fmpq)}
+        if not terms and len(exact) == len(at):
             return x(*(at.get(k, 0) for k in range(MOST_GENERATORS)))
-        rest = x.subs({k: v for k, v in at.items() if isinstance(v, fmpq)})
+        rest = dict[tuple[tuple[int, int], ...], fmpq]()  # what is exact is put in exactly
+        for c, powers in terms or _powers(x.subs(exact)):
+            balls = tuple((k, n) for k, n in powers if k not in exact)
+            inner = math.prod((exact[k] ** n for k, n in powers if k in exact), start=c)
+            rest[balls] = rest.get(balls, fmpq(0)) + inner
+        if len(exact) == len(at):
+            return rest[()]
         with flint.ctx.workprec(bits):
-            terms = (arb(c) * math.prod(at[k] ** int(n) for k, n in enumerate(m) if n) for m, c in rest.terms())
-            return sum(terms, arb(0))
+            return sum((arb(c) * math.prod(at[k] ** n for k, n in m) for m, c in rest.items() if c), arb(0))
+
+    def _terms(self, x: Poly) -> tuple[Poly, list[int], Terms]:
+        """Return a polynomial, what is in it, and its terms if they are few; of the same object they are known."""
+        if self.known_terms.get(id(x), (None,))[0] is not x:
+            used = [k for k, degree in enumerate(x.degrees()) if degree]
+            self.known_terms[id(x)] = x, used, _powers(x) if len(x) <= FEW_TERMS else []
+        return self.known_terms[id(x)]
 
     def whole(self, x: Poly) -> int:
         """Return the value at the point, which has to be a whole number."""
@@ -1334,11 +1355,13 @@ def settled(page: Page, energy: Callable[[], Poly], held: Iterable[int]) -> arb:
     if not ids or len(ids) > MOST_SETTLED:
         return number(page, E)
     second = [[page.slope(slopes[k], i) for i in ids] for k in ids]
-    least, damping = number(page, E), fmpq(0)
+    least, damping, g, bends = number(page, E), fmpq(0), list[arb](), list[list[arb]]()
     for _ in range(MOST_STEPS):
-        g, P = [number(page, slopes[k]).mid() for k in ids], [[number(page, x).mid() for x in row] for row in second]
-        before, size = {k: page.made[k][1] for k in ids}, sum((abs(P[i][i]) for i in range(len(ids))), arb(0)) + 1
-        damped = arb_mat([[x + size * damping * (i == j) for j, x in enumerate(row)] for i, row in enumerate(P)])
+        if not g:  # after a step that did not lead down all is as it was
+            g = [number(page, slopes[k]).mid() for k in ids]
+            bends = [[number(page, x).mid() for x in row] for row in second]
+        before, size = {k: page.made[k][1] for k in ids}, sum((abs(bends[i][i]) for i in range(len(ids))), arb(0)) + 1
+        damped = arb_mat([[x + size * damping * (i == j) for j, x in enumerate(row)] for i, row in enumerate(bends)])
         try:
             step = damped.solve(arb_mat([[-x] for x in g]))
             to = {k: page.value(before[k]) + rational(step[i, 0]) for i, k in enumerate(ids)}
@@ -1347,7 +1370,7 @@ def settled(page: Page, energy: Callable[[], Poly], held: Iterable[int]) -> arb:
         except (ZeroDivisionError, UndefinedError, ValueError):
             lower = least
         if lower < least:
-            least, damping = lower, damping / 10
+            least, damping, g = lower, damping / 10, []
         else:
             page.move(before)
             damping = damping * 10 + fmpq(1, 10**6)
@@ -1577,11 +1600,16 @@ def singular(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return 1 where D or D + Q loses rank: at the witness, or at 0 or 1, where no drift leads away from there."""
     d, free = page.d, [k for block, _, k in coordinates(page) if page.d.blocks[block]["domain"] == "real"]
 
+    def rank(A: Array) -> int:
+        if all(x.is_constant() for x in A.flat):
+            return fmpq_mat([[sum(x.coeffs(), fmpq(0)) for x in row] for row in A]).rank()
+        minors = characteristic(A.T @ A)[1]  # of the rank of A, as a sum of minors tells
+        return max((k for k, c in enumerate(minors, 1) if page.sign(c)), default=0)
+
     def ranks() -> list[int]:
         D = page.blocks(d.D or d.dynamics.get("D"), smooth=False)
         Q = page.blocks(d.Q, smooth=False) if d.Q else D * 0
-        squares = [page.here(A).T @ page.here(A) for A in (D, D + Q)]  # of the rank of A, as a sum of minors tells
-        return [max((k for k, c in enumerate(characteristic(B)[1], 1) if page.sign(c)), default=0) for B in squares]
+        return [rank(page.here(A)) for A in (D, D + Q)]
 
     def stuck() -> bool:
         try:
