@@ -167,6 +167,9 @@ def run(
     lanes: Annotated[
         bool | None, typer.Option("--lanes/--no-lanes", help="64 chains side by side: other draws of the same law.")
     ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Run nothing: print the build with what `step_size: auto` chooses.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
@@ -187,6 +190,7 @@ def run(
     return run_build(
         build, folder, options, cores,
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
+        only_plan=plan,
     )  # fmt: skip
 
 

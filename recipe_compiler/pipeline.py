@@ -11,12 +11,14 @@ Kernel    --emit-->        Module                    one standalone text
 Module    --read back-->   the same Module           or a CompilerError and no file
 Module    --write-->       a file
 Build     --estimate-->    Build                     what a run has to know of the data first, as values
+Build     --plan-->        Build                     what `step_size: auto` leaves open, chosen from the data
 Build     --prepare_run--> Run                       compiled and estimated, with data that fit
-Run       --plan-->        Plan                      what its chains are given, and the forecast
-Plan      --draw-->        Draws
+Run       --make_ready-->  Ready                     what its chains are given, and the forecast
+Ready     --draw-->        Draws
 Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
+import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -27,6 +29,7 @@ from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_module, renames
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
+from recipe_compiler.planner.plan import Plan, plan, trial
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
@@ -35,13 +38,14 @@ from recipe_compiler.readback.readback import readings, shipped_readings
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
-from recipe_compiler.run.evaluate import Point
+from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.gradients import gradients
+from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.stages import Run, conclude, demand_room, draw, plan
+from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -54,7 +58,8 @@ READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
 
 __all__ = [
-    "check", "compile_build", "conclude", "derive", "draw", "estimate", "load", "plan", "prepare_run", "write_module",
+    "check", "compile_build", "conclude", "derive", "draw", "estimate", "load", "make_ready", "plan_run", "prepare_run",
+    "write_module",
 ]  # fmt: skip
 
 
@@ -139,6 +144,41 @@ def estimate(
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
     return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
+
+
+def plan_run(
+    build: Build, report: Report, data: Data | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING
+) -> tuple[Plan, Report]:
+    """Return a build with everything that `step_size: auto` leaves to be chosen from the data, and the verdicts on it.
+
+    A build that leaves nothing to be chosen is returned as it is.
+
+    Args:
+        build: what is to be run.
+        report: the verdicts about it.
+        data: the fields of the target; None: from the file that the build names.
+        allow_undecided: as of `compile_build`.
+        cache: as of `compile_build`.
+
+    Raises:
+        VerificationError, CompilerError: as of `compile_build`.
+        DataError: the data do not fit the target.
+        RunError: there is no mode, or no step size that keeps to the share; says what to do.
+    """
+    if not build.is_planned:
+        return Plan(build, ()), report
+    data = load_data(build.data, build.target) if data is None else data
+    sizes = resolve_sizes(build, data)
+    width = sum(
+        math.prod(extent(size, sizes) for size in block.shape.sizes) for block in build.target.declarations.blocks
+    )
+    tried = trial(build, width, data.rows)
+    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache)
+    emitted = load_text(module.name, module.text, build.target.gradient)
+    inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
+    starts = starts_of(tried, width, known_values(tried, sizes), sizes)
+    found = plan(build, tried, module, emitted, inputs, starts)
+    return found, check_once(found.build, cache)
 
 
 def prepare_run(

@@ -35,6 +35,7 @@ LAYERS = (
     {"explain/samples", "audit"},
     {"report"},
     {"run"},
+    {"planner"},
     {"cache"},
     {"pipeline"},
     {"front"},

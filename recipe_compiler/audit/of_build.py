@@ -38,7 +38,7 @@ BY = "U is quadratic by index calculus; in double precision, from F and Sigma of
 
 def audit(build: Build) -> tuple[Explanation, ...]:
     """Return what a step of a build samples at its values; nothing where U is not quadratic or the state has bounds."""
-    if any(block.domain.name is not DomainName.REAL for block in build.dynamics.declarations.blocks):
+    if build.is_planned or any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks):
         return ()
     try:
         derivation = derive(bind(build), stated=True)

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -16,25 +16,30 @@ from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_run, say_verdict
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
-from recipe_compiler.pipeline import prepare_run
+from recipe_compiler.pipeline import plan_run, prepare_run
+from recipe_compiler.planner.plan import Plan
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
-from recipe_compiler.run.stages import Plan, conclude, demand_no_code, draw, plan, settings_of
+from recipe_compiler.run.stages import Ready, conclude, demand_no_code, draw, make_ready, settings_of
 from recipe_compiler.run.store import save
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.verdict import Report
 
 
 def run_build(
     file: str, folder: Path, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
-    allow_undecided: bool, allow_code: bool = False, use_cache: bool = True,
+    allow_undecided: bool, allow_code: bool = False, use_cache: bool = True, only_plan: bool = False,
 ) -> ExitCode:  # fmt: skip
-    """Verify and compile a build, run it or go on with a run, store and summarise the draws."""
+    """Verify and compile a build, run it or go on with a run, store and summarise the draws.
+
+    With `only_plan` nothing is run: the build is printed as it would be, everything chosen that it leaves open.
+    """
     with refusals_said(file, as_json=as_json):
         build = load_build(file)
         settings, cache = _settings(build, options), open_cache(use=use_cache)
@@ -43,28 +48,43 @@ def run_build(
         demand_folder(checkpoint, "-o", files_of(build))
         demand_no_code(build, "--allow-code", allowed=allow_code)
         report = check_once(build, cache)
-        if not as_json:
+        if not as_json and not only_plan:
             show_report(report)
         if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
             complain(f"{report.name} is {report.verdict.value}: it is not run")
             if as_json:
                 say_verdict(report)
             return code
-        return _run(build, report, settings, stored, checkpoint, cores, cache, resume=resume,
+        planned, report = plan_run(build, report, allow_undecided=allow_undecided, cache=cache)
+        if only_plan:
+            _say_plan(planned)
+            return ExitCode.PROVED
+        for line in () if as_json else planned.says:
+            say(line)
+        settings = _settings(planned.build, options)
+        return _run(planned, report, settings, stored, checkpoint, cores, cache, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
 
 
+def _say_plan(planned: Plan) -> None:
+    """Print a build with all that was chosen, in the language it is stated in: a file that runs as it is."""
+    for line in planned.says:
+        say(f"# {line}")
+    say(to_yaml(planned.build).rstrip())
+
+
 def _run(
-    build: Build, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None,
+    planned: Plan, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None,
     cache: Cache, *, resume: bool, as_json: bool, allow_undecided: bool,
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
-    run = prepare_run(build, report, settings, allow_undecided=allow_undecided, cache=cache)
+    run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
+    run = replace(run, planned=planned.says)
     if not as_json:
         say(f"compiled and read back; {_length(settings)}")
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
-    ready = plan(run)
+    ready = make_ready(run)
     for line in () if as_json else ready.forecast.says:
         say(line)
     kept = Checkpoint(checkpoint, run.facts)
@@ -118,7 +138,7 @@ def _length(settings: RunSettings) -> str:
     return f"{settings.chains} chains{lanes}, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
 
 
-def _conclude(ready: Plan, draws: Draws, path: Path, *, as_json: bool) -> Summary:
+def _conclude(ready: Ready, draws: Draws, path: Path, *, as_json: bool) -> Summary:
     """Store the draws, then say what they are worth."""
     tree, diagnostics = conclude(ready, draws)
     save(tree, path)

@@ -24,8 +24,10 @@ class Build(Document):
         An ASCII identifier, the module's name.
     dynamics, target : Dynamics and Target, or the name of a YAML file of one
         Names of files, here and in `data`, are relative to the Python file, or to the working directory of a session.
-    step_size : number
-        eps.
+    step_size : number, or "auto"
+        eps; `auto`: chosen from the data before a run, with what is left out of `parameters` and of how long to run.
+    share : number, optional
+        Of `auto`: by what part of it a posterior sd may be off, 0.02 where it is left out.
     scheme : str, Scheme, sequence of str, or mapping
         The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a `Scheme`, a
         word `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}`, `{"use": FILE}`, as in YAML.
@@ -80,6 +82,7 @@ class Build(Document):
         dynamics: Dynamics | str | PathLike[str],
         target: Target | str | PathLike[str],
         step_size: float | str,
+        share: float | None = None,
         scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
         order: Sequence[object] = (),
         variant: str = "full",
@@ -103,8 +106,8 @@ class Build(Document):
         references: Sequence[str] = (),
     ) -> None:
         run = {
-            "step_size": step_size, "draws": draws, "warmup": warmup, "thin": thin, "chains": chains, "seed": seed,
-            "batch_size": batch_size, "lanes": lanes, "schedule": schedule,
+            "step_size": step_size, "share": share, "draws": draws, "warmup": warmup, "thin": thin, "chains": chains,
+            "seed": seed, "batch_size": batch_size, "lanes": lanes, "schedule": schedule,
         }  # fmt: skip
         made = state_build(
             name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),

@@ -6,7 +6,7 @@ Doubts about draws are warnings of two categories: to filter, or to turn into er
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,21 @@ from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
 from recipe_compiler.front.target import Target
-from recipe_compiler.pipeline import compile_build, conclude, draw, plan, prepare_run, write_module
+from recipe_compiler.pipeline import (
+    compile_build,
+    conclude,
+    draw,
+    make_ready,
+    plan_run,
+    prepare_run,
+    write_module,
+)
+from recipe_compiler.planner.plan import Plan
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.data import data_of
+from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.stages import Plan, Run, demand_no_code, settings_of
+from recipe_compiler.run.stages import Ready, Run, demand_no_code, settings_of
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.verdict import Report
 
@@ -129,7 +138,7 @@ class Model:
         }  # fmt: skip
         if cores is not None and (type(cores) is not int or cores < 1):
             raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
-        ready = plan(self._run(data, given, allow_code=allow_code))
+        ready = make_ready(self._run(data, given, allow_code=allow_code))
         kept = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{self.name}.checkpoint", ready.run.facts)
         settings = ready.run.settings
         total = settings.warmup + settings.draws
@@ -137,21 +146,55 @@ class Model:
             drawn = draw(ready, watch, cores, kept, resume=resume)
         return _concluded(ready, drawn, kept)
 
+    def plan(self, data: Mapping[str, object] | None = None, *, allow_code: bool = False) -> Build:
+        """Return the build with everything that `step_size="auto"` leaves to be chosen from the data.
+
+        Around the mode of U, with its Hessian K there: mass K, friction, step size, thinning, warmup and where chains
+        start, so that no posterior sd is off by more than `share` by the audit of the step. `sample` does the same
+        first; `plan(data).to_yaml()` is what it chose, and runs as it is.
+
+        Parameters
+        ----------
+        data, allow_code
+            As of `sample`.
+
+        Returns
+        -------
+        Build
+            With every value stated; the same build where nothing is left open.
+
+        Raises
+        ------
+        DataError, RunError
+            Data that do not fit; no mode, or no step size that serves, and what does.
+        """
+        demand_no_code(self.build.document, "allow_code=True", allowed=allow_code)
+        planned, _, _ = self._planned(data)
+        return Build.of(planned.build)
+
     def _run(self, data: Mapping[str, object] | None, given: Mapping[str, object], *, allow_code: bool) -> Run:
         """Return the run that is asked for, with its data in memory or from the file of the build."""
         build = self.build.document
         demand_no_code(build, "allow_code=True", allowed=allow_code)
-        settings = settings_of(build, given)
+        settings_of(build, given)
+        planned, report, held = self._planned(data)
+        settings, cache = settings_of(planned.build, given), open_cache(use=self.cache)
+        run = prepare_run(planned.build, report, settings, held, allow_undecided=self.allow_undecided, cache=cache)
+        return replace(run, planned=planned.says)
+
+    def _planned(self, data: Mapping[str, object] | None) -> tuple[Plan, Report, Data | None]:
+        """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""
+        build = self.build.document
         dtype = "float64" if build.data is None else build.data.dtype
         held = None if data is None else data_of(data, build.target, dtype)
         cache = open_cache(use=self.cache)
-        return prepare_run(build, self.report, settings, held, allow_undecided=self.allow_undecided, cache=cache)
+        return *plan_run(build, self.report, held, allow_undecided=self.allow_undecided, cache=cache), held
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.report.verdict.value}>"
 
 
-def _concluded(ready: Plan, drawn: Draws, kept: Checkpoint | None) -> "DataTree":
+def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "DataTree":
     """Return the tree of draws with all that is said of them, the doubts and warnings said aloud."""
     tree, diagnostics = conclude(ready, drawn)
     summary = summarise(tree, drawn, diagnostics)

@@ -14,7 +14,7 @@ from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
@@ -105,6 +105,34 @@ class Forecast:
         }
 
 
+class NoForecastError(Exception):
+    """A build, or a run, whose step is not made linear; says why."""
+
+
+def question_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array) -> Question:
+    """Return the question what a run samples, near theta; arguments are those of `forecast`.
+
+    Raises:
+        NoForecastError: its step is not made linear.
+    """
+    if not compiled.program.noises:
+        raise NoForecastError(NO_NOISE)
+    bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
+    if bounded:
+        raise NoForecastError(f"`{bounded[0]}` has a bounded domain, on which no step is linear")
+    slope = full_gradient(module, inputs)
+    if slope is None or inputs.gradient is not None:
+        raise NoForecastError("the gradient of the target is code")
+    if inputs.of_draw is not None:
+        raise NoForecastError("the step size falls along the chain, which then has no stationary law")
+    held = with_thermostats_held(compiled)
+    stepping = module if held is compiled else load_text(held.name, held.text)
+    question = Question(held, stepping, build, inputs, slope, theta)
+    if refused := question.refused():
+        raise NoForecastError(refused)
+    return question
+
+
 def _wide(factor: float) -> str:
     if factor < 1.0:
         return f"{100.0 * (1.0 - factor):.1f} % too narrow"
@@ -133,25 +161,13 @@ def forecast(
         names: of the coordinates of the potential's block.
         starts: where the search for the mode begins, one after another.
     """
-    if not compiled.program.noises:
-        return Forecast(None, NO_NOISE)
-    bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
-    if bounded:
-        return Forecast(None, f"`{bounded[0]}` has a bounded domain, on which no step is linear")
-    slope = full_gradient(module, inputs)
-    if slope is None or inputs.gradient is not None:
-        return Forecast(None, "the gradient of the target is code")
-    if inputs.of_draw is not None:
-        return Forecast(None, "the step size falls along the chain, which then has no stationary law")
-    held = with_thermostats_held(compiled)
-    stepping = module if held is compiled else load_text(held.name, held.text)
-    question = Question(held, stepping, build, inputs, slope, starts[0].theta)
-    refused = question.refused()
-    if refused:
-        return Forecast(None, refused)
+    try:
+        question = question_of(compiled, module, build, inputs, starts[0].theta)
+    except NoForecastError as why:
+        return Forecast(None, str(why))
     around = ""
     try:
-        mode = find_mode(slope, starts)
+        mode = find_mode(question.slope, starts)
         question, around = replace(question, theta=mode.theta), mode.says
         step, linear = question.linear()
         width, stable = question.width_of(step, linear), question.largest_stable(linear)

@@ -104,6 +104,12 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
     return LinearStep(z, matrix_at(step, z, batches.rows, widths), target[block, block], exact, chain, widths)
 
 
+def curvature(slope: Slope, theta: Array) -> Array:
+    """Return Hess U by central differences of grad U, symmetric; not finite where they are not."""
+    found = cast("Array", _jacobian(slope, theta, _widths(slope, theta, slice(0, theta.size))))
+    return (found + found.T) / 2.0
+
+
 def _with_steady_noise(step: OneStep, z: Array) -> Take:
     """Return a step to which normals add what they add to first order at z.
 

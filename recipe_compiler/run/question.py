@@ -10,8 +10,9 @@ from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, matrix_at
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.one_step import OneStep, one_step
+from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.run.thermostat import settled
 from recipe_compiler.spec.model import Build
 
@@ -187,7 +188,12 @@ class Question:
         """Return the question for another batch size."""
         return replace(self, inputs=replace(self.inputs, batch_size=size))
 
-    def with_parameter(self, place: int, value: float) -> "Question":
+    def place_of(self, name: str) -> int:
+        """Return where a parameter of the documents stands among those of the module."""
+        declared = {parameter.name for parameter in declared_parameters(self.build)}
+        return [users_name(own, declared) for own in self.module.parameters].index(name)
+
+    def with_parameter(self, place: int, value: float | Array) -> "Question":
         """Return the question for another value of a parameter."""
         old = self.inputs.parameters
         return replace(self, inputs=replace(self.inputs, parameters=(*old[:place], value, *old[place + 1 :])))

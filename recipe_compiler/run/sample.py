@@ -166,8 +166,8 @@ def known_values(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
 def check_settings(module: Emitted, build: Build, settings: RunSettings, data: Data) -> None:
     """Raise RunError with all settings that no run can have."""
     faults: list[str] = []
-    if not (settings.step_size > 0.0 and math.isfinite(settings.step_size)):
-        faults.append(f"step_size: found {settings.step_size}, expected a positive number")
+    if not (settings.eps > 0.0 and math.isfinite(settings.eps)):
+        faults.append(f"step_size: found {settings.eps}, expected a positive number")
     for name, least in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0)):
         value = getattr(settings, name)
         if value < least:
@@ -213,11 +213,11 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     batch_size = settings.batch_size if module.variant == "minibatch" else None
     inputs = Inputs(
         parameters=values,
-        constants=constants_of(settings.step_size),
+        constants=constants_of(settings.eps),
         data=tuple(fields[users_name(name, fields)] for name in module.data),
         rows=data.rows,
         batch_size=settings.batch_size,
-        eps=float(settings.step_size),
+        eps=float(settings.eps),
         thin=settings.thin,
         draws=draws,
         numbers=numbers,

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 def step_of(settings: RunSettings) -> Callable[[int], float] | None:
     """Return the step size of a draw by its number, warmup included; None where all have the same."""
-    eps, thin, schedule = settings.step_size, settings.thin, settings.schedule
+    eps, thin, schedule = settings.eps, settings.thin, settings.schedule
     b, c, period = schedule.b, schedule.c, schedule.period
     match schedule.name:
         case "power":
@@ -45,8 +45,8 @@ def shown(settings: RunSettings) -> str:
     schedule = settings.schedule
     match schedule.name:
         case "power":
-            return f"{settings.step_size} (1 + t/{schedule.b:g})**-{schedule.c:g}"
+            return f"{settings.eps} (1 + t/{schedule.b:g})**-{schedule.c:g}"
         case "cyclic":
-            return f"{settings.step_size} (1 + cos(pi (t mod {schedule.period})/{schedule.period}))/2"
+            return f"{settings.eps} (1 + cos(pi (t mod {schedule.period})/{schedule.period}))/2"
         case _:
-            return str(settings.step_size)
+            return str(settings.eps)

@@ -1,8 +1,8 @@
 """A run as functions of what came before it: its settings, what is known before it starts, and what it leaves.
 
 settings  --ready-->      Run        compiled, with data that fit and room for its draws (`pipeline.prepare_run`)
-Run       --plan-->       Plan       what the chains are given, and the forecast
-Plan      --draw-->       Draws
+Run       --make_ready--> Ready      what the chains are given, and the forecast
+Ready     --draw-->       Draws
 Draws     --conclude-->   DataTree   and its diagnostics; `run/summary.py` says what it is worth
 
 The memory of the machine.
@@ -69,6 +69,8 @@ class Run:
     """The same, imported."""
     facts: Facts
     """What a run must share with one that it continues."""
+    planned: tuple[str, ...] = ()
+    """What was chosen for it, in lines; empty where its build states everything."""
 
     @property
     def may_use_lanes(self) -> bool:
@@ -77,7 +79,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class Ready:
     """A run that can start: what its chains are given, and what they will sample."""
 
     run: Run
@@ -106,6 +108,9 @@ def settings_of(
         SpecError: a setting that no run of this build can have.
     """
     stated = {name: value for name, value in given.items() if value is not None}
+    if build.is_planned and "step_size" in stated:
+        found = f"{spelled('step_size')}: found {stated['step_size']} for a build with step_size: auto"
+        raise RunError(f"{found}, expected none: state it in the build, and a value of every parameter")
     faults = [fault for name, value in stated.items() for fault in _of_wrong_kind(spelled(name), name, value)]
     if faults:
         raise RunError("\n".join(faults))
@@ -156,7 +161,7 @@ def demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data
         raise RunError(f"{found}, expected at most {most}: {why}; take more steps per draw (--thin) instead")
 
 
-def plan(run: Run) -> Plan:
+def make_ready(run: Run) -> Ready:
     """Return what the chains of a run are given, and the forecast of what they will sample.
 
     Raises:
@@ -165,27 +170,30 @@ def plan(run: Run) -> Plan:
     """
     inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
     names = sampled_names(run.build, run.data, resolve_sizes(run.build, run.data))
-    return Plan(run, inputs, names, forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs)))
+    return Ready(run, inputs, names, forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs)))
 
 
 def draw(
-    plan: Plan, progress: Watch = unwatched, cores: int | None = None, checkpoint: Checkpoint | None = None, *,
+    ready: Ready, progress: Watch = unwatched, cores: int | None = None, checkpoint: Checkpoint | None = None, *,
     resume: bool = False,
 ) -> Draws:  # fmt: skip
     """Run the chains; arguments and errors are those of `run.sample.sample`."""
-    run = plan.run
+    run = ready.run
     return sample(
-        run.module, run.build, run.settings, run.data, progress, cores, checkpoint, resume=resume, inputs=plan.inputs
+        run.module, run.build, run.settings, run.data, progress, cores, checkpoint, resume=resume, inputs=ready.inputs
     )
 
 
-def conclude(plan: Plan, draws: Draws) -> tuple["DataTree", Diagnostics]:
+def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
-    run = plan.run
-    means = infinitesimal_means(run.module, plan.inputs, draws)
-    diagnostics = Diagnostics(plan.forecast, departures(run.module, run.build, plan.inputs, draws, plan.names), means)
+    run = ready.run
+    means = infinitesimal_means(run.module, ready.inputs, draws)
+    diagnostics = Diagnostics(
+        ready.forecast, departures(run.module, run.build, ready.inputs, draws, ready.names), means
+    )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
+    tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
     for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
         tree.attrs.update({} if one is None else one.attributes)
     return tree, diagnostics

@@ -47,7 +47,7 @@ def cures_of(question: Question, off: float) -> Iterator[Cure]:
         off: by what factor the sds of that answer are off, at most; infinite where there is none.
     """
     eps, size = question.inputs.eps, question.inputs.batch_size or 1
-    found = _sought(lambda factor: question.with_step(_rounded(eps / factor)), off)
+    found = _sought(lambda factor: question.with_step(rounded(eps / factor)), off)
     if found is not None:
         value = found[0].inputs.eps
         yield Cure("step_size", value, found[1], f"{eps / value:.2g} times as many steps for the same time")
@@ -88,7 +88,7 @@ def _frictions(question: Question, off: float) -> Iterator[Cure]:
         old = float(cast("float", question.inputs.parameters[place]))
 
         def asks(factor: float, place: int = place, old: float = old) -> Question:
-            return question.with_parameter(place, -_rounded(-old * factor))
+            return question.with_parameter(place, -rounded(-old * factor))
 
         found = _sought(asks, off, gentle=False) if old > 0.0 else None
         if found is not None:
@@ -159,7 +159,7 @@ def _answer(question: Question) -> Width | None:
         return None
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
     """Return a number with two digits that is at most the value."""
     digits = 1 - math.floor(math.log10(abs(value)))
     return math.floor(value * 10.0**digits) / 10.0**digits

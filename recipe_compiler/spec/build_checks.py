@@ -153,10 +153,11 @@ def no_lanes(target: Target, generator: str) -> str:
 def check_run(page: Page, document: BuildDocument, target: Target) -> None:
     """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
     run, sizes = document.run, known_sizes(document)
+    _check_auto(page, document)
     if document.variant == "minibatch":
         if not target.declarations.data:
             page.fault(("variant",), "variant", "found minibatch for a target without data, expected full")
-        elif page.node("run", "batch_size") is None:
+        elif page.node("run", "batch_size") is None and run.step_size != "auto":
             page.fault(("run",), "run.batch_size", "found no `batch_size`, expected one for the minibatch variant")
     else:
         if run.batch_size is not None:
@@ -180,3 +181,17 @@ def check_run(page: Page, document: BuildDocument, target: Target) -> None:
             f"found {run.chains} chains of {run.draws} draws, about {needed / 2**30:.1f} GiB, expected at most 8 GiB"
         )
         page.fault(("run", "draws"), "run.draws", problem, "raise thin and lower draws")
+
+
+def _check_auto(page: Page, document: BuildDocument) -> None:
+    """Add a fault for what cannot stand beside `step_size: auto`, and for a share without it."""
+    if document.run.step_size != "auto":
+        if document.run.share is not None:
+            page.fault(("run", "share"), "run.share", "found a share, expected none: it is of `step_size: auto`")
+        return
+    if page.node("gradient_noise") is not None:
+        problem = "found `gradient_noise` with step_size: auto, expected none"
+        page.fault(("gradient_noise",), "gradient_noise", problem, "the plan chooses what is subtracted; leave it out")
+    if document.run.schedule.name != "constant":
+        problem = f"found the schedule {document.run.schedule.name} with step_size: auto, expected a step size"
+        page.fault(("run", "schedule"), "run.schedule", problem, "what is chosen is a step size that stays the same")

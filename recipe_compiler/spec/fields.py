@@ -8,7 +8,7 @@ import keyword
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
@@ -241,6 +241,14 @@ def _positive(expected: str) -> Callable[[Raw], Fraction]:
     return read
 
 
+def _step_size(value: Raw) -> Fraction | Literal["auto"]:
+    expected = "a step size > 0, finite, or `auto`"
+    if value == "auto":
+        return value
+    is_number = isinstance(value, str) and exact(value) is not None
+    return _positive(expected)(value) if is_number else refuse(value, expected)
+
+
 def _truth(value: Raw) -> bool:
     return value == "true" if value in ("true", "false") else refuse(value, "true or false")
 
@@ -265,9 +273,9 @@ Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolea
 
 
 StepSize = Annotated[
-    Fraction,
-    BeforeValidator(_positive("a step size > 0, finite")),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "description": "eps"}),
+    Fraction | Literal["auto"],
+    BeforeValidator(_step_size),
+    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"const": "auto"}], "description": "eps"}),
 ]
 
 

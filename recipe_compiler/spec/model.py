@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from recipe_compiler.errors import Place
+from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.words import Pair, Word, rotated
@@ -223,7 +223,8 @@ class Schedule:
 class RunSettings:
     """How long to run; every name as in the `run:` section and the options of `recipe run`."""
 
-    step_size: float
+    step_size: float | None
+    """None: `auto`, which `planner` replaces by a number before a run."""
     draws: int = 1000
     warmup: int = 1000
     thin: int = 1
@@ -233,6 +234,13 @@ class RunSettings:
     lanes: bool = False
     """Whether chains are run 64 side by side, with the noise of lanes: other draws of the same law."""
     schedule: Schedule = Schedule()
+
+    @property
+    def eps(self) -> float:
+        """The step size of a run that has one."""
+        if self.step_size is None:
+            raise CompilerError("found a run whose step size is not chosen yet, expected a number")
+        return self.step_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +278,8 @@ class Build:
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
     bit_generator: str = "xoshiro"
     """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""
+    share: float = 0.02
+    """By what part of it a posterior sd may be off, of `step_size: auto`."""
 
     @property
     def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:
@@ -281,7 +291,12 @@ class Build:
     def eps(self) -> Fraction:
         """The step size, exactly: as it is stated where that is what runs, else the double itself."""
         stated = self.stated_step_size
-        return stated if stated is not None and float(stated) == self.run.step_size else Fraction(self.run.step_size)
+        return stated if stated is not None and float(stated) == self.run.eps else Fraction(self.run.eps)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether step size, and values that are not stated, are chosen from the data before a run."""
+        return self.run.step_size is None
 
 
 Document = Dynamics | Target | Scheme | Build

@@ -83,7 +83,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     schedule = read_schedule(page, document)
     if len(faults.found) > before or V is None:
         return None
-    return Build(
+    made = Build(
         name=document.name,
         dynamics=dynamics,
         target=target,
@@ -98,19 +98,20 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         data=data,
         init=init,
         run=_settings(document, schedule),
-        stated_step_size=document.run.step_size,
+        stated_step_size=None if document.run.step_size == "auto" else document.run.step_size,
         source=source_of(root, file),
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
         control=(control[0].name, control[1].name) if control else None,
         estimated=None if noise is None else noise[1].name,
         bit_generator=document.noise.generator,
     )
+    return made if document.run.share is None else replace(made, share=float(document.run.share))
 
 
 def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
-    """Return the settings of a run, the step size as the double nearest to what is stated."""
-    run = document.run.model_dump(exclude={"schedule", "step_size"})
-    return RunSettings(**run, step_size=float(document.run.step_size), schedule=schedule)
+    """Return the settings of a run, the step size as the double nearest to what is stated, None for `auto`."""
+    run, eps = document.run.model_dump(exclude={"schedule", "step_size", "share"}), document.run.step_size
+    return RunSettings(**run, step_size=None if eps == "auto" else float(eps), schedule=schedule)
 
 
 def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:
@@ -211,8 +212,11 @@ def _values(
     parameters: tuple[Parameter, ...],
     folder: Path,
 ) -> tuple[tuple[str, Value], ...]:
-    """Return the value of every parameter that is not bound: the build's, else a default that is a number."""
-    sizes = known_sizes(document)
+    """Return the value of every parameter that is not bound: the build's, else a default that is a number.
+
+    With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them.
+    """
+    sizes, is_planned = known_sizes(document), document.run.step_size == "auto"
     found: list[tuple[str, Value]] = []
     for parameter in (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters):
         name = parameter.name
@@ -227,7 +231,7 @@ def _values(
             found += [] if value is None else [(name, value)]
         elif isinstance(parameter.default, Number):
             found.append((name, Value(((parameter.default.value,),))))
-        elif parameter.default is None:
+        elif parameter.default is None and not (is_planned and parameter not in target.declarations.parameters):
             hint = f"write under parameters: `{name}: {{value: ...}}`, or bind it"
             where = place_of(page.root, path[:2])
             page.faults.meaningless_at(where, f"parameters.{name}", f"found no value of `{name}`, expected one", hint)

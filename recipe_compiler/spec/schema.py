@@ -280,6 +280,9 @@ class RunEntry(Part):
     """How long to run; warmup counts draws, thin is the steps per kept draw."""
 
     step_size: StepSize
+    share: Annotated[
+        Positive | None, Field(description="of `step_size: auto`: by what part of it a posterior sd may be off (0.02)")
+    ] = None
     draws: Count = 1000
     warmup: CountOrZero = 1000
     thin: Count = 1

@@ -36,18 +36,23 @@ def to_yaml(document: Document) -> str:
         SpecError, ModelError: what is stated cannot stand in a file.
         CompilerError: the text would mean something else.
     """
-    yaml = YAML(typ="safe", pure=True)
-    yaml.width = WIDTH
-    out = io.StringIO()
-    yaml.serialize(_Nodes(yaml, document.source).root(), out)
-    text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-    again = _read(text, document)
+    text = text_of(document.source)
+    again = read_again(text, document)
     if again is None or again != document or digest(again) != digest(document):
         raise CompilerError(f"the YAML of {document.name} is not what it was written from")
     return text
 
 
-def _read(text: str, document: Document) -> Document | None:
+def text_of(source: Source) -> str:
+    """Return the text of a document, keys in the order in which they were stated."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.width = WIDTH
+    out = io.StringIO()
+    yaml.serialize(_Nodes(yaml, source).root(), out)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def read_again(text: str, document: Document) -> Document | None:
     """Return what a text says in the place of a document."""
     file, faults = document.source.file, Faults()
     root = read_yaml(text.encode(), file)
@@ -60,7 +65,8 @@ def _read(text: str, document: Document) -> Document | None:
         case Scheme():
             again = read_scheme(root, file, faults)
         case Build():
-            again = read_build(root, file, around(Path(file).parent, document.parts), faults)
+            in_memory = document.data is None
+            again = read_build(root, file, around(Path(file).parent, document.parts, in_memory=in_memory), faults)
     faults.finish()
     return again
 

@@ -103,7 +103,7 @@ def _left_to_the_run(budget: Budget, name: str) -> Decision:
 def _with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:
     """Return the decision about the step size as it is stated, with what is different of the double that runs."""
     stated = decide(build.eps)
-    runs = Fraction(build.run.step_size)
+    runs = Fraction(build.run.eps)
     if runs == build.eps or isinstance(stated, Undecided):
         return stated
     rounded = decide(runs)
@@ -111,7 +111,7 @@ def _with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decisi
         return stated
     keeps = {Verdict.PROVED: "keeps to it", Verdict.REFUTED: "does not", Verdict.UNDECIDED: "may not"}[rounded.verdict]
     apart = f"{float(abs(runs - build.eps)):.2g}"
-    remark = f"what runs is {build.run.step_size!r}, the double nearest to eps, {apart} from it, which {keeps}"
+    remark = f"what runs is {build.run.eps!r}, the double nearest to eps, {apart} from it, which {keeps}"
     if isinstance(stated, Proved):
         return replace(stated, remarks=(*stated.remarks, remark))
     return replace(stated, residual=f"{stated.residual}; {remark}")

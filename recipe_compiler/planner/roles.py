@@ -1,0 +1,98 @@
+"""What the parameters that a build leaves without a value are to its dynamics, by where they stand in H and D."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.expression import Formula, Symbol
+from recipe_compiler.formula.expression import Role as SymbolRole
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.run.sizes import declared_parameters
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
+
+
+class Role(Enum):
+    """What a parameter is matched to."""
+
+    MASS = "mass"
+    """Of the kinetic energy: the Hessian K of U, so that every direction swings at one frequency."""
+    FRICTION = "friction"
+    """Noise and friction of momenta: a multiple of the mass, or of the identity."""
+    PRECONDITIONER = "preconditioner"
+    """Noise and drift of the potential's own block: the inverse of K."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A parameter whose value is to be chosen."""
+
+    parameter: Parameter
+    role: Role
+
+    @property
+    def name(self) -> str:
+        """Its name in the documents."""
+        return self.parameter.name
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is a matrix, not a number."""
+        return len(self.parameter.shape.sizes) == 2
+
+
+def open_parameters(build: Build) -> tuple[Open, ...]:
+    """Return the parameters without a value, each with its role.
+
+    Raises:
+        RunError: one stands where nothing is known that it could be matched to.
+    """
+    stated = {name for name, _ in (*build.bind, *build.values)}
+    made = {*(build.control or ()), build.estimated}
+    bare = [p for p in declared_parameters(build) if p.name not in stated | made and p.default is None]
+    return tuple(Open(parameter, _role(build, parameter)) for parameter in bare)
+
+
+def _role(build: Build, parameter: Parameter) -> Role:
+    bound = bind(build)
+    blocks = bound.declarations.blocks
+    potential = {name for f in bound.declarations.functions if f.role == "potential" for name in f.of}
+    own = [n for n, block in enumerate(blocks) if block.name in potential]
+    size = [blocks[n].shape.sizes[0] for n in own if blocks[n].shape.sizes]
+    square = list(parameter.shape.sizes) == size * 2
+    number = not parameter.shape.sizes and bool({Kind.POSITIVE, Kind.NONNEGATIVE} & set(parameter.kinds))
+    D = bound.D or ()
+    of_own = any(_names(D[a][b], parameter) for a in own for b in own)
+    elsewhere = any(
+        _names(e, parameter) for a, row in enumerate(D) for b, e in enumerate(row) if {a, b}.isdisjoint(own)
+    )
+    if (square or number) and of_own and not elsewhere:
+        return Role.PRECONDITIONER
+    if (square or number) and elsewhere and not of_own:
+        return Role.FRICTION
+    if square and Kind.PD in parameter.kinds and not of_own and not elsewhere and _names(bound.H, parameter):
+        return Role.MASS
+    where = ", ".join(_where(build, parameter)) or "nowhere"
+    raise RunError(
+        f"parameter `{parameter.name}`: found no value with step_size: auto, and it stands in {where}; expected one "
+        f"under `parameters`: what a plan chooses are a mass in H, a friction or a preconditioner in D"
+    )
+
+
+def _where(build: Build, parameter: Parameter) -> Iterator[str]:
+    bound = bind(build)
+    if _names(bound.H, parameter):
+        yield "H"
+    for name, rows in (("D", bound.D or ()), ("Q", bound.Q or ())):
+        if any(_names(entry, parameter) for row in rows for entry in row):
+            yield name
+
+
+def _names(formula: Formula, parameter: Parameter) -> bool:
+    return any(
+        isinstance(node, Symbol) and node.role is SymbolRole.PARAMETER and node.name == parameter.name
+        for node in nodes(formula)
+    )

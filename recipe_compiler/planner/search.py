@@ -1,0 +1,167 @@
+"""The step size and friction of least work for one effective draw, by the audit of the step around the mode.
+
+With the mass matched to the Hessian K of U at the mode every direction of theta swings at one frequency, and what is
+left to choose are a friction gamma and the step size eps. For each gamma the longest eps is taken at which no posterior
+sd is off by more than the share asked for and a chain is well inside its stable region; gamma moves by factors of two
+towards less work (Ma, Chen and Fox 2015 leave D and Q free; any choice of them samples the same law).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.audit.figures import NoLawError
+from recipe_compiler.errors import RunError
+from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.run.question import AS_IT_IS, CONTROL_VARIATES, Question, Width
+from recipe_compiler.run.suggestions import rounded
+
+Array = NDArray[np.float64]
+
+OF_STABLE = 0.5
+"""The longest step over the longest that is stable where U is steepest."""
+
+LOOKS = 16
+"""How often is asked for the step size of one friction."""
+
+FRICTIONS = 8
+"""How many factors of two friction moves at most."""
+
+SMALLEST = 2.0**-40
+"""The part of the first step size below which none is looked for."""
+
+WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
+"""Gradients of a datum that are evaluated in a step, over those of the minibatch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Settings, and what a chain with them makes of the posterior."""
+
+    question: Question
+    gamma: float
+    width: Width
+    stable: float | None
+
+    @property
+    def work(self) -> float:
+        """What one effective draw takes, in gradients of a minibatch."""
+        return self.width.steps * WORK[self.question.noise]
+
+
+def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
+    """Return a value of each open parameter: mass K, friction gamma M, preconditioner K^-1."""
+    mass = K if _has(open_ones, Role.MASS) else np.eye(len(K))
+    inverse = np.asarray(np.linalg.inv(K), dtype=np.float64)
+    of_matrix = {Role.MASS: K, Role.FRICTION: gamma * mass, Role.PRECONDITIONER: decimals((inverse + inverse.T) / 2.0)}
+    of_number = {Role.FRICTION: gamma, Role.PRECONDITIONER: 1.0 / float(np.linalg.eigvalsh(K)[-1])}
+    return {one.name: of_matrix[one.role] if one.is_matrix else np.asarray(of_number[one.role]) for one in open_ones}
+
+
+def _has(open_ones: tuple[Open, ...], role: Role) -> bool:
+    return any(one.role is role for one in open_ones)
+
+
+def choose(
+    question: Question, open_ones: tuple[Open, ...], K: Array, kinds: tuple[str, ...], share: float, steep: float
+) -> Choice:
+    """Return the settings of least work.
+
+    Args:
+        question: of the build at any values.
+        open_ones: the parameters to be chosen.
+        K: the Hessian of U at the mode.
+        kinds: what may be made of the noise of a minibatch.
+        share: by what part of it a posterior sd may be off.
+        steep: the largest curvature that chains meet, over that at the mode.
+
+    Raises:
+        RunError: no step size does; says why.
+    """
+    # A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
+    longest = OF_STABLE / (steep if _has(open_ones, Role.PRECONDITIONER) else math.sqrt(steep))
+    slowest, fastest = np.sqrt(np.linalg.eigvalsh(K)[[0, -1]])
+    has_mass = _has(open_ones, Role.MASS)
+    first = (1.0 if has_mass else float(slowest)) if _has(open_ones, Role.FRICTION) else None
+    unit = 1.0 if has_mass or _has(open_ones, Role.PRECONDITIONER) else 1.0 / float(fastest)
+    why: list[str] = []
+
+    def at(kind: str) -> Callable[[float], Choice | None]:
+        def ask(gamma: float) -> Choice | None:
+            asked = with_values(replace(question, noise=kind), matched(open_ones, K, gamma))
+            try:
+                return _longest(asked, gamma, unit, share, longest)
+            except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
+                why.append(str(error))
+                return None
+
+        return ask
+
+    found = [_least(at(kind), first) for kind in kinds]
+    choices = [choice for choice in found if choice is not None]
+    if not choices:
+        said = f": {why[-1]}" if why else ""
+        raise RunError(f"step_size: auto: no step size has every posterior sd within {100.0 * share:g} %{said}")
+    return min(choices, key=lambda choice: choice.work)
+
+
+def with_values(question: Question, values: Mapping[str, Array]) -> Question:
+    """Return a question with other values of parameters, by their names in the documents."""
+    for name, value in values.items():
+        question = question.with_parameter(question.place_of(name), value)
+    return question
+
+
+def _least(ask: Callable[[float], Choice | None], first: float | None) -> Choice | None:
+    """Return the choice of least work as friction moves by factors of two; the only one where there is none to move."""
+    best = ask(1.0 if first is None else first)
+    if first is None:
+        return best
+    for factor in (2.0, 0.5):
+        gamma = first if best is None else best.gamma
+        for _ in range(FRICTIONS):
+            gamma *= factor
+            found = ask(gamma)
+            if found is None and best is None:
+                continue
+            if found is None or (best is not None and found.work >= best.work):
+                break
+            best = found
+    return best
+
+
+def _longest(question: Question, gamma: float, unit: float, share: float, longest: float) -> Choice | None:
+    """Return the choice with the longest step that keeps to the share; None where it would be too short."""
+    at_unit, stable = question.with_step(unit), None
+    for _ in range(LOOKS):
+        try:
+            _, linear = at_unit.linear()
+            stable = at_unit.largest_stable(linear)
+            break
+        except (ValueError, np.linalg.LinAlgError):
+            at_unit = at_unit.with_step(at_unit.inputs.eps / 4.0)
+    eps = at_unit.inputs.eps if stable is None else longest * stable
+    for _ in range(LOOKS):
+        asked = question.with_step(rounded(eps))
+        try:
+            width = asked.width()
+        except (ValueError, np.linalg.LinAlgError):
+            eps /= 2.0
+            continue
+        if width.off <= 1.0 + share:
+            return Choice(asked, gamma, width, stable)
+        eps *= min(0.9, max(0.3, 0.95 * share / (width.off - 1.0)))
+    return None
+
+
+def decimals(matrix: Array) -> Array:
+    """Return a positive definite matrix rounded to as few digits as leave its eigenvalues within a thousandth."""
+    least = float(np.linalg.eigvalsh(matrix)[0])
+    for digits in (4, 7, 10, 13):
+        short = np.array([[float(f"{value:.{digits}g}") for value in row] for row in matrix])
+        if np.abs(np.linalg.eigvalsh(short - matrix)).max() < 1e-3 * least:
+            return short
+    return matrix

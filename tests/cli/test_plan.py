@@ -1,0 +1,56 @@
+"""`recipe run --plan`, and runs of builds with `step_size: auto`."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+pytestmark = pytest.mark.usefixtures("interruptible")
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_command_prints_a_build_that_runs(recipe, tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    x = np.column_stack([np.ones(100), rng.normal(5.0, [1.0, 300.0], size=(100, 2))])
+    y = x @ [1.0, -2.0, 0.01] + rng.normal(size=100)
+    rows = "\n".join(",".join(map(repr, map(float, row))) for row in np.column_stack([x, y]))
+    (tmp_path / "rows.csv").write_text(f"a,b,c,y\n{rows}\n")
+    text = f"""
+name: asked
+dynamics: {ROOT}/specs/dynamics/sghmc.yaml
+target: {ROOT}/specs/targets/linear_regression.yaml
+scheme: {{name: baoab}}
+variant: full
+data: {{file: rows.csv, x: [a, b, c], y: y}}
+run: {{step_size: auto, draws: 200}}
+"""
+    (tmp_path / "asked.yaml").write_text(text)
+    printed = recipe("run", "--plan", tmp_path / "asked.yaml")
+    assert printed.code == 0, printed.err
+    assert printed.out.startswith("# plan: around the mode")
+    assert not list(tmp_path.glob("*/*.nc"))
+    (tmp_path / "printed.yaml").write_text(printed.out)
+    both = [recipe("run", tmp_path / f"{name}.yaml", "-o", tmp_path / name) for name in ("asked", "printed")]
+    assert [outcome.code for outcome in both] == [0, 0]
+    assert printed.out.splitlines()[0].removeprefix("# ") in both[0].out
+    trees = [xarray.load_datatree(tmp_path / name / "asked.nc", engine="h5netcdf") for name in ("asked", "printed")]
+    np.testing.assert_array_equal(trees[0]["posterior"]["theta"], trees[1]["posterior"]["theta"])
+
+
+def test_the_command_takes_no_step_size_beside_auto(recipe, tmp_path: Path) -> None:
+    path = tmp_path / "asked.yaml"
+    path.write_text(f"""
+name: asked
+dynamics: {ROOT}/specs/dynamics/sghmc.yaml
+target: {ROOT}/specs/targets/standard_normal.yaml
+scheme: {{name: baoab}}
+variant: full
+sizes: {{d: 3}}
+run: {{step_size: auto}}
+""")
+    outcome = recipe("run", path, "--step-size", "0.1", "-o", tmp_path)
+    assert outcome.code == 2
+    assert "--step-size: found 0.1 for a build with step_size: auto" in outcome.err
+    assert "Traceback" not in outcome.err

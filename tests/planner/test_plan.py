@@ -1,0 +1,170 @@
+"""What `step_size: auto` chooses, against linear algebra of its own; what it leaves alone, and what it refuses."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from loaders import load_build
+from scipy.linalg import solve_discrete_lyapunov
+
+from recipe_compiler.cache import NOTHING
+from recipe_compiler.errors import ModelError, RunError, SpecError
+from recipe_compiler.pipeline import check, plan_run
+from recipe_compiler.planner.plan import Plan
+from recipe_compiler.run.sizes import given_arrays
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.to_yaml import to_yaml
+
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
+SPECS = Path(__file__).parents[2] / "specs"
+SIGMA = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, -0.25], [0.25, -0.25, 1.5]]) * np.outer([1, 100, 0.01], [1, 100, 0.01])
+"""Scales that differ by 10,000."""
+ROWS = "[" + ", ".join("[" + ", ".join(repr(float(x)) for x in row) + "]" for row in SIGMA) + "]"
+GAUSSIAN = f"""
+name: planned
+dynamics: {SPECS}/dynamics/DYNAMICS.yaml
+target: {SPECS}/targets/gaussian.yaml
+bind: {{}}
+parameters:
+  mu: {{value: [1, -200, 0.03]}}
+  Sigma: {{value: {ROWS}}}
+scheme: SCHEME
+variant: full
+sizes: {{d: 3}}
+run: {{step_size: auto}}
+"""
+EULER = "{name: sequential_euler, order: [r, theta]}"
+
+
+@cache
+def planned(text: str, folder: Path) -> Plan:
+    path = folder / "planned.yaml"
+    path.write_text(text)
+    build = load_build(path)
+    found, report = plan_run(build, check(build), allow_undecided=True, cache=NOTHING)
+    assert report.verdict.value == "proved"
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("plan")
+
+
+def stated(dynamics: str = "sghmc", scheme: str = EULER, **changes: str) -> str:
+    text = GAUSSIAN.replace("DYNAMICS", dynamics).replace("SCHEME", scheme)
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def sds_of_sequential_euler(M: np.ndarray, C: np.ndarray, eps: float) -> np.ndarray:
+    """Return sd(theta) of r' = r - eps K theta - eps C M^-1 r + sqrt(2 eps C) xi, theta' = theta + eps M^-1 r'."""
+    K, W, one = np.linalg.inv(SIGMA), np.linalg.inv(M), np.eye(3)
+    kick = np.hstack([-eps * K, one - eps * C @ W])
+    F = np.vstack([np.hstack([one, 0 * one]) + eps * W @ kick, kick])
+    G = np.vstack([eps * W, one])
+    return np.sqrt(np.diag(solve_discrete_lyapunov(F, G @ (2 * eps * C) @ G.T))[:3])
+
+
+def test_mass_is_the_hessian_and_sds_keep_to_the_share_and_no_more(folder: Path) -> None:
+    build = planned(stated(auto="auto, share: 0.1"), folder).build
+    values, eps = given_arrays(build), build.run.eps
+    np.testing.assert_allclose(values["M"] @ SIGMA, np.eye(3), atol=5e-3)
+    gamma = values["C"] / values["M"]
+    np.testing.assert_allclose(gamma, gamma[0, 0])
+    off = np.abs(np.log(sds_of_sequential_euler(values["M"], values["C"], eps) / np.sqrt(np.diag(SIGMA)))).max()
+    assert 0.05 < off <= np.log(1.1)
+
+
+def test_a_smaller_share_is_a_smaller_step(folder: Path) -> None:
+    found = [planned(stated(auto=f"auto, share: {share}"), folder).build.run for share in ("0.1", "0.01")]
+    assert found[0].eps > 2.0 * found[1].eps
+    assert found[0].thin < found[1].thin
+
+
+def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
+    build = planned(stated("sgld", "{name: euler}"), folder).build
+    values, eps = given_arrays(build), build.run.eps
+    np.testing.assert_allclose(values["D"] @ np.linalg.inv(SIGMA), np.eye(3), atol=5e-3)
+    # theta' = (1 - eps) theta + sqrt(2 eps) xi in coordinates where D = K = 1: var 1/(1 - eps/2)
+    assert 0.01 < 1.0 / np.sqrt(1.0 - eps / 2.0) - 1.0 <= 0.02
+
+
+def test_friction_alone_is_matched_where_the_mass_is_stated(folder: Path) -> None:
+    own = f"parameters:\n  M_0: {{shape: [d, d], is: positive definite, value: {ROWS}}}\n  c: {{is: nonnegative}}"
+    changes = {"bind: {}": "bind: {M: M_0, C: c*I}", "parameters:": own}
+    values = given_arrays(planned(stated(scheme="{name: baoab}", **changes), folder).build)
+    assert values["c"] > 0.0
+    np.testing.assert_array_equal(values["M_0"], SIGMA)
+
+
+def test_a_scalar_friction_is_about_critical(folder: Path) -> None:
+    identity = {"bind: {}": "bind: {M: I, C: c*I}", "parameters:": "parameters:\n  c: {is: nonnegative}"}
+    narrow = {ROWS: "[[2, 0.5, 0], [0.5, 1, 0.25], [0, 0.25, 1.5]]"}
+    c = given_arrays(planned(stated(scheme="{name: baoab}", **identity, **narrow), folder).build)["c"]
+    slowest = 1.0 / np.sqrt(np.linalg.eigvalsh([[2, 0.5, 0], [0.5, 1, 0.25], [0, 0.25, 1.5]])[-1])
+    assert slowest / 2.0 < c < 6.0 * slowest
+
+
+def test_what_is_stated_stays(folder: Path) -> None:
+    asked = "auto, thin: 3, warmup: 7, draws: 50, chains: 2, seed: 5}\ninit: {theta: mu"
+    build = planned(stated(auto=asked), folder).build
+    run = build.run
+    assert (run.thin, run.warmup, run.draws, run.chains, run.seed) == (3, 7, 50, 2, 5)
+    assert [name for name, _ in build.init] == ["theta"]
+    assert not any(name.startswith("start") for name, _ in build.values)
+    assert not build.is_planned
+
+
+def test_the_plan_is_a_document(folder: Path) -> None:
+    found = planned(stated(), folder)
+    path = folder / "again.yaml"
+    path.write_text(to_yaml(found.build))
+    assert load(path) == found.build
+    again, _ = plan_run(load_build(path), check(found.build))
+    assert (again.build, again.says) == (found.build, ())
+
+
+def test_chains_start_wider_than_the_posterior(folder: Path) -> None:
+    values = given_arrays(planned(stated(), folder).build)
+    np.testing.assert_allclose(values["start"], [1.0, -200.0, 0.03], rtol=1e-6)
+    np.testing.assert_allclose(values["start_covariance"] / SIGMA, 4.0, rtol=0.02)
+
+
+def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
+    first, again = planned(stated(), folder), planned(stated(), tmp_path)
+    assert first.says == again.says
+    assert first.build.values == again.build.values
+    assert first.build.run == again.build.run
+
+
+def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
+    text = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
+    with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it stands in Q"):
+        planned(text, tmp_path)
+
+
+def test_a_target_that_bends_is_refused(tmp_path: Path) -> None:
+    lines = [line for line in stated(scheme="{name: baoab}").splitlines() if "Sigma" not in line and "mu:" not in line]
+    text = "\n".join(lines).replace("gaussian.yaml", "funnel.yaml").replace("{d: 3}", "{d: 4, k: 3}")
+    with pytest.raises(RunError, match="U is far from a quadratic 3 sds from its mode"):
+        planned(text.replace("parameters:", ""), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [("auto}", "0.1, share: 0.1}", "found a share, expected none: it is of `step_size: auto`"),
+     ("auto}", "auto, share: 0}", "a number > 0, finite"),
+     ("auto}", "automatic}", "a step size > 0, finite, or `auto`"),
+     ("auto}", "auto, schedule: {name: power, b: 1, c: 0.5}}", "found the schedule power with step_size: auto"),
+     ("variant: full", "variant: full\ngradient_noise: {V: 0}", "found `gradient_noise` with step_size: auto")],
+)  # fmt: skip
+def test_what_cannot_stand_beside_auto_is_told(old: str, new: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(stated(**{old: new}))
+    with pytest.raises((ModelError, SpecError), match=says):
+        load(path)
