@@ -31,7 +31,7 @@ def restated(build: Build, changes: Mapping[str, Mapping[str, Entry | None]]) ->
         if section in ORDERED:
             document[section] = [[name, entry] for name, entry in document[section].items()]
     source = replace(build.source, document=json.dumps(document))
-    made = read_again(text_of(source), replace(build, source=source))
+    made = read_again(text_of(source), replace(build, source=source), in_memory=build.data is None)
     if not isinstance(made, Build):
         raise CompilerError(f"{build.name} with what was planned is no build")
     return made

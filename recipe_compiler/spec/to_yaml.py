@@ -52,8 +52,8 @@ def text_of(source: Source) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def read_again(text: str, document: Document) -> Document | None:
-    """Return what a text says in the place of a document."""
+def read_again(text: str, document: Document, *, in_memory: bool = False) -> Document | None:
+    """Return what a text says in the place of a document; of a build, whether its data are given with each run."""
     file, faults = document.source.file, Faults()
     root = read_yaml(text.encode(), file)
     again: Document | None
@@ -65,7 +65,6 @@ def read_again(text: str, document: Document) -> Document | None:
         case Scheme():
             again = read_scheme(root, file, faults)
         case Build():
-            in_memory = document.data is None
             again = read_build(root, file, around(Path(file).parent, document.parts, in_memory=in_memory), faults)
     faults.finish()
     return again
