@@ -682,7 +682,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),
     **dict.fromkeys(("flow", "keeps", "volume", "symplectic", "reversible"), ("gradients are those of all data",)),
     "order": (
-        r"\w+ and its derivatives grow like powers",
+        r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
         "each piece is moved by its flow",
         "gradients are those of all data",
         "steps stay inside the domain",

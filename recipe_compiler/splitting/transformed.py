@@ -29,7 +29,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Tensor, Term
 
-TRANSFORMED = "the same of log(z), without noise of z**c or exp(c z), too"
+TRANSFORMED = "one entry by entry of log(z), or without noise of z**c or exp(c z)"
 _SAYS = {
     SHIFT: "T(z') = T(z) + t g, g free of z",
     LINEAR: "T(z') = T(z) + t phi(-a t) g, g = b - a T(z) with a, b frozen, phi(y) = (exp(y) - 1)/y",

@@ -31,6 +31,7 @@ REFUTED = {
     "sgnht_precision": CLAIMED,
     "sgrhmc_double_well": ("regular",),
     "temperature_squared": CLAIMED,
+    "lognormal_without_ito": CLAIMED,
 }
 """Mutant to the claims that it fails; of those decided here, every other one is proved unless listed below."""
 
@@ -51,6 +52,7 @@ ENTRY = {
     "d_not_psd": "D[r,r]",
     "sgnht_energy": "the claimed drift of r",
     "sgnht_norm": "the claimed drift of xi",
+    "lognormal_without_ito": "the claimed drift of x",
 }
 """The guilty part that the witness names."""
 

@@ -1,4 +1,4 @@
-"""Builds on bounded domains: SGRLD on positive coordinates and on the simplex, against their Dirichlet laws.
+"""Builds on bounded domains: SGRLD on positive coordinates and on the simplex, against their Dirichlet laws; SGRHMC.
 
 Shares of both are Dirichlet: mean a_i/s, variance a_i (s - a_i)/(s**2 (s + 1)), s = sum(a). A run of T draws that are
 one autocorrelation time apart has a mean with a standard error of about sd sqrt(2/T). Allowed are 5 of them (of 6
@@ -60,3 +60,22 @@ def test_a_step_that_is_too_long_crosses_a_face_and_is_counted() -> None:
     assert one.draws == int(beyond.sum()) > 0
     assert beyond[one.chain, one.draw]
     assert not beyond[:, : one.draw].any()
+
+
+@pytest.mark.slow
+def test_a_splitting_with_exact_flows_has_the_law_of_its_coupled_target() -> None:
+    """SGRHMC by BAOAB on two inverse Gaussian variables that their sum couples: means and sds by quadrature."""
+    draws = run("sgrhmc_inverse_gaussian_baoab", 0.1, 20)
+    theta = draws.block("theta")[:, 100:]
+    assert draws.outside == ()
+    x = np.linspace(0.01, 25.0, 2500)
+    one, other = np.meshgrid(x, x, indexing="ij")
+    U = 1.5 * np.log(one * other) + 6 / one + 2 / other + one / 2 + other / 3 + (one + other) ** 2 / 8
+    p = np.exp(U.min() - U)
+    p /= p.sum()
+    mean = np.array([(p * value).sum() for value in (one, other)])
+    variance = np.array([(p * value**2).sum() for value in (one, other)]) - mean**2
+    error = 5.0 * np.sqrt(variance * 2.0 / (theta.shape[0] * theta.shape[1]))
+    found = theta.mean(axis=(0, 1))
+    assert (np.abs(found - mean) <= error + 0.01 * mean).all(), (found, mean, error)
+    np.testing.assert_allclose(theta.var(axis=(0, 1)), variance, rtol=0.1)

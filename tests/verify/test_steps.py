@@ -304,6 +304,7 @@ def test_what_stays_inside_is_not_asked_to() -> None:
     for found, asked in ((word_order(split_of(own, whole)), False), (euler_order(own, Scheme("euler")), True)):
         assert isinstance(found.decision, Proved)
         assert ("steps stay inside the domain" in found.decision.given) is asked
+        assert ("drifts and noise grow like powers of x and 1/x" in found.decision.given) is not asked
 
 
 def test_a_function_of_what_moves_is_not_put_in() -> None:

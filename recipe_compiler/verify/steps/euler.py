@@ -34,7 +34,7 @@ def euler_order(subject: Subject, scheme: Scheme) -> Answer:
     needed = smoothness(formulas, subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
-    given = (*needed.given, *asked_for(subject, bounded_blocks(subject)))
+    given = (*needed.given, *asked_for(subject, [block.name for block in bounded_blocks(subject)]))
     says = "weak order 1"
     data = (("scheme", scheme.name), ("order", "1"))
     for sizes in subject.sizes[:LOOKED_AT]:

@@ -125,14 +125,18 @@ def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
     return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
-def asked_for(subject: Subject, leaving: Collection[object]) -> Iterator[str]:
+def asked_for(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
     """Yield what the theorem on weak orders asks for beside smoothness (Talay, Tubaro 1990).
+
+    Of a block that steps keep inside, moments of 1/x are finite as those of x are: growth is in both.
 
     Args:
         subject: the dynamics.
         leaving: the blocks that a step may lead over a boundary.
     """
     yield f"{subject.dynamics.potential or 'H'} and its derivatives grow like powers"
+    kept = [block.name for block in bounded_blocks(subject) if block.name not in leaving]
+    yield from (f"drifts and noise grow like powers of {name} and 1/{name}" for name in kept)
     if leaving or restricts_state(subject.dynamics.declarations):
         yield "steps stay inside the domain"
 
