@@ -112,6 +112,7 @@ def show_summary(summary: "Summary", columns: tuple[str, ...]) -> None:
         out.print(Text(plain(f"warning: {warning}"), "yellow"), soft_wrap=True)
     for doubt in summary.doubts:
         out.print(Text(plain(f"not to be believed: {doubt}"), "bold red"), soft_wrap=True)
+    out.print(Text(plain(summary.trust), "bold"), soft_wrap=True)
 
 
 def _number(column: str, value: float) -> str:

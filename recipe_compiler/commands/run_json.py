@@ -35,6 +35,7 @@ def say_run(report: Report, draws: Draws, summary: Summary, path: Path) -> None:
             "forecast": None if diagnostics.forecast is None else asdict(diagnostics.forecast),
             "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),
             "generator": None if diagnostics.generator is None else asdict(diagnostics.generator),
+            "trust": summary.trust,
             "doubts": summary.doubts,
             "warnings": summary.warnings,
             "file": str(path),

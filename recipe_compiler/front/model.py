@@ -120,7 +120,8 @@ class Model:
         -------
         xarray.DataTree
             Groups `posterior`, `sample_stats`, `auxiliary`, and `warmup_...` of both. Its attributes hold settings,
-            verdicts and, line by line, `doubts`, `warnings` and what is forecast, `forecast_lines`.
+            verdicts, `trust` in one line and, line by line, `doubts`, `warnings`, what is forecast, `forecast_lines`,
+            and what was planned, `plan`.
 
         Raises
         ------
@@ -200,7 +201,12 @@ def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "DataTree
     summary = summarise(tree, drawn, diagnostics)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
     rough = (*notes, *summary.warnings)
-    said = {"doubts": summary.doubts, "warnings": rough, "forecast_lines": ready.forecast.says}
+    said = {
+        "trust": (summary.trust,),
+        "doubts": summary.doubts,
+        "warnings": rough,
+        "forecast_lines": ready.forecast.says,
+    }
     tree.attrs.update({name: "\n".join(sentences) for name, sentences in said.items()})
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:

@@ -94,6 +94,11 @@ class Forecast:
         return tuple(found)
 
     @property
+    def trust(self) -> str:
+        """What speaks for a run that has no doubts; empty where there is no forecast."""
+        return "" if self.width is None else f"sds by the forecast within {100.0 * (self.width.off - 1.0):.1f} %"
+
+    @property
     def attributes(self) -> dict[str, str | float]:
         """What the file of the draws keeps."""
         if self.width is None:

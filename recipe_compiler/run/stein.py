@@ -94,6 +94,13 @@ class Departures:
         )
 
     @property
+    def trust(self) -> str:
+        """What speaks for draws that are not flagged; empty where too little is known to tell."""
+        if not self.known <= SMALL:
+            return ""
+        return f"{self.count} moments that the target fixes, known within {self.known:.1g}"
+
+    @property
     def attributes(self) -> dict[str, str | float]:
         """What the file of the draws keeps."""
         largest = self.largest

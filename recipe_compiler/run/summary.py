@@ -46,6 +46,22 @@ class Summary:
     diagnostics: Diagnostics
 
     @property
+    def trust(self) -> str:
+        """Whether to believe the numbers, and by what, in one line."""
+        if self.doubts:
+            told = "for the reason above" if len(self.doubts) == 1 else f"for the {len(self.doubts)} reasons above"
+            return f"trust: no, {told}"
+        if not self.rows:
+            return "trust: no, there are no numbers"
+        told = (self.diagnostics.forecast, self.diagnostics.departures)
+        by = [one.trust for one in told if one is not None and one.trust]
+        rough = "; the numbers are rough, as warned" if self.warnings else ""
+        chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
+        if not by:
+            return f"trust: as far as {chains} tell; nothing else speaks for the numbers{rough}"
+        return f"trust: yes, by {', '.join((chains, *by))}{rough}"
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is said beside the numbers."""
         diagnostics = self.diagnostics

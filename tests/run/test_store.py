@@ -255,6 +255,15 @@ def test_chains_that_contradict_the_forecast_are_doubted(
     assert re.search(said, doubt)
 
 
+def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: xarray.DataTree) -> None:
+    alone, forecast = summarise(tree, drawn), summarise(tree, drawn, told(drawn, 1.2, 1.0))
+    assert re.fullmatch(r"trust: as far as chains .* \(R-hat at most \d\.\d+\) tell; nothing else .*", alone.trust)
+    assert re.search(r"^trust: yes, by chains that agree \(.*\), sds by the forecast within 0\.0 %", forecast.trust)
+    doubted = summarise(tree, drawn, told(drawn, 10.0))
+    assert len(doubted.doubts) == 1
+    assert doubted.trust == "trust: no, for the reason above"
+
+
 def test_a_mode_that_tells_no_sds_contradicts_none(drawn: Draws, tree: xarray.DataTree) -> None:
     ahead = told(drawn, 10.0).forecast
     assert ahead is not None
