@@ -69,7 +69,11 @@ def _check_batches(scheme: Scheme, setting: Setting, statements: tuple[Statement
     count = sum(isinstance(statement, Evaluate) for statement in statements)
     if setting.variant == "minibatch" and count > 1:
         problem = f"found {word_text(scheme.split)}, which evaluates the gradient {count} times a step, expected once"
-        hint = "each would take a minibatch of its own: with the same rows, a smaller step of one gradient says more"
+        hint = (
+            f"{count} minibatches have at best 1/{count} of the noise for {count} times the rows, and nothing is won; "
+            "put all kicks between the same two drifts, as [B/2, A/2, O, A/2, B/2] has them round its end and "
+            "[A/2, B, O, A/2] within, or take `variant: full`"
+        )
         raise ModelError([Fault(Place(""), "scheme.split", problem, hint)])
 
 

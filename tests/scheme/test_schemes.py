@@ -1,6 +1,7 @@
 """What each scheme computes, run as emitted, against the papers' update rules written out in NumPy."""
 
 import importlib.util
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -9,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import ModelError
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
 unread = pytest.mark.usefixtures("without_reading_back")
@@ -185,3 +189,19 @@ Q: [[0, -I], [I, 0]]
     text = "\n".join(line for line in text.splitlines() if not line.startswith(("  M:", "  C:", "  V0:")))
     with pytest.raises(ModelError, match="old and the new theta"):
         compile_build(written(text, both_blocks=both))
+
+
+def test_a_word_with_two_minibatches_a_step_is_refused_with_the_way_out(written, tmp_path) -> None:
+    """A step of (1/2)**2 + (1/2)**2 of the noise, for twice the rows; the words of the hint evaluate one gradient."""
+    (tmp_path / "data.csv").write_text(DATA)
+    build = written(SGHMC.replace("SCHEME", "scheme: {split: [A/4, B/2, A/4, O, A/4, B/2, A/4]}"))
+    with pytest.raises(ModelError) as refused:
+        discretise(build, derive(bind(build), stated=True))
+    (fault,) = refused.value.faults
+    assert "evaluates the gradient 2 times a step, expected once" in fault.problem
+    assert "2 minibatches have at best 1/2 of the noise for 2 times the rows" in fault.hint
+    found = re.findall(r"\[[A-Z/0-9, ]+\]", fault.hint)
+    assert len(found) == 2
+    for word in found:
+        one = written(SGHMC.replace("SCHEME", f"scheme: {{split: {word}}}"))
+        assert len(discretise(one, derive(bind(one), stated=True)).evaluations) == 1
