@@ -7,7 +7,7 @@ is answered by more friction, as in the chain (Ding and others 2014); that xi it
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from functools import cache
 
 import numpy as np
 
@@ -67,20 +67,27 @@ def with_thermostats_held(program: Program) -> Program:
     return program if statements == program.statements else replace(program, statements=statements)
 
 
-def settles_at(change: Callable[[float], float], name: str) -> float:
+MOST_ASKED = 60
+"""How often a mean change is asked for between two values."""
+
+MOST_TROUBLE = 6
+"""How often in a row the value is doubled where the rest has no law: friction mends little that this does not."""
+
+
+def settles_at(change: Callable[[float], float], name: str, sharpness: float = SHARPNESS) -> float:
     """Return where the mean change of a thermostat, which falls with it, is zero.
 
     Args:
         change: E[xi' - xi] by the value at which it is held; NoLawError, or ValueError, where the rest has no law.
         name: of the block.
+        sharpness: the relative error of the answer.
 
     Raises:
         NoLawError: it settles nowhere; or why the rest has no law.
     """
-    from scipy.optimize import brentq
-
     trouble: list[ValueError] = []
 
+    @cache
     def bounded(x: float) -> float:
         try:
             return float(np.clip(change(x), -1.0, 1.0))
@@ -91,10 +98,29 @@ def settles_at(change: Callable[[float], float], name: str) -> float:
     low = high = 1.0
     while not bounded(high) < 0.0:
         low, high = high, 2.0 * high
-        if high > FARTHEST:
+        if high > FARTHEST or len(trouble) > MOST_TROUBLE:
             raise trouble[-1] if trouble else NoLawError(f"{name} settles nowhere: no friction is enough")
     while low == high or not bounded(low) > 0.0:
         low, high = low / 2.0, low
         if low * FARTHEST < 1.0:
             raise NoLawError(f"{name} settles nowhere: there is too much friction without it")
-    return float(cast("float", cast("Any", brentq)(bounded, low, high, rtol=SHARPNESS)))
+    return 1.0 / _root(lambda u: bounded(1.0 / u), 1.0 / high, 1.0 / low, sharpness)
+
+
+def _root(f: Callable[[float], float], a: float, b: float, sharpness: float) -> float:
+    """Return a zero of f between two places where its signs differ, by false position (Illinois).
+
+    It is asked as seldom as may be: f of 1/x is nearly linear, heat over friction. Returned is where f was asked last.
+    """
+    f_a, f_b, last = f(a), f(b), b
+    for _ in range(MOST_ASKED):
+        x = (a * f_b - b * f_a) / (f_b - f_a)
+        f_x = f(x)
+        if f_x == 0.0 or abs(x - last) <= sharpness * abs(x):
+            return x
+        if (f_x > 0.0) == (f_b > 0.0):
+            f_a /= 2.0
+        else:
+            a, f_a = b, f_b
+        b, f_b, last = x, f_x, x
+    return last

@@ -179,9 +179,9 @@ def forecast(
         bends = question.bends(linear)
         around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.held)
     except (ValueError, np.linalg.LinAlgError, NoLawError, RunError) as error:
-        cures = tuple(cures_of(question, math.inf)) if TOO_LARGE in str(error) else ()
+        cures = tuple(cures_of(question, math.inf, str(error))) if TOO_LARGE in str(error) else ()
         return Forecast(None, str(error), cures, around=around, variant=module.variant)
-    cures = tuple(cures_of(question, width.off)) if width.off > WIDE else ()
+    cures = tuple(cures_of(question, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
         width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends
     )

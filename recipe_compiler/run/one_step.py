@@ -6,6 +6,7 @@ first, that gradient, whose noise the two share.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -43,7 +44,7 @@ class OneStep:
     @property
     def normals(self) -> int:
         """How many standard normals a step takes."""
-        return sum(self._length(array) for array in self.compiled.kernel.noises)
+        return sum(self.length(array) for array in self.compiled.kernel.noises)
 
     @property
     def noise_is_steady(self) -> bool:
@@ -80,23 +81,16 @@ class OneStep:
 
     def _made(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> dict[str, Any]:
         """Return all values that a step is given or makes, by name."""
-        kernel = self.compiled.kernel
+        kernel, plan = self.compiled.kernel, _plan(self, batch.size)
         values: dict[str, Any] = {**self.given, "batch": batch}
-        values |= {name: z[self.place(name)].copy() for name, _, _ in self.passed_on}
+        values |= {name: z[place].copy() for name, place in plan.places}
         values |= {name: value.copy() for name, value in self.held}
-        first = 0
-        for array in kernel.noises:
-            values[array.name] = normals[first : first + self._length(array)].copy()
-            first += self._length(array)
+        values |= {name: normals[place].copy() for name, place in plan.noises}
         for name, scalars in kernel.registers:
             if name in values:
                 values |= dict(zip(scalars, map(float, values[name]), strict=True))
-        sizes = {**self.sizes, "batch_size": batch.size, "entries": max(length for _, _, length in self.passed_on)}
         step = kernel.step
-        made = step.work if step.returns else (*step.outputs, *step.work)
-        for array in (*made, *step.inputs):
-            if array.name not in values:
-                values[array.name] = np.zeros(tuple(_extent(size, sizes) for size in array.sizes))
+        values |= {name: np.zeros(shape) for name, shape in plan.empty if name not in values}
         before = () if step.returns else step.outputs
         returned = cast("Any", self.emitted.step)(*(values[a.name] for a in (*before, *step.inputs, *step.work)))
         if step.returns:
@@ -111,9 +105,38 @@ class OneStep:
             return np.array([values[name] for name in scalars])
         return np.atleast_1d(values[new if new in values else old])
 
-    def _length(self, array: Declared) -> int:
+    def length(self, array: Declared) -> int:
+        """Return how many numbers an array of normals has."""
         entries = max((length for _, _, length in self.passed_on), default=1)
         return int(np.prod([_extent(size, {**self.sizes, "entries": entries}) for size in array.sizes]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where the arrays of a step are taken from: the same at every state, so that it is worked out once."""
+
+    places: tuple[tuple[str, slice], ...]
+    """In the state."""
+    noises: tuple[tuple[str, slice], ...]
+    """In the normals."""
+    empty: tuple[tuple[str, tuple[int, ...]], ...]
+    """Arrays that a step writes into, with their shapes; some may be given."""
+
+
+@lru_cache(maxsize=32)
+def _plan(step: OneStep, batch_size: int) -> _Plan:
+    kernel, noises, first = step.compiled.kernel, list[tuple[str, slice]](), 0
+    for array in kernel.noises:
+        last = first + step.length(array)
+        noises.append((array.name, slice(first, last)))
+        first = last
+    sizes = {**step.sizes, "batch_size": batch_size, "entries": max(length for _, _, length in step.passed_on)}
+    own = kernel.step
+    made = (*(own.work if own.returns else (*own.outputs, *own.work)), *own.inputs)
+    given = {*step.given, "batch", *(name for name, _, _ in step.passed_on), *(name for name, _ in step.held)}
+    given |= {array.name for array in kernel.noises}
+    empty = tuple((a.name, tuple(_extent(size, sizes) for size in a.sizes)) for a in made if a.name not in given)
+    return _Plan(tuple((name, step.place(name)) for name, _, _ in step.passed_on), tuple(noises), empty)
 
 
 def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recipe_compiler.audit.figures import figures, largest_stable
-from recipe_compiler.audit.thermostat import thermostats
+from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, matrix_at
@@ -89,6 +89,8 @@ class Question:
     theta: Array
     """The mode of the target."""
     noise: str = AS_IT_IS
+    sharpness: float = SHARPNESS
+    """The relative error of the value at which a thermostat is held."""
 
     def refused(self) -> str:
         """Return why there can be no forecast, empty where there may be one."""
@@ -130,7 +132,7 @@ class Question:
     def linear(self) -> tuple[OneStep, LinearStep]:
         """Return the step, a thermostat held, made linear. Raises ValueError where it cannot be."""
         with np.errstate(all="ignore"):
-            return settled(self.step, self.slope, self.theta, self.batches)
+            return settled(self.step, self.slope, self.theta, self.batches, self.sharpness)
 
     def width(self) -> Width:
         """Return the answer. Raises ValueError where the step cannot be made linear."""

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import Kind
@@ -21,11 +22,17 @@ from recipe_compiler.spec.model import Build
 WIDE = 1.05
 """The largest factor of a posterior sd that needs no cure, and that cures aim at; as much too narrow is as wrong."""
 
-ITERATIONS = 12
-"""How often is asked for one cure."""
+ITERATIONS, APART = 12, 1.03
+"""How often is asked for one cure, and to what factor the answer is found."""
+
+HELD_ITERATIONS, HELD_APART, HELD_SHARPNESS = 5, 1.5, 1e-2
+"""The same of a thermostat, and how near the value is found at which it is held: each answer is a search by itself."""
 
 TOO_LARGE = "the step size is too large"
 """What is said of a step that a smaller one would cure."""
+
+UNSTABLE = f"the chain is unstable: {TOO_LARGE}"
+"""What is said where it is so with the gradient of all data: nothing that quiets its noise is a cure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +46,37 @@ class Cure:
     cost: str
 
 
-def cures_of(question: Question, off: float) -> Iterator[Cure]:
+def cures_of(question: Question, off: float, why: str = "", of_step: float = 0.0) -> Iterator[Cure]:
     """Yield settings with which the posterior is about as wide as it is, and what the forecast says of other gradients.
 
     Args:
         question: the question whose answer is not good enough.
         off: by what factor the sds of that answer are off, at most; infinite where there is none.
+        why: there is none.
+        of_step: by what part the variance is off with the gradient of all data.
     """
+    held = bool(thermostats(question.compiled.program))
+    if held:
+        question = replace(question, sharpness=HELD_SHARPNESS)
     eps, size = question.inputs.eps, question.inputs.batch_size or 1
     found = _sought(lambda factor: question.with_step(rounded(eps / factor)), off)
     if found is not None:
         value = found[0].inputs.eps
         yield Cure("step_size", value, found[1], f"{eps / value:.2g} times as many steps for the same time")
-    if question.has_batches:
+    if why == UNSTABLE:
+        return
+    noisy = question.has_batches and abs(of_step) <= WIDE**2 - 1.0
+    if noisy:
         rows = question.inputs.rows
         most = math.inf if question.module.replacement else rows / size
         found = _sought(lambda factor: question.with_batch(min(math.ceil(size * factor), rows)), off, most)
         if found is not None:
             value = found[0].inputs.batch_size or 1
             yield Cure("batch_size", value, found[1], f"{value / size:.2g} times as many data in a step")
-    yield from _frictions(question, off)
+    if noisy or not held:
+        yield from _frictions(question, off)
     build = question.build
-    plain = question.has_batches and build.estimated is None and build.control is None and _is_zero(build)
+    plain = noisy and build.estimated is None and build.control is None and _is_zero(build)
     kinds = (
         (SUBTRACTED, "gradient_noise", "{V: estimate}", "V is taken from the data at the mode, and subtracted"),
         (CONTROL_VARIATES, "minibatch", "{control_variates: mode}", "twice the work of a step"),
@@ -123,9 +139,11 @@ def _sought(
         most: the largest factor.
         gentle: whether a larger factor takes a question away from where there is no answer, not into it.
     """
+    held = bool(thermostats(ask(1.0).compiled.program))
+    iterations, apart = (HELD_ITERATIONS, HELD_APART) if held else (ITERATIONS, APART)
     low, high, best = 1.0, math.inf, None
     factor = _too_much(off) if math.isfinite(off) else 4.0
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         factor = min(factor, most)
         question = ask(factor)
         found = _answer(question)
@@ -140,7 +158,7 @@ def _sought(
             break
         else:
             low = factor
-        if high / low < 1.03:
+        if high / low < apart:
             break
         factor = factor * excess * 1.02
         factor = factor if low < factor < high else math.sqrt(low * high) if math.isfinite(high) else 2.0 * low

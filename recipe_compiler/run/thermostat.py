@@ -1,9 +1,11 @@
 """A thermostat of a run: held where it settles (`audit/thermostat.py`), the rest made linear at the mode."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.audit.thermostat import settles_at, thermostats
+from recipe_compiler.audit.thermostat import SHARPNESS, settles_at, thermostats
 from recipe_compiler.audit.thermostat import with_thermostats_held as program_held
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.program.lower import lower
@@ -25,8 +27,12 @@ def with_thermostats_held(module: Module) -> Module:
     return emit_module(module.name, held, schedule(held, lower(held)), "A thermostat held.", "")
 
 
-def settled(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> tuple[OneStep, LinearStep]:
+def settled(
+    step: OneStep, slope: Slope, theta: Array, batches: Batches, sharpness: float = SHARPNESS
+) -> tuple[OneStep, LinearStep]:
     """Return a step, its thermostat held where it settles, and what it is when it is made linear.
+
+    Every value at which it is tried is a step made linear: `sharpness` says how near one is to be found.
 
     Raises:
         ValueError: no chain stays near the mode; says why.
@@ -38,11 +44,12 @@ def settled(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> tupl
         raise ValueError(f"{', '.join(names)} are more than one thermostat")
     (name,) = names
 
+    @cache
     def at(x: float) -> tuple[OneStep, LinearStep]:
         held = step.holding(name, np.array([x]))
         return held, linear_step(held, slope, theta, batches)
 
-    return at(settles_at(lambda x: _mean_change(*at(x), batches), name))
+    return at(settles_at(lambda x: _mean_change(*at(x), batches), name, sharpness))
 
 
 def _mean_change(step: OneStep, found: LinearStep, batches: Batches) -> float:

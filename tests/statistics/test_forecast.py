@@ -208,7 +208,8 @@ def test_the_full_batch_has_the_width_of_its_step_size_alone() -> None:
 
 def test_a_thermostat_is_held_where_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     """xi takes up the noise of the minibatch: it settles far above A, and theta has about its own width."""
-    monkeypatch.setattr("recipe_compiler.run.forecast.cures_of", lambda *_: ())  # each asks for such a forecast again
+    # each asks for such a forecast again
+    monkeypatch.setattr("recipe_compiler.run.forecast.cures_of", lambda *_, **__: ())
     one = compiled("sgnht")
     found = told(one)
     (held,) = re.findall(r"xi held at ([0-9.]+)", found.around)
