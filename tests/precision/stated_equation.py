@@ -19,6 +19,8 @@ from recipe_compiler.spec.model import Dynamics
 Values = Mapping[str, np.ndarray]
 Both = tuple[np.ndarray, np.ndarray]
 """Exact values, and the condition of each."""
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""D, Q, grad H and the terms of Gamma."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Equation:
     def _at_states(self, formula: Formula, changed: int) -> list[np.ndarray]:
         return [Stated(self.sizes, at, changed, functions=self.functions).value(formula) for at in self._states]
 
-    def _parts(self, points: list[list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _parts(self, points: list[list[np.ndarray]]) -> Parts:
         """Return D, Q, grad H, and dA_ij/dz_j of A = D + Q, from the values of all formulas at all states."""
         blocks, n = len(self.dynamics.declarations.blocks), len(self._places)
 
@@ -102,18 +104,23 @@ class Equation:
                 found[ends[a] : ends[a + 1], ends[b] : ends[b + 1]] = whole
         return found
 
-    def _condition(self, result: Callable[..., np.ndarray]) -> np.ndarray:
-        """Return the sum of what the result moves by, over all nodes of all formulas."""
-        exact = result(*self._parts(self._points))
-        total = 0 * abs(exact)
+    @cached_property
+    def _moved(self) -> list[Parts]:
+        """The parts where one node of one formula is changed: each node in turn, of all formulas."""
+        found: list[Parts] = []
         for number, formula in enumerate(self._formulas):
             counted = Stated(self.sizes, self.known, functions=self.functions)
             counted.value(formula)
             for node in range(counted.count):
                 points = [*self._points]
                 points[number] = self._at_states(formula, node)
-                total = total + abs(result(*self._parts(points)) - exact) / CHANGE
-        return total
+                found.append(self._parts(points))
+        return found
+
+    def _condition(self, result: Callable[..., np.ndarray]) -> np.ndarray:
+        """Return the sum of what the result moves by, over all nodes of all formulas."""
+        exact = result(*self._parts(self._points))
+        return sum((abs(result(*parts) - exact) / CHANGE for parts in self._moved), 0 * abs(exact))
 
 
 def _drift(D: np.ndarray, Q: np.ndarray, slope: np.ndarray, Gamma: np.ndarray) -> np.ndarray:
