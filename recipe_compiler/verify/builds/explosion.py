@@ -7,7 +7,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.boundary import with_potential
-from recipe_compiler.verify.builds.in_build import Stages, decided_in
+from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build
 from recipe_compiler.verify.builds.normalisable import agreed, normalisable_build, parts_of
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
@@ -18,6 +18,7 @@ from recipe_compiler.verify.infinity.lyapunov import LOW, is_growth
 from recipe_compiler.verify.stationarity.explosion import by_integrals, decided, explosion
 
 
+@once_in_build
 def explosion_in(build: Build, bound: Dynamics) -> Answer:
     """Decide that no solution reaches infinity in finite time, with the target's potential in the place of U.
 

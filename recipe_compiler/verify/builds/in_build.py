@@ -6,7 +6,7 @@ decided at the values and sizes that the build gives; a refutation then names no
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 
 from recipe_compiler.algebra.points.admissible_point import written
 from recipe_compiler.algebra.scalars.rationals import rational
@@ -65,6 +65,34 @@ def _valued(stages: Stages) -> Subject | None:
     except ModelError:  # a formula grows too large with the values in it
         return None
     return None if dynamics is None else subject_of(dynamics)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Itself:
+    """A build and what is bound in it, equal to themselves alone: equal ones may stand in other places."""
+
+    build: Build
+    bound: Dynamics
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.build is other.build and self.bound is other.bound
+
+    def __hash__(self) -> int:
+        return hash((id(self.build), id(self.bound)))
+
+
+def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build, Dynamics], Answer]:
+    """Return a claim about a build that finds its answer once, however many claims rest on it."""
+
+    @lru_cache(maxsize=KEPT)
+    def kept(itself: _Itself) -> Answer:
+        return find(itself.build, itself.bound)
+
+    @wraps(find)
+    def found(build: Build, bound: Dynamics) -> Answer:
+        return kept(_Itself(build, bound))
+
+    return found
 
 
 def decided_in(claim: Claim, stages: Stages) -> Answer:

@@ -19,7 +19,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
+from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
@@ -117,6 +117,7 @@ def _of_potential(target: Target, potential: Formula) -> Answer:
     return replace(found, where=target.source.place("potential"))
 
 
+@once_in_build
 def normalisable_build(build: Build, bound: Dynamics) -> Answer:
     """Decide that int exp(-H) dz < oo with the target's potential in the place of U.
 
