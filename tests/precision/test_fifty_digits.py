@@ -20,6 +20,8 @@ from emitted_step import plain_module
 GENERATED = Path(__file__).parents[2] / "generated"
 ENDINGS = ("_gaussian", "_logistic")
 """Targets whose arguments `arguments` knows; gradients of all targets are in `test_target_gradients.py`."""
+APART = {"sghmc_lognormal_friction_gaussian"}
+"""With a block that has to be positive, and noise drawn twice for it: its step is compared by its law."""
 UNIT = 2.0**-53
 ALLOWED = 8
 
@@ -121,7 +123,7 @@ def arguments(module: types.ModuleType, rng: np.random.Generator, scale: float) 
     return found
 
 
-@pytest.mark.parametrize("name", sorted(p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)))
+@pytest.mark.parametrize("name", sorted({p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)} - APART))
 @pytest.mark.parametrize("scale", [1.0, 30.0])
 def test_step_against_fifty_digits(name: str, scale: float) -> None:
     spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")
