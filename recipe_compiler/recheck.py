@@ -505,6 +505,7 @@ class Documents:
         self.dynamics, self.target, self.build = (documents.get(k) or {} for k in ("dynamics", "target", "build"))
         self.claims, self.bind = self.dynamics.get("claims") or {}, self.build.get("bind") or {}
         self.scheme: Json = documents.get("scheme") or {}
+        self.flows: Json = (self.build.get("scheme") or {}).get("flows") or self.scheme.get("flows") or {}
         self.D, self.Q = self.dynamics.get("D") or self.claims.get("diffusion"), self.dynamics.get("Q")
         self.blocks, own, functions = (declared(self.dynamics, key) for key in ("state", "parameters", "functions"))
         self.noise = declared(self.claims, "noise")
@@ -545,7 +546,10 @@ class Documents:
             read = re.fullmatch(r"(\w+) is ([a-z ]+)", one)
             said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
             compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) <= {*self.declared}
-            told = {x for x in said if x[0] in self.told and is_of(page, page.formula(self.told[x[0]], ()), [x[1]])}
+            kinds = ["diagonal"] * (bool(read) and f"{read[1]} is diagonal" in claim["given"])  # signs are then of that
+            told = {
+                x for x in said if x[0] in self.told and is_of(page, page.formula(self.told[x[0]], ()), [x[1], *kinds])
+            }
             holds = said <= every | told if read else compares
             require(holds, f"{one} is taken as given, which the document does not say")
             stated |= said
@@ -652,7 +656,7 @@ WEAKER: dict[str, tuple[str, ...]] = {
     **{"positive": ("nonnegative", "nonzero"), PD: (PSD, "symmetric"), PSD: ("symmetric",), "diagonal": ("symmetric",)},
 }
 """Kinds that a claim says it rests on, with those that they include."""
-QUADRATIC = "U is quadratic, and eps below what makes the chain unstable: it then forgets where it started"
+QUADRATIC = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
 INSIDE, LAW = " inside its domain", r"exp\((.+)\) has a finite integral"
 BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
 CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
@@ -669,12 +673,14 @@ GRANTED: dict[str, tuple[str, ...]] = {
         r"exp\(-H\) is a Gaussian law of \w+ given the other blocks",
     ),
     "claimed_order": (
-        "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows",
+        "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows"
+        "(, or by numerical ones of order 2)?",
         r"\w+ has no noise: it goes back",
     ),
     "claimed_configurational": (
         r"A moves theta by W.T inv\(M\) r, B moves r by -W grad U, O moves r alone and keeps N\(0, M\)",
         QUADRATIC,
+        "gradients are those of all data",
     ),
     "configurational": (QUADRATIC,),
     "claimed_gradients": (r"\w+ alone takes the gradient, A alone moves what it is of",),
@@ -1874,7 +1880,8 @@ def coefficient(word: list[tuple[str, fmpq]], product: tuple[str, ...]) -> fmpq:
 
 def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
     """Decide a claim about a word once more: its verdict has to be that."""
-    word, pieces = list(itertools.islice(letters(d.scheme["split"]), MOST_LETTERS)), d.scheme.get("pieces") or {}
+    word = list(itertools.islice(letters(d.scheme["split"]), MOST_LETTERS))
+    pieces = d.scheme.get("pieces") or (d.build.get("scheme") or {}).get("pieces") or {}
     stated = d.scheme.get("claims") or {}
     names = sorted({piece for piece, _ in word})
     match claim["id"]:
@@ -1886,15 +1893,20 @@ def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
             held = [
                 n for n, own in pieces.items() if any({"U", "all"} & {*listed(s.get("H", "U"))} for s in listed(own))
             ]
+            require(not d.build, "what its pieces do", TrustedError)
             kick = held[0] if held else "B"
+            numerical = d.flows.get(kick) == "generalised"
+            require(kick != "A" and {kick, "A"} <= {*names} and not numerical, f"how often {kick} takes the gradient")
             known = [piece == kick for piece, _ in word if piece in (kick, "A")]
             count = sum(here and not before for before, here in zip(known[-1:] + known, known, strict=False))
             holds = count == int(stated["gradients"])
         case "claimed_configurational":
-            require(not pieces and {*names} <= {*"ABO"}, "what its pieces do", TrustedError)
+            require(not pieces and not d.flows and {*names} <= {*"ABO"}, "what its pieces do", TrustedError)
             return as_wide(word, claim["verdict"] == "proved", claim["witness"] or {})
         case _:
             p = int(stated["order"])
+            require(not d.flows or p <= 2 or claim["verdict"] != "proved", "numerical flows are of order 2")
+            p = min(p, 2) if d.flows else p
             require(len(names) ** p * len(word) <= MOST_WORK, "so many products", TrustedError)
             every = (x for q in range(1, p + 1) for x in itertools.product(names, repeat=q))
             holds = all(is_right(word, product) for product in every)
@@ -1985,7 +1997,7 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
     stated = entry.get("split") or d.scheme.get("split") or WORDS.get(str(entry.get("name")), "").split()
     word = list(itertools.islice(letters(stated), MOST_LETTERS))
     require(word, "the word of this name", TrustedError)
-    word = begun_after(word, str(entry.get("keep") or d.scheme.get("keep") or len(word)))
+    word = begun_after(word, str(entry.get("keep") or d.scheme.get("keep") or len(word)), d.flows)
     names = sorted({piece for piece, _ in word})
     shares = {name: sum((s for p, s in word if p == name), fmpq(0)) for name in names}
     proved, at = claim["verdict"] == "proved", claim["witness"] or {}
@@ -2013,12 +2025,15 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
             return f"trusted: {claim['by']} (its letters rechecked: exactly)"
 
 
-def begun_after(word: list[tuple[str, fmpq]], place: str) -> list[tuple[str, fmpq]]:
-    """Return the letters of a step between draws that are kept after a letter, by its piece or its place."""
+def begun_after(word: list[tuple[str, fmpq]], place: str, numerical: Json) -> list[tuple[str, fmpq]]:
+    """Return the letters of a step between draws that are kept after a letter, by its piece or its place.
+
+    Where the first and the last are of one piece they are one letter, unless its flow is numerical.
+    """
     pieces = [piece for piece, _ in word]
     k = (int(place) if place.isdigit() else pieces.index(place) + 1) % len(word)
     (*tail, (last, s)), head = word[k:], word[:k]
-    if not head or head[0][0] != last:
+    if not head or head[0][0] != last or last in numerical:
         return [*tail, (last, s), *head]
     return [*tail, *([(last, s + head[0][1])] if s + head[0][1] else []), *head[1:]]
 

@@ -4,7 +4,7 @@ The values are those of a step as it was read back from emitted text, or as its 
 (`readback/step.py`); the gradient is that of a quadratic U, grad U = K theta - b. Nothing is known here of schemes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan, prod
 from typing import Any
@@ -50,6 +50,10 @@ class Line:
 
     factors: tuple[tuple[sp.Symbol, Scalar], ...]
     constant: Scalar
+
+    def without(self, symbols: Collection[sp.Symbol]) -> "Line":
+        """Return the function with some symbols zero."""
+        return Line(tuple((x, factor) for x, factor in self.factors if x not in symbols), self.constant)
 
 
 def lines_of(
@@ -168,12 +172,23 @@ class AffineStep:
                 case Evaluate(at, new):
                     evaluate(new, at)
                 case Shift(block) if block.name not in self.held:
-                    for k in range(done, done + len(names.block(block))):
-                        rows[self.made[k]] = row(self.values[k], rows) + unit[n + 1 + k]
-                    done += len(names.block(block))
+                    own = range(done, done + len(names.block(block)))
+                    made = [self.made[k] for k in own]
+                    apart = [self.values[k].without(made) for k in own]
+                    known = [row(line, rows) + unit[n + 1 + k] for line, k in zip(apart, own, strict=True)]
+                    if statement.implicit:
+                        known = _solved(self._within(own, value, dtype), known)
+                    rows.update(zip(made, known, strict=True))
+                    done = own.stop
                 case _:
                     pass
         return rows
+
+    def _within(self, own: range, value: Value, dtype: type) -> Array:
+        """Return what the new values of a shift take of themselves, m x m: zero but where they are solved for."""
+        made = [self.made[k] for k in own]
+        factors = [dict(self.values[k].factors) for k in own]
+        return np.array([[value(line.get(x, ZERO)) for x in made] for line in factors], dtype)
 
     def at(self, eps: float) -> Affine:
         """Return F, a and Sigma at a step size, in double precision: every coefficient is rounded once."""
@@ -193,6 +208,14 @@ class AffineStep:
             return known[entry]
 
         return value
+
+
+def _solved(within: Array, known: Sequence[Array]) -> Sequence[Array]:
+    """Return the rows of x = W x + known, W being `within`: what an implicit shift solves for."""
+    left, right = np.eye(len(within), dtype=int) - within, np.array(known, within.dtype)
+    if within.dtype != object:
+        return list(np.linalg.solve(left, right))
+    return list(np.array(sp.Matrix(left).solve(sp.Matrix(right)).tolist(), object))
 
 
 def propagated(names: Names, eps: float) -> dict[Scalar, Scalar]:

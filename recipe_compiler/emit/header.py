@@ -126,7 +126,7 @@ def _parameter(name: str, kinds: tuple[Kind, ...]) -> str:
 def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
     yield _scheme(build.scheme)
     if build.scheme.keep:
-        yield kept_text(build.scheme.split, build.scheme.keep)
+        yield kept_text(build.scheme.split, build.scheme.keep, build.scheme.word)
     if program.noises and program.bit_generator in _DRAWN:
         yield _DRAWN[program.bit_generator]
     if program.narrow:

@@ -28,6 +28,7 @@ from recipe_compiler.verify.builds.target import of_bending
 from recipe_compiler.verify.claims import (
     BUILDS,
     DYNAMICS,
+    IN_STEPS,
     SCHEMES,
     TARGETS,
     Bound,
@@ -273,15 +274,20 @@ def _of_target(target: Target, bound: Bound | None = None) -> Applicable:
     return Applicable(claims, lambda: [job(claim) for claim in claims])
 
 
-def _of_scheme(scheme: Scheme) -> Applicable:
+def _of_scheme(scheme: Scheme, bound: Bound | None = None) -> Applicable:
     claims = applicable_claims(SCHEMES, scheme)
-    return Applicable(claims, lambda: [lambda claim=claim: claim.finding(claim.decide(scheme)) for claim in claims])
+
+    def job(claim: Claim[Scheme, Scheme]) -> Finding:
+        in_step = IN_STEPS.get(claim.id)
+        return claim.finding(claim.decide(scheme) if bound is None or in_step is None else in_step(bound))
+
+    return Applicable(claims, lambda: [partial(job, claim) for claim in claims])
 
 
 def _of_build(bound: Bound) -> Applicable:
     claims = applicable_claims(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound)
-    scheme = _of_scheme(bound.build.scheme) if bound.build.scheme.is_used else Applicable((), tuple)
+    scheme = _of_scheme(bound.build.scheme, bound) if bound.build.scheme.is_used else Applicable((), tuple)
 
     def job(claim: Claim[Bound, Build]) -> Job:
         decided = partial(of_bending, claim.id, bound.build, bound.dynamics, partial(claim.decide, bound))

@@ -118,7 +118,7 @@ class Scheme:
     @property
     def word(self) -> Word:
         """The step from one draw to the next: `split`, begun after the letter at which draws are kept."""
-        return rotated(self.split, self.keep) if self.keep else self.split
+        return rotated(self.split, self.keep, dict(self.flows)) if self.keep else self.split
 
     @property
     def is_used(self) -> bool:

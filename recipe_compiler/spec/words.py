@@ -4,7 +4,7 @@ What a piece is, and what a word does, is not known here: a word is a list of na
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -60,10 +60,11 @@ def letters(word: Word) -> Iterator[Letter]:
                     yield from letters(of)
 
 
-def rotated(word: Word, keep: int) -> Word:
+def rotated(word: Word, keep: int, numerical: Collection[str] = ()) -> Word:
     """Return the letters after the first `keep`, then those: the step between two draws that are kept there.
 
-    Where the last letter and the first are of one piece, they are one letter: flows add up. `[B/2, A/2, O, A/2, B/2]`
+    Where the last letter and the first are of one piece, they are one letter: exact flows add up. Those of `numerical`
+    pieces do not, two halves of an implicit midpoint being no midpoint, and stay two letters. `[B/2, A/2, O, A/2, B/2]`
     after its second letter is `[O, A/2, B, A/2]`.
     """
     written = tuple(letters(word))
@@ -71,7 +72,7 @@ def rotated(word: Word, keep: int) -> Word:
         return word
     head, tail = written[:keep], written[keep:]
     first, last = head[0], tail[-1]
-    if first.piece != last.piece:
+    if first.piece != last.piece or first.piece in numerical:
         return (*tail, *head)
     share = last.share + first.share
     return (*tail[:-1], *((Letter(first.piece, share),) if share else ()), *head[1:])
@@ -87,11 +88,10 @@ def word_text(word: Word) -> str:
     return f"[{', '.join(map(_item_text, word))}]"
 
 
-def kept_text(word: Word, keep: int) -> str:
+def kept_text(word: Word, keep: int, step: Word) -> str:
     """Return in words where draws are kept that are not kept at the end of a word, and the step between two of them."""
     own = tuple(letters(word))[keep - 1]
-    step = word_text(rotated(word, keep))
-    return f"draws are kept after letter {keep}, {letter_text(own)}: from one to the next it is {step}"
+    return f"draws are kept after letter {keep}, {letter_text(own)}: from one to the next it is {word_text(step)}"
 
 
 def letter_text(letter: Letter) -> str:

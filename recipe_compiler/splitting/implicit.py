@@ -21,6 +21,8 @@ from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.flow import Change, NoRow
 from recipe_compiler.splitting.pieces import Piece
 
+ORDER = 2
+"""The weak order of both."""
 MIDPOINT = "midpoint"
 GENERALISED = "generalised"
 
@@ -32,7 +34,7 @@ class Midpoint:
     noisy: bool
     as_stated: bool = True
     row: str = MIDPOINT
-    order: int = 2
+    order: int = ORDER
 
     @property
     def says(self) -> str:
@@ -58,7 +60,7 @@ class GeneralisedLeapfrog:
     momentum: str
     as_stated: bool = True
     row: str = GENERALISED
-    order: int = 2
+    order: int = ORDER
 
     @property
     def says(self) -> str:

@@ -38,7 +38,7 @@ def word_latex(derivation: Derivation, scheme: Scheme) -> str:
             said = rf"&& \text{{{name}, {flow.row}}}"
             lines.append(rf"\mathrm{{d}}{left} &= {right} {said}")
     body = " \\\\\n".join(f"  {line}" for line in lines)
-    kept = f"; {kept_text(scheme.split, scheme.keep)}" if scheme.keep else ""
+    kept = f"; {kept_text(scheme.split, scheme.keep, scheme.word)}" if scheme.keep else ""
     return f"% {scheme.name}: {word_text(scheme.split)}{kept}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
@@ -55,10 +55,10 @@ def _moved(derivation: Derivation, piece: Piece, style: Style) -> list[tuple[str
 
 
 def _word_lines(scheme: Scheme, found: Mapping[str, tuple[Piece, Flow]]) -> Iterator[str]:
-    own = order(scheme.split)
+    own = min([order(scheme.split).order, *(flow.order for _, flow in found.values() if flow.order is not None)])
     yield word_text(scheme.split)
     noise = ", ".join(name for name, (piece, _) in found.items() if piece.is_noisy) or "none"
     symmetric = "a palindrome" if is_palindrome(scheme.split) else "no palindrome"
-    yield f"weak order {own.order}, {symmetric}; noise in {noise}"
+    yield f"weak order {own}, {symmetric}; noise in {noise}"
     if scheme.keep:
-        yield kept_text(scheme.split, scheme.keep)
+        yield kept_text(scheme.split, scheme.keep, scheme.word)

@@ -6,7 +6,7 @@ series in words of the L_k agrees with that of exp(eps (L_1 + L_2 + ...)) up to 
 numbers in the free associative algebra (Blanes, Casas 2016, Sec. 2).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -59,13 +59,13 @@ def first_asymmetry(word: Word) -> int | None:
     return next((place for place, (one, other) in enumerate(pairs) if one != other), None)
 
 
-def gradients(word: Word, kick: str, move: str) -> int:
-    """Return how often a step evaluates the gradient that `kick` takes, at a block that `move` moves.
+def gradients(word: Word, kicks: Collection[str], moves: Collection[str]) -> int:
+    """Return how often a step evaluates the gradient that `kicks` take, at a block that `moves` move; none does both.
 
     What is known at the end of a step is known at the start of the next: `[B/2, A/2, O, A/2, B/2]` has one.
     """
-    pieces = [letter.piece for letter in letters(word) if letter.piece in (kick, move)]
-    return sum(piece == kick != before for before, piece in zip(pieces[-1:] + pieces, pieces, strict=False))
+    found = [letter.piece for letter in letters(word) if letter.piece in {*kicks, *moves}]
+    return sum(here in kicks and before in moves for before, here in zip(found[-1:] + found, found, strict=False))
 
 
 def series(word: Word, longest: int) -> dict[Pieces, Fraction]:

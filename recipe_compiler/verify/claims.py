@@ -4,8 +4,8 @@
 here alone. `recheck.py`, which imports nothing of this package, has a copy of its own, which a test holds equal.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from recipe_compiler.formula.expression import Formula
@@ -41,6 +41,7 @@ from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
 from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.steps.claimed import configurational_in, gradients_in
 from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
 from recipe_compiler.verify.steps.in_build import of_flows, of_word, order_in, steps_by_word
@@ -165,6 +166,10 @@ def _word(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
 
 def _flows(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
     return _step(of_flows(decide))
+
+
+def _claimed(what: str, decide: Callable[[Bound], Answer]) -> Callable[[Bound], Answer]:
+    return lambda bound: replace(decide(bound), where=bound.build.scheme.source.place(f"claims.{what}"))
 
 
 RECIPE = ("H", "D", "Q")
@@ -372,6 +377,12 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
         rechecked=True,
     ),
 )
+
+IN_STEPS: Mapping[str, Callable[[Bound], Answer]] = {
+    "claimed_gradients": _claimed("gradients", _word(gradients_in)),
+    "claimed_configurational": _claimed("configurational", _flows(configurational_in)),
+}
+"""What decides claims of a scheme in a build that uses it, where its pieces tell what by itself is granted of them."""
 
 BUILDS: tuple[Claim[Bound, Build], ...] = (
     Claim("bindings", "what is bound is of the kind declared", _bound(bindings), _always),

@@ -151,6 +151,8 @@ def test_a_faulty_document_of_a_scheme_is_told(tmp_path: Path, old: str, new: st
         ("{split: [-B, A, O, 2*B], keep: 1}", "[A, O, B]"),
         ("{split: [-B, A, O, B, B/1], keep: 4}", "[A, O, B]"),
         ("{use: oabao.yaml, keep: B}", "[A/2, O, A/2, B]"),
+        ("{name: obabo, keep: 1, flows: {O: midpoint}}", "[B/2, A, B/2, O/2, O/2]"),
+        ("{name: obabo, keep: 1, flows: {A: midpoint}}", "[B/2, A, B/2, O]"),
     ],
 )
 def test_a_word_begins_after_the_letter_where_draws_are_kept(tmp_path: Path, scheme: str, word: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
+from recipe_compiler.spec.words import Word
 from recipe_compiler.splitting.degree import degree
 from recipe_compiler.splitting.gradient_noise import Role
 from recipe_compiler.splitting.pieces import Piece
@@ -29,6 +30,19 @@ class _OtherFormError(Exception):
 
 def configurational(split: Split) -> Answer:
     """Say whether the step has Cov theta = K^-1 on every quadratic U of Hessian K, where its chains have a law."""
+    made = is_exact(split, split.scheme.word)
+    match made.decision:
+        case Proved() as found:
+            return replace(made, decision=replace(found, by=f"{EXACT}: {found.by}"))
+        case Refuted(by, witness):
+            at = ", ".join(f"{name} = {value}" for name, value in witness)
+            return Answer(Proved(f"{NOT_EXACT}: {by}: {at}", (), (("at", at),)))
+        case _:
+            return made
+
+
+def is_exact(split: Split, word: Word) -> Answer:
+    """Decide that a word of the pieces, draws being kept at its end, has Cov theta = K^-1 on every quadratic U."""
     made = pieces(split)
     if not isinstance(made.decision, Proved):
         return Answer(Undecided(("not shown: the pieces make the equation",)))
@@ -36,15 +50,12 @@ def configurational(split: Split) -> Answer:
         roles, given = _roles(split)
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
-    found = exactness(split.scheme.word, roles, (*made.decision.given, *given, FORGETS))
+    found = exactness(word, roles, (*made.decision.given, *given, FORGETS))
     match found:
         case Proved():
-            return replace(made, decision=replace(found, by=f"{EXACT}: {found.by}"))
-        case Refuted(by, witness):
-            if not _refutes(split, roles):
-                return Answer(Undecided(("exact with a friction of its own it is not; of this one it is not decided",)))
-            at = ", ".join(f"{name} = {value}" for name, value in witness)
-            return Answer(Proved(f"{NOT_EXACT}: {by}: {at}", (), (("at", at),)))
+            return replace(made, decision=found)
+        case Refuted() if not _refutes(split, roles):
+            return Answer(Undecided(("exact with a friction of its own it is not; of this one it is not decided",)))
         case _:
             return Answer(found)
 

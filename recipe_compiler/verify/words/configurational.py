@@ -12,7 +12,7 @@ ROLES: Mapping[str, Role] = {"A": Role.DRIFT, "B": Role.KICK, "O": Role.DECAY}
 """What the pieces do that follow from Langevin dynamics, by their names."""
 BY = "from one O to the next the word keeps diag(v, 1), in polynomials of eps omega; then theta is as wide as exp(-U)"
 LANGEVIN = "A moves theta by W.T inv(M) r, B moves r by -W grad U, O moves r alone and keeps N(0, M)"
-FORGETS = "U is quadratic, and eps below what makes the chain unstable: it then forgets where it started"
+FORGETS = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
 ON_LINE = "the law of its steps on the line, in rational numbers"
 
 

@@ -2,8 +2,9 @@
 
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letters
+from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.words import gradients
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
 KICK, MOVE, POTENTIAL = "B", "A", "U"
 """The piece that takes the gradient, the one that moves the block it is of, and what the potential is called."""
@@ -14,7 +15,7 @@ def claimed_gradients(scheme: Scheme) -> Answer:
     """Decide how often a kick finds that the gradient is not known at the newest state, in a step after many.
 
     Which piece takes the gradient is told by its name (B), or by what is stated of it (H: U); that none but A moves its
-    block is taken as given.
+    block is taken as given. In a build the pieces tell both (`verify/steps/claimed.py`).
     """
     where = scheme.source.place("claims.gradients")
     kicks = (
@@ -24,14 +25,27 @@ def claimed_gradients(scheme: Scheme) -> Answer:
     )
     held = {letter.piece for letter in letters(scheme.split)}
     if MOVE not in held:
-        return Answer(
-            Undecided((f"no piece of the word is called {MOVE}: what moves the potential's block?",)), where=where
-        )
+        tried = f"no piece of the word is called {MOVE}: what moves the potential's block?"
+        return Answer(Undecided((tried,)), where=where)
     if len(kicks) != 1:
-        found = f"the pieces that hold {POTENTIAL} are {', '.join(kicks) or 'none'}: expected one"
-        return Answer(Undecided((found,)), where=where)
-    count = gradients(scheme.split, kicks[0], MOVE)
+        tried = f"the pieces that hold {POTENTIAL} are {', '.join(kicks) or 'none'}: expected one"
+        return Answer(Undecided((tried,)), where=where)
+    if kicks[0] not in held:
+        tried = f"no piece of the word is called {kicks[0]}: what takes the gradient?"
+        return Answer(Undecided((tried,)), where=where)
     given = (f"{kicks[0]} alone takes the gradient, {MOVE} alone moves what it is of",)
+    return Answer(counted(scheme, kicks, (MOVE,), given), where=where)
+
+
+def counted(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], given: tuple[str, ...]) -> Decision:
+    """Decide how often a step evaluates the gradient, of pieces that take it and pieces that move what it is of."""
+    flows = dict(scheme.flows)
+    for name in kicks:
+        if name in moves:
+            return Undecided((f"{name} takes the gradient and moves what it is of: its flow tells how often",))
+        if flows.get(name) == GENERALISED:
+            return Undecided((f"{name} takes the gradient within the flow {GENERALISED}",))
+    count = gradients(scheme.split, kicks, moves)
     if count != scheme.claims.gradients:
-        return Answer(Refuted(BY, (("gradients", str(count)),), given=given), where=where)
-    return Answer(Proved(BY, given), where=where)
+        return Refuted(BY, (("gradients", str(count)),), given=given)
+    return Proved(BY, given)

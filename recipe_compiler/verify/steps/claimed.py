@@ -1,0 +1,23 @@
+"""What a scheme claims of its word, decided of the pieces of a build: nothing is granted of their names."""
+
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.steps.configurational import is_exact
+from recipe_compiler.verify.steps.split import Split
+from recipe_compiler.verify.words.gradients import counted
+
+
+def configurational_in(split: Split) -> Answer:
+    """Decide that theta has its own covariance exactly where U is quadratic, at the end of the word as written."""
+    return is_exact(split, split.scheme.split)
+
+
+def gradients_in(split: Split) -> Answer:
+    """Decide how often a step evaluates the gradient, by the pieces that take it and those that move what it is of."""
+    dynamics = split.derivation.dynamics
+    of = {name for f in dynamics.declarations.functions if f.name == dynamics.potential for name in f.of}
+    if not of:
+        return Answer(Undecided(("there is no potential",)))
+    kicks = tuple(p.name for p in split.pieces if any(dynamics.potential in names_of(f) for f in p.drift))
+    moves = tuple(p.name for p in split.pieces if of & {*p.moved})
+    return Answer(counted(split.scheme, kicks, moves, ()))
