@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.other_modes import main_mode
 from recipe_compiler.planner.roles import Open, Role, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import steepness
@@ -84,13 +85,15 @@ def plan(
         starts: where the search for the mode begins, one after another.
 
     Raises:
-        RunError: there is no mode, or no step size that keeps to the share; says what to do.
+        RunError: there is no mode, there are several, or no step size that keeps to the share; says what to do.
     """
     try:
         question = question_of(compiled, module, tried, inputs, starts[0].theta)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     mode = find_mode(question.slope, starts)
+    _demand_definite(curvature(question.slope, mode.theta))
+    mode = main_mode(question.slope, mode, starts, sum(field.size for field in inputs.data))
     question = replace(question, theta=mode.theta)
     K = decimals(_demand_definite(curvature(question.slope, mode.theta)))
     open_ones, gradient = open_parameters(stated), compiled.program.gradient

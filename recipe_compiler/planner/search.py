@@ -134,7 +134,11 @@ def _least(ask: Callable[[float], Choice | None], first: float | None) -> Choice
 
 
 def _longest(question: Question, gamma: float, unit: float, share: float, longest: float) -> Choice | None:
-    """Return the choice with the longest step that keeps to the share; None where it would be too short."""
+    """Return the choice with the longest step that keeps to the share; None where it would be too short.
+
+    Raises:
+        ValueError, LinAlgError: nothing is known of the shortest that was looked at; says why.
+    """
     at_unit, stable = question.with_step(unit), None
     for _ in range(LOOKS):
         try:
@@ -144,16 +148,20 @@ def _longest(question: Question, gamma: float, unit: float, share: float, longes
         except (ValueError, np.linalg.LinAlgError):
             at_unit = at_unit.with_step(at_unit.inputs.eps / 4.0)
     eps = at_unit.inputs.eps if stable is None else longest * stable
+    why: Exception | None = None
     for _ in range(LOOKS):
         asked = question.with_step(rounded(eps))
         try:
             width = asked.width()
-        except (ValueError, np.linalg.LinAlgError):
-            eps /= 2.0
+        except (ValueError, np.linalg.LinAlgError) as error:
+            eps, why = eps / 2.0, error
             continue
+        why = None
         if width.off <= 1.0 + share:
             return Choice(asked, gamma, width, stable)
         eps *= min(0.9, max(0.3, 0.95 * share / (width.off - 1.0)))
+    if why is not None:
+        raise why
     return None
 
 

@@ -78,14 +78,14 @@ def find_mode(slope: Slope, starts: Sequence[Start]) -> Mode:
     """
     met: list[str] = []
     for start in starts:
-        theta, trouble = _minimum(slope, np.ascontiguousarray(start.theta, dtype=np.float64))
+        theta, trouble = minimum(slope, np.ascontiguousarray(start.theta, dtype=np.float64))
         if not trouble:
             return Mode(theta, start.says)
         met.append(f"from {start.says} {trouble}")
     raise RunError(f"the mode: no minimum of U was found: {'; '.join(met)}. State `init` closer to the mode")
 
 
-def _minimum(slope: Slope, start: Array) -> tuple[Array, str]:
+def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
     """Return where a search ended, and what kept it from a minimum; nothing where it is one."""
     with np.errstate(all="ignore"):
         first = slope(start)
@@ -122,7 +122,7 @@ def _bent(slope: Slope, theta: Array, k: int, unit: float) -> float:
     return float((slope(ahead)[k] - slope(behind)[k]) / (ahead[k] - behind[k]))
 
 
-class _Line:
+class Line:
     """U up to a constant: known where the search is, and from there along lines by the gradient."""
 
     def __init__(self, slope: Slope) -> None:
@@ -162,7 +162,7 @@ def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
     def along(y: Array, direction: Array) -> Array:
         return _along(scaled, y, direction)
 
-    line = _Line(scaled)
+    line = Line(scaled)
     dense = theta.size <= DENSE
     how = {"method": "trust-exact", "hess": hessian} if dense else {"method": "trust-krylov", "hessp": along}
     options = {"gtol": ENOUGH, "maxiter": ITERATIONS, "max_trust_radius": FAR}
