@@ -13,7 +13,7 @@ from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import of_verdict
 from recipe_compiler.commands.outputs import demand_file, demand_folder
-from recipe_compiler.commands.run_json import refusals_said, say_run, say_verdict
+from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.pipeline import plan_run, prepare_run
@@ -29,7 +29,7 @@ from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.to_yaml import to_yaml
-from recipe_compiler.verdict import Report
+from recipe_compiler.verdict import Report, Verdict
 
 
 def run_build(
@@ -51,19 +51,29 @@ def run_build(
         if not as_json and not only_plan:
             show_report(report)
         if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
-            complain(f"{report.name} is {report.verdict.value}: it is not run")
+            complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
             if as_json:
                 say_verdict(report)
             return code
         planned, report = plan_run(build, report, allow_undecided=allow_undecided, cache=cache)
         if only_plan:
-            _say_plan(planned)
+            if as_json:
+                say_plan(planned, report)
+            else:
+                _say_plan(planned)
             return ExitCode.PROVED
         for line in () if as_json else planned.says:
             say(line)
         settings = _settings(planned.build, options)
         return _run(planned, report, settings, stored, checkpoint, cores, cache, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
+
+
+def _why(report: Report) -> str:
+    """Return what keeps a build from being run, and whether that may be waived."""
+    guilty = [f for f in report.findings if f.required and f.verdict is report.verdict]
+    waived = "; --allow-undecided runs it all the same" if report.verdict is Verdict.UNDECIDED else ""
+    return f"{', '.join(f'`{finding.says}`' for finding in guilty)}{waived}"
 
 
 def _say_plan(planned: Plan) -> None:
@@ -139,12 +149,13 @@ def _length(settings: RunSettings) -> str:
 
 
 def _conclude(ready: Ready, draws: Draws, path: Path, *, as_json: bool) -> Summary:
-    """Store the draws, then say what they are worth."""
+    """Store the draws with what they are worth, then say it."""
     tree, diagnostics = conclude(ready, draws)
-    save(tree, path)
     summary = summarise(tree, draws, diagnostics)
+    tree.attrs.update(summary.attributes)
+    save(tree, path)
     if as_json:
-        say_run(ready.run.report, draws, summary, path)
+        say_run(ready.run, draws, summary, path)
     else:
         show_summary(summary, COLUMNS)
         say(f'{path}: draws in {draws.seconds:.1f} s; open with xarray.open_datatree("{path}")')

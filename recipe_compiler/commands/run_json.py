@@ -10,23 +10,30 @@ from typing import cast
 
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
+from recipe_compiler.planner.plan import Plan
 from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.stages import Run
 from recipe_compiler.run.summary import COLUMNS, Summary
+from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.verdict import Report, Verdict
 
 SCHEMA_VERSION = 1
 
 
-def say_run(report: Report, draws: Draws, summary: Summary, path: Path) -> None:
+def say_plan(plan: Plan, report: Report) -> None:
+    """Print what was chosen, and the build with it."""
+    _say({**_of_report(report), "faults": (), "plan": plan.says, "build": to_yaml(plan.build)})
+
+
+def say_run(run: Run, draws: Draws, summary: Summary, path: Path) -> None:
     """Print what a run found."""
     diagnostics = summary.diagnostics
     rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
     _say(
         {
-            "name": report.name,
-            "digest": report.digest,
-            "verdict": report.verdict.value,
+            **_of_report(run.report),
             "faults": (),
+            "plan": run.planned,
             "settings": asdict(draws.settings),
             "interrupted": draws.interrupted,
             "diverging": draws.diverging,
@@ -47,7 +54,11 @@ def say_verdict(report: Report) -> None:
     """Print why a build is not run that is refuted, or undecided."""
     guilty = [f for f in report.findings if f.required and f.verdict is not Verdict.PROVED]
     faults = tuple({"where": report.file, "entry": f.id, "problem": f.verdict.value, "hint": ""} for f in guilty)
-    _say({"name": report.name, "digest": report.digest, "verdict": report.verdict.value, "faults": faults})
+    _say({**_of_report(report), "faults": faults})
+
+
+def _of_report(report: Report) -> dict[str, object]:
+    return {"name": report.name, "digest": report.digest, "verdict": report.verdict.value}
 
 
 @contextmanager

@@ -201,13 +201,7 @@ def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "DataTree
     summary = summarise(tree, drawn, diagnostics)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
     rough = (*notes, *summary.warnings)
-    said = {
-        "trust": (summary.trust,),
-        "doubts": summary.doubts,
-        "warnings": rough,
-        "forecast_lines": ready.forecast.says,
-    }
-    tree.attrs.update({name: "\n".join(sentences) for name, sentences in said.items()})
+    tree.attrs.update(summary.attributes | {"warnings": "\n".join(rough)})
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:
             warnings.warn(sentence, category, stacklevel=3)

@@ -194,6 +194,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
+    tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)
     for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
         tree.attrs.update({} if one is None else one.attributes)
     return tree, diagnostics

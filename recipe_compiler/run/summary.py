@@ -62,6 +62,11 @@ class Summary:
         return f"trust: yes, by {', '.join((chains, *by))}{rough}"
 
     @property
+    def attributes(self) -> dict[str, str]:
+        """What the file of the draws keeps of it."""
+        return {"trust": self.trust, "doubts": "\n".join(self.doubts), "warnings": "\n".join(self.warnings)}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is said beside the numbers."""
         diagnostics = self.diagnostics

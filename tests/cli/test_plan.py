@@ -1,5 +1,6 @@
 """`recipe run --plan`, and runs of builds with `step_size: auto`."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +35,36 @@ run: {{step_size: auto, draws: 200}}
     (tmp_path / "printed.yaml").write_text(printed.out)
     both = [recipe("run", tmp_path / f"{name}.yaml", "-o", tmp_path / name) for name in ("asked", "printed")]
     assert [outcome.code for outcome in both] == [0, 0]
-    assert printed.out.splitlines()[0].removeprefix("# ") in both[0].out
+    plan = [line.removeprefix("# ") for line in printed.out.splitlines() if line.startswith("# ")]
+    assert plan[0] in both[0].out
     trees = [xarray.load_datatree(tmp_path / name / "asked.nc", engine="h5netcdf") for name in ("asked", "printed")]
     np.testing.assert_array_equal(trees[0]["posterior"]["theta"], trees[1]["posterior"]["theta"])
+    assert trees[0].attrs["plan"].splitlines() == plan
+    assert trees[0].attrs["trust"].startswith("trust: yes")
+    assert trees[0].attrs["trust"] in both[0].out
+    assert trees[0].attrs["doubts"] == ""
+    assert trees[0].attrs["forecast_lines"] in both[0].out
+
+    as_json = [recipe("run", tmp_path / "asked.yaml", "--json", "-o", tmp_path, *more) for more in (("--plan",), ())]
+    told, ran = (json.loads(outcome.out) for outcome in as_json)
+    assert told["plan"] == ran["plan"] == plan
+    assert told["build"].splitlines() == [line for line in printed.out.splitlines() if not line.startswith("# ")]
+
+
+def test_what_is_undecided_is_named_with_what_runs_it_all_the_same(recipe, tmp_path: Path) -> None:
+    (tmp_path / "laplace.yaml").write_text(
+        "name: laplace\nstate: {theta: {shape: 2}}\npotential: abs(theta[0]) + theta[1]**2\n"
+    )
+    (tmp_path / "tails.yaml").write_text(
+        f"name: tails\ndynamics: {ROOT}/specs/dynamics/sghmc.yaml\ntarget: laplace.yaml\nscheme: {{name: baoab}}\n"
+        "variant: full\nrun: {step_size: auto}\n"
+    )
+    outcome = recipe("run", tmp_path / "tails.yaml", "-o", tmp_path)
+    assert outcome.code == 3
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("tails is undecided: it is not run, for ")
+    assert "`the log posterior is differentiable inside the domain`" in last
+    assert last.endswith("--allow-undecided runs it all the same")
 
 
 def test_the_command_takes_no_step_size_beside_auto(recipe, tmp_path: Path) -> None:
