@@ -105,6 +105,10 @@ class AffineStep:
 
     def composed(self, value: Value = lambda entry: entry, dtype: type = object) -> Affine:
         """Return F, a and Sigma, every coefficient being what `value` makes of it: itself, or a float."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._composed(value, dtype)
+
+    def _composed(self, value: Value, dtype: type) -> Affine:
         rows = self._rows(value, dtype)
         program, names = self.names.program, self.names
         n = sum(len(names.block(block)) for block in self.blocks)
@@ -219,28 +223,40 @@ def _solved(within: Array, known: Sequence[Array]) -> Sequence[Array]:
 
 
 def propagated(names: Names, eps: float) -> dict[Scalar, Scalar]:
-    """Return the symbols of all propagators with what they are at a step size, by matrix exponentials.
-
-    With exp(t [[-F, 2D], [0, F^T]]) = [[E, G], [0, inv(E)^T]] the covariance is G E^T (Van Loan 1978), and
-    exp(t [[-F, 1], [0, 0]]) has the integral of exp(-u F) at its right.
-    """
+    """Return the symbols of all propagators with what they are at a step size, by matrix exponentials."""
     if not names.program.propagators:
         return {}
-    from scipy.linalg import expm
-
     found: dict[Scalar, Scalar] = {}
     for own in names.program.propagators:
         matrices = [matrix(names, own.blocks, grid) for grid in (own.F, own.two_D)]
         written = names.inverses_written_out([entry for one in matrices for entry in one.ravel()])
         F, two_D = (np.array([[float(x.xreplace(written)) for x in row] for row in one]) for one in matrices)
-        t, n = eps * float(own.share), len(F)
-        one, nothing = np.eye(n), np.zeros((n, n))
-        E, G = np.split(expm(t * np.block([[-F, two_D], [nothing, F.T]]))[:n], 2, axis=1)
-        integral = expm(t * np.block([[-F, one], [nothing, nothing]]))[:n, n:]
-        values = ((E - one) / eps, integral / eps, G @ E.T / eps)
+        E, integral, covariance = _flow(F, two_D, eps * float(own.share))
+        values = ((E - np.eye(len(F))) / eps, integral / eps, covariance / eps)
         for symbols, value in zip(symbols_of(names, own), values, strict=True):
             found |= dict(zip(symbols.ravel(), map(sp.Float, value.ravel()), strict=True))
     return found
+
+
+def _flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
+    """Return E = exp(-t F), and the integrals of exp(-u F) and exp(-u F) 2D exp(-u F)^T for u from 0 to t.
+
+    With exp(t [[-F, 2D], [0, F^T]]) = [[E, G], [0, inv(E)^T]] the covariance is G E^T (Van Loan 1978), and
+    exp(t [[-F, 1], [0, 0]]) has the integral of exp(-u F) at its right. inv(E) grows as E falls, beyond all numbers
+    under strong friction: so this is done over t/2^k, of norm 1 at most, and the flow done twice, k times over.
+    """
+    from scipy.linalg import expm
+
+    n, size = len(F), float(np.abs(t * F).sum(axis=0).max())
+    k = max(0, int(np.ceil(np.log2(size)))) if 0.0 < size < np.inf else 0
+    h, one, nothing = t / 2.0**k, np.eye(n), np.zeros((n, n))
+    decay, G = np.split(expm(h * np.block([[-F, two_D], [nothing, F.T]]))[:n], 2, axis=1)
+    integral, covariance = expm(h * np.block([[-F, one], [nothing, nothing]]))[:n, n:], G @ decay.T
+    with np.errstate(over="ignore", invalid="ignore"):  # of what grows, which has no law
+        for _ in range(k):
+            integral, covariance = integral + decay @ integral, covariance + decay @ covariance @ decay.T
+            decay = decay @ decay
+    return decay, integral, covariance
 
 
 def affine_step(step: Step, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:

@@ -24,6 +24,9 @@ Array = NDArray[Any]
 NEUTRAL = 1e-9
 """How far from 1 the modulus of an eigenvalue of F must be to be told from it in double precision."""
 
+NEAR = 2.0**5
+"""Beyond so many times the step size looks for one that is unstable are farther apart."""
+
 MOST = 2.0**20
 """How many times the step size is looked at for one that is unstable."""
 
@@ -142,19 +145,19 @@ def largest_stable(F_at: Callable[[float], Array], eps: float, factor: float, wi
     Args:
         F_at: F by the step size.
         eps: where the search begins: upwards where F is stable, else downwards.
-        factor: by which the step size grows from one look to the next: a band of unstable steps that is narrower may be
-            passed over.
+        factor: by which the step size grows from one look to the next, its fourth power far away: a band of unstable
+            steps that is narrower may be passed over.
         within: the relative error of the answer.
     """
     low, high = eps, eps * factor
     while not is_stable(F_at(low)):
         if low * MOST < eps:
             return None
-        low, high = low / factor, low
+        low, high = low / (factor if low * NEAR > eps else factor**4), low
     while is_stable(F_at(high)):
         if high > MOST * eps:
             return None
-        low, high = high, high * factor
+        low, high = high, high * (factor if high < NEAR * eps else factor**4)
     while high / low > 1.0 + within:
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if is_stable(F_at(middle)) else (low, middle)
