@@ -14,7 +14,7 @@ from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import held, joined_shape, prepared, written
+from recipe_compiler.readback.step import held, joined_shape, prepared, stated_values, written
 from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 
@@ -41,7 +41,9 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
     if procedure is None:
         raise CompilerError("the module has no gradient to read")
     reader = Reader(module.text, matrices=matrices_of(names))
-    values = prepared(module, names, reader)
+    made = {array.name for array in module.kernel.prepare.outputs}
+    needed = any(array.name in made for array in procedure.inputs)  # flows of a large d take long, gradients few
+    values = prepared(module, names, reader) if needed else stated_values(module, names)
     for block in module.program.blocks:
         values[block.name] = np.array(names.block(block), object)
     for datum in module.program.data:

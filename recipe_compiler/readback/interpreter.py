@@ -26,8 +26,8 @@ from recipe_compiler.tensor.scalars import Scalar
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
 
-BUDGET = 2_000_000
-"""Statements and expressions after which reading stops: a block of rows of some hundred features is within it."""
+BUDGET = 20_000_000
+"""Statements and expressions after which reading stops: full mass and friction of a hundred coordinates are within."""
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,8 @@ Inverses are exact; parts of vectors have names of their own, as the emitted gra
 import ast
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -18,7 +19,7 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.matrices import inverse
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, label, length, positions
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
@@ -28,6 +29,8 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inv
 Value = Any
 Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)
+LARGEST_SYMBOLIC = 4
+"""Rows of a matrix that is inverted as symbols."""
 TABLES, ENTRIES = 64, 2**16
 """Coordinates, gradients and inverses that are kept, and entries of parameters: a sum asks for every one many times."""
 
@@ -234,6 +237,8 @@ def _inverse(names: Names, parameter: str) -> np.ndarray:
     matrix = np.asarray(names.parameter(parameter))
     if names.at_point:
         return exact_inverse(matrix)
+    if all(entry.is_Rational for entry in matrix.ravel()):
+        return exact_inverse(matrix)
     symmetric = all(matrix[i, j] == matrix[j, i] for i in range(matrix.shape[0]) for j in range(i))
     diagonal = symmetric and all(matrix[i, j] == 0 for i in range(matrix.shape[0]) for j in range(i))
     found = np.full(matrix.shape, sp.Integer(0), object)
@@ -242,6 +247,35 @@ def _inverse(names: Names, parameter: str) -> np.ndarray:
         if i == j or not diagonal:
             found[i, j] = sp.Symbol(label(f"inv({parameter})", at), real=True)
     return found
+
+
+def with_large_matrices_known(parameters: tuple[Parameter, ...], sizes: Sizes) -> tuple[Parameter, ...]:
+    """Return parameters, square matrices of more than LARGEST_SYMBOLIC rows with rational numbers as their values.
+
+    The inverse of a symbolic matrix has n! terms. State, eps, noise and smaller parameters stay symbols; a heavy
+    diagonal makes the matrices invertible, and definite what is declared definite.
+    """
+    return tuple(_known(parameter, sizes) if _is_large(parameter, sizes) else parameter for parameter in parameters)
+
+
+def _is_large(parameter: Parameter, sizes: Sizes) -> bool:
+    rows, cols = (
+        None if size is None else length(size, sizes) for size in (parameter.shape.rows, parameter.shape.cols)
+    )
+    return rows is not None and rows == cols and rows > LARGEST_SYMBOLIC and parameter.value is None
+
+
+def _known(parameter: Parameter, sizes: Sizes) -> Parameter:
+    n, declared = length(parameter.shape.sizes[0], sizes), Declarations((), (parameter,))
+    rows = [
+        [_fraction(component(parameter, (i, j), declared, sizes), 4 * n * (i == j)) for j in range(n)] for i in range(n)
+    ]
+    return replace(parameter, value=Entries(tuple(map(tuple, rows))))
+
+
+def _fraction(entry: Scalar, more: int) -> Fraction:
+    number = entry.xreplace({symbol: rational_of(symbol.name) for symbol in entry.free_symbols}) + more
+    return Fraction(int(number.p), int(number.q))
 
 
 def rational_of(name: str) -> Scalar:

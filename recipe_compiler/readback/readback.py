@@ -11,6 +11,7 @@ not within its limit, is a ReadBackError. Either way no file is written.
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -33,7 +34,7 @@ from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
 from recipe_compiler.readback.interpreter import Reader, parsed
-from recipe_compiler.readback.names import Names, Sizes
+from recipe_compiler.readback.names import Names, Sizes, with_large_matrices_known
 from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.readback.propagators import matrices_of
@@ -161,6 +162,7 @@ def readings(
 
 def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
     check_names(module.text)
+    module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
     here = Names(module.program, sizes)
     if module.kernel.chunked:
         read = _same_sweep(module, here)
@@ -170,6 +172,21 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
         same_gradient(module, here)
     _first_order(read, here, derivation, names)
     _same_generator(module, here, derivation, names)
+
+
+def _with_large_matrices_known(
+    module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes
+) -> tuple[Module, Derivation]:
+    """Return both with the same values of matrices that are too large to be inverted as symbols."""
+    parameters = with_large_matrices_known(module.program.parameters, sizes)
+    if parameters == module.program.parameters:
+        return module, derivation
+    values = {parameter.name: parameter.value for parameter in parameters}
+    declarations = derivation.dynamics.declarations
+    own = tuple(replace(p, value=values.get(names.get(p.name, p.name), p.value)) for p in declarations.parameters)
+    dynamics = replace(derivation.dynamics, declarations=replace(declarations, parameters=own))
+    known = replace(module, program=replace(module.program, parameters=parameters))
+    return known, replace(derivation, dynamics=dynamics)
 
 
 def check_shipped(module: Module, sizes: Sizes) -> None:

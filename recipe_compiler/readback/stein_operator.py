@@ -21,7 +21,7 @@ from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, integers
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component
 
 Entries = dict[tuple[str, tuple[int, ...]], Scalar]
@@ -80,9 +80,11 @@ def stated_moments(generator: InfinitesimalGenerator, names: Names) -> Entries:
             case _:
                 return names.atom(atom)
 
+    sums: Sums = {}
+
     def value(moment: Moment, at: tuple[int, ...]) -> Scalar:
         places = dict(zip(moment.phi.free, at, strict=True))
-        return scalarise(moment.value, names.sizes, places, leaf, apart=names.at_point)
+        return scalarise(moment.value, names.sizes, places, leaf, apart=names.at_point, sums=sums)
 
     return {(moment.name, at): value(moment, at) for moment in generator.moments for at in _places(moment, names)}
 

@@ -20,7 +20,7 @@ from recipe_compiler.readback.names import Names, Sizes, integers
 from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_noise
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.transforms import transforms_of, undone
-from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
+from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
 
 
@@ -49,10 +49,15 @@ def step_of(
     return Step(new, tuple(without_noise(values, normals)), noise.covariance())
 
 
+def stated_values(module: Module, names: Names) -> dict[str, object]:
+    """Return the parameters, the step size and the sizes of a run."""
+    values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
+    return values | {"eps": names.eps} | {size: names.sizes[size] for size in symbolic_sizes(module.program)}
+
+
 def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
     """Return the parameters and the constants of a run, as the emitted `prepare` computes them."""
-    values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
-    values |= {"eps": names.eps} | {size: names.sizes[size] for size in symbolic_sizes(module.program)}
+    values = stated_values(module, names)
     outputs = [array.name for array in module.kernel.prepare.outputs]
     constants = reader.call("prepare", values)
     return values | dict(zip(outputs, constants, strict=True))
@@ -288,7 +293,8 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
     index = next(iter(tensor.free), None)
     places = [{} if index is None else {index: at[0]} for at in positions(block.shape, names.sizes)]
     leaf = _leaf(names, moved or {})
-    return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point) for place in places]
+    sums: Sums = {}
+    return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point, sums=sums) for place in places]
 
 
 def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:

@@ -57,6 +57,25 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
             page.fault(path, ".".join(path), f"{problem}; expected another", "rename it")
 
 
+def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: Target) -> BuildDocument:
+    """Return the document with the sizes that its columns give, where the target's blocks are added up in numbers.
+
+    A field of the shape [N, k] has a column for each of k, and one more with `intercept`. Where one block of the target
+    is the block of the potential nothing is fixed: its module is then for every size.
+    """
+    sizes = known_sizes(document)
+    wanted = [_fixed(block.shape.rows or 1, sizes) for block in potential_blocks(dynamics)]
+    if document.data is None or wanted == [_total(target.declarations.blocks, sizes)]:
+        return document
+    columns, extra = document.data.model_extra or {}, int(document.data.intercept)
+    found: dict[str, int] = {}
+    for datum in target.declarations.data:
+        width, names = datum.shape.cols, columns.get(datum.name)
+        if isinstance(width, str) and isinstance(names, list) and datum.name not in document.data.indicator:
+            found.setdefault(width, len(names) + extra)
+    return document.model_copy(update={"sizes": found | sizes})
+
+
 def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> None:
     """Add a fault unless the target's blocks together are the one block of the dynamics' potential."""
     blocks = potential_blocks(dynamics)

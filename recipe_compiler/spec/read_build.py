@@ -20,6 +20,7 @@ from recipe_compiler.spec.build_checks import (
     fixed_sizes,
     known_sizes,
     potential_blocks,
+    with_sizes_of_columns,
 )
 from recipe_compiler.spec.build_data import read_data
 from recipe_compiler.spec.build_minibatch import (
@@ -56,6 +57,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     target = part_of(page, ("target",), Target, around)
     if document is None or dynamics is None or target is None:
         return None
+    document = with_sizes_of_columns(document, dynamics, target)
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)

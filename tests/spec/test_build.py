@@ -222,3 +222,18 @@ def test_a_build_never_runs_a_python_file(spoiled, tmp_path: Path, specs: Path) 
     with pytest.raises(ModelError):
         load(spoiled(LOGISTIC, (f"{specs}/dynamics/sghmc.yaml", "evil.py")))
     assert not (tmp_path / "CANARY").exists()
+
+
+def test_columns_give_the_sizes_of_a_target_of_several_blocks(
+    load_spoiled, refused, tmp_path: Path, specs: Path
+) -> None:
+    text = (specs / "targets/linear_regression.yaml").read_text().replace("{shape: d}", "{shape: k}\n  b: {}")
+    (tmp_path / "target.yaml").write_text(text.replace("[N, d]", "[N, k]").replace("x @ theta)", "x @ theta - b)"))
+    target = (f"{specs}/targets/linear_regression.yaml", "target.yaml")
+    assert load_spoiled("builds/sghmc_linear_regression", target, ("sizes: {d: 5}\n", "")).sizes == (("k", 5),)
+    faults = refused("builds/sghmc_linear_regression", target, ("sizes: {d: 5}\n", "sizes: {k: 4}\n"))
+    assert [fault.problem for fault in faults] == ["found 4 columns and the intercept, expected 4: k"]
+
+
+def test_columns_fix_no_size_of_a_module_for_every_size(load_spoiled) -> None:
+    assert load_spoiled("builds/sghmc_linear_regression", ("sizes: {d: 5}\n", "")).sizes == ()
