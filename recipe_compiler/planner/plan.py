@@ -18,7 +18,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.planner.other_modes import main_mode
 from recipe_compiler.planner.roles import Open, Role, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
-from recipe_compiler.planner.steepness import steepness
+from recipe_compiler.planner.steepness import Surroundings, surroundings
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.forecast import NoForecastError, question_of
 from recipe_compiler.run.linear_step import curvature
@@ -26,6 +26,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Start, find_mode
 from recipe_compiler.run.question import AS_IT_IS, CONTROL_VARIATES
 from recipe_compiler.run.sizes import declared_parameters
+from recipe_compiler.run.suggestions import HELD_SHARPNESS
 from recipe_compiler.spec.model import Build, Value
 from recipe_compiler.spec.restate import Entry, number, restated
 
@@ -38,7 +39,7 @@ WARMUP = 20.0
 """Effective draws that are thrown away."""
 
 SPREAD = 2.0
-"""Chains start as widely as this many posterior sds."""
+"""Chains start as widely as this many posterior sds, or less where U is steeper than a quadratic."""
 
 TRIAL = 2.0**-10
 """The step size of the module that is asked for the gradient; no chain is run with it."""
@@ -94,14 +95,14 @@ def plan(
     mode = find_mode(question.slope, starts)
     _demand_definite(curvature(question.slope, mode.theta))
     mode = main_mode(question.slope, mode, starts, sum(field.size for field in inputs.data))
-    question = replace(question, theta=mode.theta)
+    question = replace(question, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
     K = decimals(_demand_definite(curvature(question.slope, mode.theta)))
     open_ones, gradient = open_parameters(stated), compiled.program.gradient
     may_vary = stated.variant == "minibatch" and stated.control is None
     kinds = (AS_IT_IS, CONTROL_VARIATES) if may_vary and gradient and not gradient.stacked else (AS_IT_IS,)
-    steep = steepness(question.slope, mode.theta, K)
-    choice = choose(question, open_ones, K, kinds, stated.share, steep)
-    chosen = _Chosen(stated, open_ones, choice, mode, K)
+    around = surroundings(question.slope, mode.theta, K)
+    choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
+    chosen = _Chosen(stated, open_ones, choice, mode, K, around)
     return Plan(restated(stated, chosen.changes), chosen.says)
 
 
@@ -134,6 +135,7 @@ class _Chosen:
     choice: Choice
     mode: Mode
     K: Array
+    around: Surroundings
 
     @property
     def thin(self) -> int:
@@ -181,7 +183,7 @@ class _Chosen:
             f"  thin: {self.thin}, warmup: {self.warmup} draws; {width.steps:.3g} steps are worth one independent draw"
         )
         if self.block not in dict(self.stated.init):
-            lines.append(f"  init: {SPREAD:g} posterior sds around the mode")
+            lines.append(f"  init: around the mode, {SPREAD:g} posterior sds wide at most")
         return tuple(lines)
 
     @property
@@ -221,8 +223,8 @@ class _Chosen:
         declared = {parameter.name for parameter in declared_parameters(self.stated)}
         mean, spread = (_free(name, declared) for name in ("start", "start_covariance"))
         block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == self.block)
-        inverse = np.asarray(np.linalg.inv(self.K), dtype=np.float64)
-        covariance = decimals(SPREAD**2 * (inverse + inverse.T) / 2.0)
+        spread_out = self.around.spread
+        covariance = decimals(SPREAD**2 * (spread_out + spread_out.T) / 2.0)
         size = [str(size) for size in block.shape.sizes]
         shapes = ({"shape": size[0]}, {"shape": size * 2}) if size else ({}, {})
         values = (self.mode.theta, covariance) if size else (self.mode.theta.reshape(()), covariance.reshape(()))

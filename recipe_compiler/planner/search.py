@@ -27,6 +27,9 @@ OF_STABLE = 0.5
 LOOKS = 16
 """How often is asked for the step size of one friction."""
 
+LONGER = 2.0
+"""The most that a step may be longer when friction moves by a factor of two."""
+
 FRICTIONS = 8
 """How many factors of two friction moves at most."""
 
@@ -50,6 +53,10 @@ class Choice:
     def work(self) -> float:
         """What one effective draw takes, in gradients of a minibatch."""
         return self.width.steps * WORK[self.question.noise]
+
+
+_Ask = Callable[[float, Choice | None], Choice | None]
+"""The choice for a friction, beside one that is known for another."""
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
@@ -89,11 +96,11 @@ def choose(
     unit = 1.0 if has_mass or _has(open_ones, Role.PRECONDITIONER) else 1.0 / float(fastest)
     why: list[str] = []
 
-    def at(kind: str) -> Callable[[float], Choice | None]:
-        def ask(gamma: float) -> Choice | None:
+    def at(kind: str) -> _Ask:
+        def ask(gamma: float, near: Choice | None) -> Choice | None:
             asked = with_values(replace(question, noise=kind), matched(open_ones, K, gamma))
             try:
-                return _longest(asked, gamma, unit, share, longest)
+                return _longest(asked, gamma, unit, share, longest, near)
             except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
                 why.append(str(error))
                 return None
@@ -115,16 +122,16 @@ def with_values(question: Question, values: Mapping[str, Array]) -> Question:
     return question
 
 
-def _least(ask: Callable[[float], Choice | None], first: float | None) -> Choice | None:
+def _least(ask: _Ask, first: float | None) -> Choice | None:
     """Return the choice of least work as friction moves by factors of two; the only one where there is none to move."""
-    best = ask(1.0 if first is None else first)
+    best = ask(1.0 if first is None else first, None)
     if first is None:
         return best
     for factor in (2.0, 0.5):
         gamma = first if best is None else best.gamma
         for _ in range(FRICTIONS):
             gamma *= factor
-            found = ask(gamma)
+            found = ask(gamma, best)
             if found is None and best is None:
                 continue
             if found is None or (best is not None and found.work >= best.work):
@@ -133,8 +140,12 @@ def _least(ask: Callable[[float], Choice | None], first: float | None) -> Choice
     return best
 
 
-def _longest(question: Question, gamma: float, unit: float, share: float, longest: float) -> Choice | None:
+def _longest(
+    question: Question, gamma: float, unit: float, share: float, longest: float, near: Choice | None
+) -> Choice | None:
     """Return the choice with the longest step that keeps to the share; None where it would be too short.
+
+    Of a friction beside one that is known, `near`, no step is looked at that is longer than `LONGER` times that one's.
 
     Raises:
         ValueError, LinAlgError: nothing is known of the shortest that was looked at; says why.
@@ -148,6 +159,7 @@ def _longest(question: Question, gamma: float, unit: float, share: float, longes
         except (ValueError, np.linalg.LinAlgError):
             at_unit = at_unit.with_step(at_unit.inputs.eps / 4.0)
     eps = at_unit.inputs.eps if stable is None else longest * stable
+    eps = eps if near is None else min(eps, LONGER * near.question.inputs.eps)
     why: Exception | None = None
     for _ in range(LOOKS):
         asked = question.with_step(rounded(eps))

@@ -1,5 +1,8 @@
 """How much steeper U is away from its mode than at it: what a step that stays the same has to bear there."""
 
+from dataclasses import dataclass
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +12,14 @@ from recipe_compiler.run.map_estimate import Slope
 Array = NDArray[np.float64]
 
 AWAY = 3.0
-"""Posterior sds from the mode at which is looked: a chain of a thousand draws comes there."""
+"""Posterior sds from the mode that a chain of a thousand draws comes to, where U is quadratic: it has risen by
+AWAY^2/2 there. Where U is steeper chains come as high, and so less far."""
+
+LOOKED_AT = (0.5, 1.0)
+"""Parts of the way there at which is looked."""
+
+HALVINGS = 12
+"""Of the interval in which the end of the way is sought."""
 
 APART = 0.05
 """Half of the difference that tells the curvature, in the same unit."""
@@ -28,29 +38,72 @@ OTHERS = (
 )
 
 
-def steepness(slope: Slope, theta: Array, K: Array) -> float:
-    """Return the largest curvature of U that is met around its mode, in units of that at the mode.
+@dataclass(frozen=True, slots=True, eq=False)
+class Surroundings:
+    """What chains meet around a mode."""
+
+    steepest: float
+    """The largest curvature, in units of that at the mode."""
+    spread: Array
+    """The covariance of a Gaussian around the mode that has its sd on every axis of K, or less where U is steeper."""
+
+
+def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
+    """Return what chains meet around a mode of U.
 
     In coordinates w with theta = mode + A w, A^T K A = 1, the Gaussian at the mode has the curvature 1 everywhere. Met
-    is the spectral norm of the Hessian at `AWAY` posterior sds from the mode, both ways along each axis of K, by the
-    power iteration on differences of grad U.
+    is the spectral norm of the Hessian both ways along each axis of K, half and all of the way to where U has risen by
+    `AWAY`^2/2, `AWAY` posterior sds at most: by the power iteration on differences of grad U.
 
     Raises:
         RunError: no step size that stays the same serves there and at the mode.
     """
     values, vectors = np.linalg.eigh(K)
     A, most, rng = vectors / np.sqrt(values), 1.0, np.random.default_rng(0)
-    for w in AWAY * np.vstack([np.eye(len(K)), -np.eye(len(K))]):
-        rise = float((A.T @ slope(theta + A @ w)) @ w) / AWAY**2
-        bent = _curvature(lambda at: A.T @ slope(theta + A @ at), w, rng.standard_normal(len(K)))
-        if not (rise >= FLATTEST and bent <= STEEPEST):
-            where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
-            raise RunError(
-                f"step_size: auto: U is far from a quadratic {AWAY:g} sds from its mode ({where}): no fixed step "
-                f"that is chosen at the mode serves; {OTHERS}, or state a step size"
-            )
-        most = max(most, bent)
-    return most
+    reached = np.ones(len(K))
+
+    def scaled(at: Array) -> Array:
+        return A.T @ slope(theta + A @ at)
+
+    for k, sign in product(range(len(K)), (1.0, -1.0)):
+        axis = AWAY * sign * np.eye(len(K))[k]
+        far = _reached(scaled, axis)
+        reached[k] = min(reached[k], far)
+        for w in (part * far * axis for part in LOOKED_AT):
+            away = float(np.linalg.norm(w))
+            rise = float(scaled(w) @ w) / away**2
+            bent = _curvature(scaled, w, rng.standard_normal(len(K)))
+            if not (rise >= FLATTEST and bent <= STEEPEST):
+                where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
+                raise RunError(
+                    f"step_size: auto: U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step "
+                    f"that is chosen at the mode serves; {OTHERS}, or state a step size"
+                )
+            most = max(most, bent)
+    return Surroundings(most, (A * reached**2) @ A.T)
+
+
+def _reached(slope: Slope, way: Array) -> float:
+    """Return the part of a way from the mode on which U rises by `AWAY`^2/2; 1 where it rises less on all of it."""
+    places, weights = np.polynomial.legendre.leggauss(8)
+    places, weights = (places + 1.0) / 2.0, weights / 2.0
+
+    def risen(low: float, high: float) -> float:
+        slopes = [slope((low + (high - low) * place) * way) @ way for place in places]
+        return (high - low) * float(weights @ slopes)
+
+    low, high, level = 0.0, 1.0, AWAY**2 / 2.0
+    with np.errstate(all="ignore"):
+        if risen(low, high) <= level:
+            return 1.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2.0
+            part = risen(low, middle)
+            if part <= level:
+                low, level = middle, level - part
+            else:  # or not finite
+                high = middle
+    return high
 
 
 def _curvature(slope: Slope, w: Array, start: Array) -> float:
