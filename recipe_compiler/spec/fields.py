@@ -43,8 +43,10 @@ def _scheme(value: Raw) -> str:
 def _word(value: Raw) -> Word:
     items = value if isinstance(value, list) else [value]
     found = tuple(_item(item, 0) for item in items)
-    if not found or length(found) > LONGEST:
-        refuse(value, f"a word of 1 to {LONGEST} letters: [B/2, A/2, O, A/2, B/2]")
+    count = length(found)
+    if not 1 <= count <= LONGEST:
+        expected = f"1 to {LONGEST}, its repetitions written out: [B/2, A/2, O, A/2, B/2]"
+        refuse_said(f"a word of {count} letters", expected)
     return found
 
 
@@ -57,6 +59,8 @@ def _item(value: Raw, depth: int) -> Item:
             number = _integer(count)
             if not 1 <= number <= LONGEST:
                 refuse(count, f"how often it is repeated, from 1 to {LONGEST}")
+            if not items:
+                refuse(value, "letters to repeat: {repeat: 4, of: [F/8, A/4, F/8]}")
             return Repeat(number, tuple(_item(item, depth + 1) for item in items))
         case _:
             return refuse(value, "a letter such as B/2, or {repeat: 4, of: [F/8, A/4, F/8]}")
@@ -191,8 +195,13 @@ def found(value: Raw) -> str:
 
 def refuse(value: Raw, expected: str, hint: str = "") -> NoReturn:
     """Raise what pydantic turns into a fault: found ..., expected ... ."""
+    refuse_said(found(value), expected, hint)
+
+
+def refuse_said(said: str, expected: str, hint: str = "") -> NoReturn:
+    """Raise the same, of what is no plain value and is said in words."""
     raise PydanticCustomError(
-        "document", "found {found}, expected {expected}", {"found": found(value), "expected": expected, "hint": hint}
+        "document", "found {found}, expected {expected}", {"found": said, "expected": expected, "hint": hint}
     )
 
 

@@ -101,6 +101,9 @@ def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
         (f"{{use: {SPECS}/targets/banana.yaml}}", "scheme.use", "found a target"),
         ("{name: lie, order: [r, theta]}", "scheme.order", "expected none"),
         ("{pieces: {A: {Q: all}}}", "scheme", "found no `name`, no `use` and no word"),
+        ("{split: [A, {repeat: 3, of: []}, B, O]}", "scheme.split", "expected letters to repeat"),
+        ("{split: []}", "scheme.split", "found a word of 0 letters, expected 1 to 1000"),
+        ("{split: [{repeat: 100, of: [{repeat: 11, of: [A/1100]}]}]}", "scheme.split", "found a word of 1100 letters"),
         (f"{{use: {SPECS}/schemes/respa.yaml, pieces: {{A: {{Q: all}}}}}}", "scheme.pieces", "states its own"),
         (
             "{name: baoab, keep: 6}",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr, Pow, Symbol
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import Vector
@@ -61,11 +61,39 @@ class Law:
         Raises:
             NotPutError: it does not.
         """
-        begun = cast(Expr, e.xreplace(self.first))
+        rests = dict[Expr, Expr]()  # by name while all else is multiplied out, which would join them with eps again
+
+        def apart(divisor: Pow) -> Expr:
+            power, rest = _parts(divisor, self.eps)
+            name = rests.setdefault(rest, sympy.Dummy())
+            return power * name
+
+        begun = cast(Expr, e.xreplace(self.first).replace(_is_divisor, apart))
+        back = {name: rest for rest, name in rests.items()}
         found = cast(Expr, sympy.expand(begun).xreplace({self.eps: sympy.Integer(0)}))
+        while not found.free_symbols.isdisjoint(back):
+            found = cast(Expr, found.xreplace(back).xreplace({self.eps: sympy.Integer(0)}))
         if found.has(sympy.nan, sympy.zoo, sympy.oo):
             raise NotPutError("its value at eps = 0 is not known")
         return found
+
+
+def _is_divisor(e: Expr) -> bool:
+    return isinstance(e, Pow) and e.exp.is_Integer and bool(e.exp.is_negative)
+
+
+def _parts(divisor: Pow, eps: Symbol) -> tuple[Expr, Expr]:
+    """Return 1/(a eps + b eps + ...)^n as eps^-n and 1/(a + b + ...)^n: what it divides may take the first.
+
+    Raises:
+        NotPutError: the second has no value at eps = 0.
+    """
+    terms = sympy.Add.make_args(sympy.expand(divisor.base))
+    power = min(term.as_powers_dict().get(eps, sympy.Integer(0)) for term in terms)
+    rest = sympy.Add(*(term / eps**power for term in terms))
+    if sympy.expand(rest.xreplace({eps: sympy.Integer(0)})) == 0:
+        raise NotPutError("its value at eps = 0 is not known")
+    return eps ** (power * divisor.exp), rest**divisor.exp
 
 
 def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
