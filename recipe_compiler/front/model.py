@@ -152,7 +152,7 @@ class Model:
 
         Around the mode of U, with its Hessian K there: mass K, friction, step size, thinning, warmup and where chains
         start, so that no posterior sd is off by more than `share` by the audit of the step. `sample` does the same
-        first; `plan(data).to_yaml()` is what it chose, and runs as it is.
+        first; `plan(data).to_yaml()` is what it chose, and runs as it is once it names its `data`.
 
         Parameters
         ----------

@@ -32,12 +32,14 @@ _TAG = "tag:yaml.org,2002:"
 def to_yaml(document: Document) -> str:
     """Return a document as YAML, read again and compared before it is handed out.
 
+    That of a build whose data are given with each run lacks the `data` that a file has to name.
+
     Raises:
         SpecError, ModelError: what is stated cannot stand in a file.
         CompilerError: the text would mean something else.
     """
     text = text_of(document.source)
-    again = read_again(text, document)
+    again = read_again(text, document, in_memory=isinstance(document, Build) and document.data is None)
     if again is None or again != document or digest(again) != digest(document):
         raise CompilerError(f"the YAML of {document.name} is not what it was written from")
     return text

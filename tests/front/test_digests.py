@@ -74,14 +74,22 @@ def test_a_name_that_yaml_readers_take_for_a_truth_value_is_quoted() -> None:
     assert '"on": {shape: scalar}' in text
 
 
-def test_what_no_file_can_hold_is_refused_by_its_yaml() -> None:
+def test_a_build_with_data_in_memory_has_a_yaml_that_lacks_them(tmp_path: Path) -> None:
     theta, x = rc.vector("theta", "d"), rc.data("x", "N", "d")
     target = rc.Target(name="t", state=[theta], data=[x], log_prior=0, log_likelihood=-((x @ theta) ** 2))
     U = rc.function("U", of=theta, role="potential")
     sgld = rc.Dynamics(name="sgld", state=[theta], H=U, D=[[rc.I]], Q=[[0]])
     build = rc.Build(name="b", dynamics=sgld, target=target, sizes={"d": 2}, step_size=0.1)
+    for folder, document in (("builds", build), ("dynamics", sgld), ("targets", target)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{document.name}.yaml").write_text(document.to_yaml())
     with pytest.raises(rc.ModelError, match="found no `data`, expected columns for x"):
-        build.to_yaml()
+        rc.load(tmp_path / "builds/b.yaml")
+
+
+def test_what_no_file_can_hold_is_refused_by_its_yaml() -> None:
+    theta = rc.vector("theta", "d")
+    U = rc.function("U", of=theta, role="potential")
     long = rc.Dynamics(name="long", state=[theta], H=sum((theta.T @ theta * k for k in range(1, 1000)), U), D=0, Q=0)
     with pytest.raises(rc.SpecError, match="expected at most 10,000"):
         long.to_yaml()

@@ -44,6 +44,7 @@ def test_what_a_plan_says_is_what_runs() -> None:
     planned = asked.plan({"x": X, "y": Y})
     assert isinstance(planned, rc.Build)
     assert planned.check().verdict is rc.Verdict.PROVED
+    assert "start_covariance" in planned.to_yaml()
     one = asked.sample({"x": X, "y": Y}, progress=False)
     other = rc.compile(planned).sample({"x": X, "y": Y}, progress=False)
     np.testing.assert_array_equal(one["posterior"]["theta"], other["posterior"]["theta"])
