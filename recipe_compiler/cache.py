@@ -21,8 +21,8 @@ from typing import Any
 from recipe_compiler.errors import Place
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.model import Document
-from recipe_compiler.spec.places import digest
+from recipe_compiler.spec.model import Build, Document
+from recipe_compiler.spec.places import compiled_digest, digest
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
 from recipe_compiler.version import versions
 
@@ -37,8 +37,8 @@ LIBRARIES = ("sympy", "python-flint", "numpy", "scipy", "clarabel", "z3-solver",
 LARGEST = 2**24
 """Bytes of a file that is read to tell whether it has changed."""
 
-ALL, REQUIRED = "verdicts", "required"
-"""Entries: reports of all claims, and of those alone that decide the document."""
+ALL, REQUIRED, FINDINGS = "verdicts", "required", "findings"
+"""Entries: reports of all claims, of those alone that decide the document, and of builds whatever their `run`."""
 
 _CLASSES: dict[str, Any] = {
     kind.__name__: kind for kind in (Report, Finding, Proved, Refuted, Undecided, Explanation, Place)
@@ -157,9 +157,13 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Re
             return from_text(text)
     from recipe_compiler.report.check import check  # brings SymPy, which a verdict that is known does without
 
-    report = check(document, advisory=advisory)
+    of_builds = tuple(_key_of_findings(document)) if isinstance(document, Build) and key else ()
+    text = cache.read(FINDINGS, of_builds) if of_builds and advisory else None
+    report = check(document, advisory=advisory, findings=None if text is None else from_text(text).findings)
     if report.verdict is not Verdict.REFUTED and not any(_by_limit(finding) for finding in report.findings):
         cache.write(ALL if advisory else REQUIRED, key, to_text(report))
+        if of_builds and advisory and text is None:
+            cache.write(FINDINGS, of_builds, to_text(report))
     return report
 
 
@@ -178,6 +182,16 @@ def _key(document: Document) -> Iterator[str]:
     yield digest(document)
     yield document.source.file
     yield from (content(path) for path in files_of(document))
+
+
+def _key_of_findings(build: Build) -> Iterator[str]:
+    """Yield what the claims about a build rest on: of its `run` the step size of minibatches alone, and all places."""
+    yield compiler()
+    yield compiled_digest(build)
+    yield build.source.file
+    yield repr(build.source.places)
+    yield "" if build.variant == "full" else f"{build.stated_step_size} {build.run}"
+    yield from (content(path) for path in files_of(build) if str(path) != build.source.file)
 
 
 def _by_limit(finding: Finding) -> bool:

@@ -202,15 +202,26 @@ class Applicable:
     jobs: Callable[[], Sequence[Job]]
 
 
-def check(document: Document, seconds: float = CLAIM_SECONDS, *, advisory: bool = True) -> Report:
-    """Return the report of a document; each claim may take `seconds` of processor time.
+def check(
+    document: Document,
+    seconds: float = CLAIM_SECONDS,
+    *,
+    advisory: bool = True,
+    findings: tuple[Finding, ...] | None = None,
+) -> Report:
+    """Return the report of a document.
 
-    Without `advisory` only those claims are asked that decide the document.
+    Args:
+        document: what is decided.
+        seconds: of processor time that each claim may take.
+        advisory: whether claims are asked that do not decide the document.
+        findings: what is known of all its claims, where only what is said beside them is wanted: of a build that
+            differs from this one in its `run`.
 
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    findings = _decided(document, seconds, advisory=advisory)
+    findings = _decided(document, seconds, advisory=advisory) if findings is None else findings
     match document:
         case Dynamics():
             caveats, said = dynamics_caveats(document), explanations(document, findings, seconds)

@@ -1,5 +1,6 @@
 """What is kept of earlier commands: found again word for word, never in place of something else, never when damaged."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report import check as deciding
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Report, Undecided, Verdict
+from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
@@ -37,9 +38,11 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The documents that are decided anew."""
     found: list[str] = []
 
-    def counted(document: Dynamics | Target | Build, *, advisory: bool = True) -> Report:
-        found.append(document.name)
-        return check(document, advisory=advisory)
+    def counted(
+        document: Dynamics | Target | Build, *, advisory: bool = True, findings: tuple[Finding, ...] | None = None
+    ) -> Report:
+        found.extend([document.name] if findings is None else [])
+        return check(document, advisory=advisory, findings=findings)
 
     check = deciding.check
     monkeypatch.setattr(deciding, "check", counted)
@@ -69,6 +72,35 @@ def test_what_is_known_is_not_decided_again(tmp_path: Path, cache: Cache, decide
     assert check_once(sgld(tmp_path), cache) == first
     assert check_once(sgld(tmp_path), cache, advisory=False) == first
     assert decided == ["sgld"]
+
+
+def step_changed(name: str, folder: Path, eps: str) -> Build:
+    """Return a shipped build with another step size in its text, and every entry where it stood."""
+    text = (ROOT / "specs" / "builds" / f"{name}.yaml").read_text(encoding="utf-8")
+    text = re.sub(r"step_size: [0-9.e-]+", f"step_size: {eps}", text.replace("../", f"{ROOT}/specs/"))
+    (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return load_build(folder / f"{name}.yaml")
+
+
+def test_a_build_with_another_step_is_not_decided_again(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
+    first = check_once(step_changed("sghmc_gaussian", tmp_path, "0.01"), cache)
+    build = step_changed("sghmc_gaussian", tmp_path, "0.25")
+    second = check_once(build, cache)
+    assert decided == ["sghmc_gaussian"]
+    assert second == replace(deciding.check(build), findings=second.findings)  # its own digest, its own audit
+    assert second.findings == first.findings
+    assert second.digest != first.digest
+    assert second.explanations != first.explanations
+
+
+def test_what_the_noise_of_minibatches_allows_is_decided_for_every_step(
+    tmp_path: Path, cache: Cache, decided: list[str]
+) -> None:
+    for eps in ("0.00001", "1"):
+        report = check_once(step_changed("sghmc_linear_regression", tmp_path, eps), cache)
+        build = step_changed("sghmc_linear_regression", tmp_path, eps)
+        assert report == deciding.check(build)
+    assert decided == ["sghmc_linear_regression"] * 4
 
 
 def test_without_a_cache_everything_is_decided(tmp_path: Path, decided: list[str]) -> None:
