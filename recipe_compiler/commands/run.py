@@ -55,6 +55,8 @@ def run_build(
             if as_json:
                 say_verdict(report)
             return code
+        if build.is_planned and not as_json and not only_plan:
+            say("planning: looking for the modes of U, then for the step of least work")
         planned, report = plan_run(build, report, allow_undecided=allow_undecided, cache=cache)
         if only_plan:
             if as_json:

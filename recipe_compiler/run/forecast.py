@@ -95,8 +95,10 @@ class Forecast:
 
     @property
     def trust(self) -> str:
-        """What speaks for a run that has no doubts; empty where there is no forecast."""
-        return "" if self.width is None else f"sds by the forecast within {100.0 * (self.width.off - 1.0):.1f} %"
+        """What speaks for a run that has no doubts; empty where there is no forecast, or U is far from quadratic."""
+        if self.width is None or self.bends:
+            return ""
+        return f"sds by the forecast within {100.0 * (self.width.off - 1.0):.1f} %"
 
     @property
     def attributes(self) -> dict[str, str | float]:

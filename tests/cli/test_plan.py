@@ -37,6 +37,7 @@ run: {{step_size: auto, draws: 200}}
     assert [outcome.code for outcome in both] == [0, 0]
     plan = [line.removeprefix("# ") for line in printed.out.splitlines() if line.startswith("# ")]
     assert plan[0] in both[0].out
+    assert ["planning: " in outcome.out for outcome in both] == [True, False]
     trees = [xarray.load_datatree(tmp_path / name / "asked.nc", engine="h5netcdf") for name in ("asked", "printed")]
     np.testing.assert_array_equal(trees[0]["posterior"]["theta"], trees[1]["posterior"]["theta"])
     assert trees[0].attrs["plan"].splitlines() == plan

@@ -259,6 +259,10 @@ def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: x
     alone, forecast = summarise(tree, drawn), summarise(tree, drawn, told(drawn, 1.2, 1.0))
     assert re.fullmatch(r"trust: as far as chains .* \(R-hat at most \d\.\d+\) tell; nothing else .*", alone.trust)
     assert re.search(r"^trust: yes, by chains that agree \(.*\), sds by the forecast within 0\.0 %", forecast.trust)
+    known = told(drawn, 1.2, 1.0).forecast
+    assert known is not None
+    bent = summarise(tree, drawn, Diagnostics(replace(known, bends=True)))  # its curvature does not tell sds
+    assert "sds by the forecast" not in bent.trust
     doubted = summarise(tree, drawn, told(drawn, 10.0))
     assert len(doubted.doubts) == 1
     assert doubted.trust == "trust: no, for the reason above"
