@@ -55,6 +55,14 @@ def test_an_exact_value_proves_a_kind_that_the_declaration_does_not(build: Build
     assert decided(bound_to(build, "C", "c*I", Parameter("c"), Fraction(2))).verdict is Verdict.PROVED
 
 
+def test_what_structure_shows_is_not_written_out_at_a_large_size(monkeypatch: pytest.MonkeyPatch, build: Build) -> None:
+    monkeypatch.setattr("recipe_compiler.verify.builds.bindings.exact_rows", None)  # a million by a million entries
+    large = bound_to(build, "C", "c*I", Parameter("c", SCALAR, (Kind.NONNEGATIVE,)), Fraction(2))
+    large = replace(large, sizes=(("d", 10**6),))
+    assert decided(large).verdict is Verdict.PROVED
+    assert gradient_noise(large, bind(large)).verdict is Verdict.PROVED
+
+
 @pytest.mark.parametrize("text", ["-c*I", "(c - 3)*I", "c*I - 3*I"])
 def test_a_binding_of_the_wrong_kind_is_refuted(build: Build, text: str) -> None:
     found = decided(bound_to(build, "C", text, Parameter("c", SCALAR, (Kind.NONNEGATIVE,)), Fraction(2)))

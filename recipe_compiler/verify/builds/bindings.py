@@ -71,14 +71,22 @@ class _Spoken:
 
 
 def _of_kinds(what: _Spoken, build: Build, bound: Dynamics, valued: Dynamics, tried: list[str]) -> Refuted | None:
-    """Return a refutation; note in `tried` what is neither shown nor refuted."""
-    numbers = exact_rows(what.formula, build)
-    for kind in what.kinds:
-        own = kind in SIGNS and Kind.DIAGONAL in what.kinds
+    """Return a refutation; note in `tried` what is neither shown nor refuted.
+
+    Structure decides for all values and sizes; numbers are written out where it does not, and may be many.
+    """
+    formulas = {
+        kind: _diagonal(what.formula) if kind in SIGNS and Kind.DIAGONAL in what.kinds else what.formula
+        for kind in what.kinds
+    }
+    left = [kind for kind, own in formulas.items() if own is None or not is_of_kind(own, kind, bound.declarations)]
+    numbers = exact_rows(what.formula, build) if left else None
+    for kind in left:
         if numbers is not None:
+            own = kind in SIGNS and Kind.DIAGONAL in what.kinds
             refuted = _of_numbers(what, diagonal_of(numbers) if own else numbers, kind, valued)
         else:
-            refuted = _of_formula(what, _diagonal(what.formula) if own else what.formula, kind, build, bound, valued)
+            refuted = _of_formula(what, formulas[kind], kind, build, bound, valued)
         if isinstance(refuted, Refuted):
             return refuted
         tried += [refuted] if refuted else []
@@ -97,12 +105,10 @@ def _of_numbers(what: _Spoken, numbers: Numbers, kind: Kind, valued: Dynamics) -
 def _of_formula(
     what: _Spoken, formula: Formula | None, kind: Kind, build: Build, bound: Dynamics, valued: Dynamics
 ) -> Refuted | str:
-    """Decide a formula of the state: by structure for all values or at those of the build; else by an exact point."""
+    """Decide a formula of the state: by structure at the values of the build, else by an exact point."""
     name, written = what.name, text(what.formula)
     if formula is None:
         return f"not shown: the diagonal of {name} = {written} is {kind}"
-    if is_of_kind(formula, kind, bound.declarations):
-        return ""
     exact = formula_at(formula, build)
     if is_of_kind(exact, kind, valued.declarations):
         return ""
