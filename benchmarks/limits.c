@@ -86,7 +86,11 @@ INLINE double exp_poly(double x) {
 #pragma clang fp reassociate(off)  // else the number that rounds would cancel itself
     x = x < -700.0 ? -700.0 : (x > 700.0 ? 700.0 : x);
     uint64_t whole = as_bits(x * 1.44269504088896340736 + 6755399441055744.0);
+#ifdef __clang__
     double k = as_double(whole) - 6755399441055744.0;
+#else  // gcc has no such pragma, and its vectors forget what __builtin_assoc_barrier says
+    double k = (double)(int64_t)(whole - as_bits(6755399441055744.0));
+#endif
     double r = x - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10;
     double p = 2.5052108385441718775e-8;
     p = p * r + 2.7557319223985890653e-7;
