@@ -121,7 +121,7 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, y_row, w
         for k in range(np.uint64(x_theta.shape[0])):
             row = batch[start + k]
             total = 0.0
-            for i in range(np.uint64(30)):
+            for i in range(np.uint64(x.shape[1])):
                 total += x[row, i] * theta[i]
             x_theta[k] = total
             y_row[k] = y[row]

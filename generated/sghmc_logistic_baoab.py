@@ -122,7 +122,7 @@ def gradient(grad_U, theta, prior_variance, x, y, x_theta, weight):
         for k in range(np.uint64(x_theta.shape[0])):
             row = start + k
             total = 0.0
-            for i in range(np.uint64(30)):
+            for i in range(np.uint64(x.shape[1])):
                 total += x[row, i] * theta[i]
             x_theta[k] = total
         for k in range(np.uint64(x_theta.shape[0])):

@@ -122,7 +122,7 @@ def _whole_blocks(loop: ForBlocks) -> str:
     """Return what the starts of whole blocks are counted by."""
     count, block = loop.count, loop.block
     if loop.along is not None:
-        end = f"{loop.along}.shape[0]"
+        end = f"{loop.along}.shape[{loop.axis}]"
     elif isinstance(count, int):
         end = str(count - count % block)
     elif loop.whole > 1:

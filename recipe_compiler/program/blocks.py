@@ -29,6 +29,7 @@ from recipe_compiler.program.loops import (
 )
 from recipe_compiler.program.prefetch import ask, prefetched
 from recipe_compiler.program.traverse import refs, targets, value_with_refs, with_refs
+from recipe_compiler.program.unroll import ITERATIONS
 
 BLOCK = 8
 """Rows of a block: enough for vector instructions, and 100 features of them fill a seventh of the fastest cache, which
@@ -234,12 +235,27 @@ def _along(part: Part, passed: dict[str, Array]) -> str | None:
 
 
 def _unsigned(statement: Statement) -> Statement:
-    """Return a loop within a row with an unsigned count: an index that may be negative costs a test each time."""
+    """Return a loop within a row with an unsigned count: an index that may be negative costs a test each time.
+
+    A long loop that sums over its index counts to the length of an array: where compilers know the length, they write
+    the loop out and order its terms anew; addresses then do not increase any more, and memory brings the rows late.
+    """
     match statement:
         case For(index, count, body):
-            return ForBlocks(index, count, 1, tuple(_unsigned(inner) for inner in body))
+            long = isinstance(count, int) and count > ITERATIONS
+            along, axis = _read_over(index, body) if long and _sums(index, body) else (None, 0)
+            return ForBlocks(index, count, 1, tuple(_unsigned(inner) for inner in body), along, axis=axis)
         case _:
             return statement
+
+
+def _sums(index: str, body: tuple[Statement, ...]) -> bool:
+    return any(isinstance(statement, Increment) and index not in statement.target.at for statement in body)
+
+
+def _read_over(index: str, body: tuple[Statement, ...]) -> tuple[str | None, int]:
+    """Return an array of which a loop by `index` reads a whole axis, and the axis."""
+    return next(((ref.name, ref.at.index(index)) for ref in refs(body) if index in ref.at), (None, 0))
 
 
 def _reads_row(part: Part) -> bool:

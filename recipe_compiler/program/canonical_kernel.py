@@ -132,9 +132,21 @@ def _loop(loop: Loop, scope: _Scope) -> _Checked:
     counts = {part for count in _counts(loop) if isinstance(count, str) for part in count.split("+")}
     found += [Broken(7, f"a loop to {count}, which no array has") for count in sorted(counts - scope.sizes)]
     found += [Broken(2, f"{name} is read and not known") for name in _whole(loop) if name not in scope.assigned]
+    found += _along(loop, scope)
     inside, _, written = _body(loop.body, replace(scope, loops=scope.loops | variables))
     # a loop may have no iteration: what it assigns is not known after it
     return found + inside, scope, written
+
+
+def _along(loop: For | ForBatch | ForBlocks, scope: _Scope) -> Iterator[Broken]:
+    """Yield what is wrong with the array to whose length a loop counts."""
+    match loop:
+        case ForBlocks(count=count, along=str(along), axis=axis):
+            sizes = scope.arrays.get(along)
+            if sizes is not None and (axis >= len(sizes) or sizes[axis] != count):
+                yield Broken(7, f"a loop to {count} along the axis {axis} of {along}, which has {sizes}")
+        case _:
+            return
 
 
 def _iteration(loop: Iterate, scope: _Scope) -> _Checked:

@@ -110,7 +110,7 @@ class ForBatch:
 class ForBlocks:
     """`for start in range(first, count - count % block, block): body`, the starts of whole blocks, counted unsigned.
 
-    With `along`, an array of length `count` of whole blocks, its length is counted to in the place of the number. With
+    With `along`, an array of length `count` along its `axis`, that length is counted to in place of the number. With
     `whole`, the count is rounded up to the next multiple of it, and `block` is 1.
     """
 
@@ -121,6 +121,7 @@ class ForBlocks:
     along: str | None = None
     first: Size = 0
     whole: int = 1
+    axis: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from recipe_compiler.program.loops import (
     Constant,
     For,
     ForBatch,
+    ForBlocks,
     Increment,
     Invoke,
     Ref,
@@ -153,6 +154,12 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Kernel], Kernel]]] = {
     ),
     "a loop by an array": (6, GAUSSIAN, lambda k: step(k, For("theta", "d", (Assign(Ref("x"), ZERO),)))),
     "a loop to a size of nothing": (7, GAUSSIAN, lambda k: step(k, For("q", "k", (Assign(Ref("x"), ZERO),)))),
+    "a loop to the length of a longer array": (
+        7, GAUSSIAN, lambda k: step(k, ForBlocks("q", 2, 1, (Assign(Ref("x"), ZERO),), "theta")),
+    ),
+    "a loop to the length of an axis that is none": (
+        7, GAUSSIAN, lambda k: step(k, ForBlocks("q", 2, 1, (Assign(Ref("x"), ZERO),), "theta", axis=1)),
+    ),
     "a call with an argument too few": (8, LOGISTIC, short_call),
 }  # fmt: skip
 
