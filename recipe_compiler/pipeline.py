@@ -29,7 +29,8 @@ from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_module, renames
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
-from recipe_compiler.planner.plan import Plan, plan, trial
+from recipe_compiler.planner.pace import paced, pilot
+from recipe_compiler.planner.plan import Plan, plan, states, trial
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
@@ -43,9 +44,10 @@ from recipe_compiler.run.facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
+from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
+from recipe_compiler.run.store import sampled_names
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -178,7 +180,21 @@ def plan_run(
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
     found = plan(build, tried, module, emitted, inputs, starts)
+    found = _paced(build, found, report, data, allow_undecided=allow_undecided, cache=cache)
     return found, check_once(found.build, cache)
+
+
+def _paced(stated: Build, found: Plan, report: Report, data: Data, *, allow_undecided: bool, cache: Cache) -> Plan:
+    """Return a plan with the thinning that its pilot run needed, where U bends and the build states none."""
+    if states(stated, "thin") or not found.bends:
+        return found
+    settings = pilot(found.build.run)
+    run = prepare_run(found.build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
+    drawn = sample(run.module, run.build, settings, data)
+    if any(drawn.diverging) or drawn.interrupted:
+        return found
+    names = sampled_names(run.build, data, resolve_sizes(run.build, data))
+    return paced(found, drawn.block(run.module.potential_block)[:, drawn.warmup :], names)
 
 
 def prepare_run(

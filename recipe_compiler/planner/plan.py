@@ -41,6 +41,9 @@ WARMUP = 20.0
 SPREAD = 2.0
 """Chains start as widely as this many posterior sds, or less where U is steeper than a quadratic."""
 
+BENT = 2.0
+"""How many times as steep as at the mode U may be away from it for the linear step to tell how long chains take."""
+
 TRIAL = 2.0**-10
 """The step size of the module that is asked for the gradient; no chain is run with it."""
 
@@ -53,6 +56,8 @@ class Plan:
     """With every choice in its document."""
     says: tuple[str, ...]
     """In lines, for whoever runs it."""
+    bends: bool = False
+    """Whether U is so much steeper away from the mode that a linear step does not tell how long chains take."""
 
 
 def trial(build: Build, width: int, rows: int) -> Build:
@@ -103,7 +108,12 @@ def plan(
     around = surroundings(question.slope, mode.theta, K)
     choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
     chosen = _Chosen(stated, open_ones, choice, mode, K, around)
-    return Plan(restated(stated, chosen.changes), chosen.says)
+    return Plan(restated(stated, chosen.changes), chosen.says, around.steepest > BENT)
+
+
+def states(build: Build, setting: str) -> bool:
+    """Whether the document of a build has a setting of its run itself."""
+    return setting in json.loads(build.source.document).get("run", {})
 
 
 def _demand_definite(K: Array) -> Array:
@@ -194,8 +204,7 @@ class _Chosen:
 
     def _own(self, name: str) -> int | None:
         """Return a setting that the document states itself."""
-        run = json.loads(self.stated.source.document).get("run", {})
-        return getattr(self.stated.run, name) if name in run else None
+        return getattr(self.stated.run, name) if states(self.stated, name) else None
 
     def _declared(self, name: str) -> dict[str, Entry]:
         """Return what the document says of a parameter already."""
