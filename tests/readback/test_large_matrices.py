@@ -1,4 +1,4 @@
-"""Steps whose matrices are too large to be inverted as symbols: these are read as rational numbers, the rest as symbols."""
+"""Steps whose matrices are too large to be inverted as symbols: these are rational numbers, the rest symbols."""
 
 from dataclasses import replace
 from fractions import Fraction
