@@ -6,6 +6,7 @@ Where the entries of the state do not touch one another, `sweep` takes them a ch
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
+from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, call
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars, end_step
@@ -46,9 +47,6 @@ def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from call(begin, tuple(moves.get(name, name) for name in invoke.arguments), 4)
 
 
-RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
-
-
 def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `sweep`, one step of all entries."""
     step = kernel.step
@@ -66,60 +64,63 @@ def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
     yield from call("        step", tuple(cut.get(array.name, array.name) for array in given), 8)
 
 
-def print_chunks_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
-    """Yield the body of `run`."""
+def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
+    """Return the loop of a chain whose step is taken a chunk of entries at a time, in place."""
     step = kernel.step
     noises = tuple(array.name for array in kernel.noises)
     names = tuple(array.name for array in (*step.outputs, *step.inputs) if array.name not in (*noises, "eps"))
+    given = (*names, *(("noise_state", *noises) if noises else ()), "eps")
     length = f"{program.blocks[0].name}.shape[0]"
-    yield from (f"    {name} = _empty_rows({CHUNK // 64})" for name in noises)
-    yield f"    for kept in range({first}.shape[0]):"
-    yield "        for _ in range(thin):"
-    yield from call("            sweep", (*names, *(("noise_state", *noises) if noises else ()), "eps"), 12)
-    yield from (f"            {line}" for line in end_step(program, kernel))
-    yield "        finite = 0"
-    yield f"        for entry in range({length}):"
+    keep = ["        finite = 0", f"        for entry in range({length}):"]
     for block in program.blocks:
-        yield f"            {block.name}_draws[kept, entry] = {block.name}[entry]"
-        yield f"            finite += abs({block.name}[entry]) <= 1.7976931348623157e308"
+        keep.append(f"            {block.name}_draws[kept, entry] = {block.name}[entry]")
+        keep.append(f"            finite += abs({block.name}[entry]) <= {LARGEST}")
     total = f"{len(program.blocks)} * {length}" if len(program.blocks) > 1 else length
-    yield f"        if finite < {total}:"
-    yield "            return kept"
-    yield f"    return {first}.shape[0]"
-
-
-def print_registers_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
-    """Yield the body of `run`: state and random state are read once, and written back at the end."""
-    step = kernel.step
-    work = (array for array in step.work if array.name != CLIPPED)
-    yield from (f"    {array.name} = np.empty({shape_text(array.sizes)})" for array in work)
-    state = tuple(
-        (block.name, k, name) for block in program.blocks for k, name in enumerate(kernel.scalars(block.name))
+    return ChainLoop(
+        begin=tuple(f"    {name} = _empty_rows({CHUNK // 64})" for name in noises),
+        rows=rows,
+        step=(*call("            sweep", given, 12), *_indented(12, end_step(program, kernel))),
+        keep=(*keep, f"        if finite < {total}:", "            return kept"),
+        end=(f"    return {rows}",),
     )
-    for block, k, name in state:
-        yield f"    {name} = {block}[{k}]"
-    yield from _first_gradient(program, kernel)
+
+
+def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
+    """Return the loop of a chain of scalars: state and random state are read once, and written back at the end."""
+    step = kernel.step
+    rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
+    state = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
     words = tuple(enumerate(WORDS[program.bit_generator]))
-    yield from (f"    {name} = noise_state[{k}]" for k, name in words)
-    yield f"    done = {first}.shape[0]"
-    yield f"    for kept in range({first}.shape[0]):"
-    yield "        for _ in range(thin):"
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
-    yield from (f"            {line}" for line in draw_scalars(program, normals))
     targets = ", ".join((*(name for _, _, name in state), *carried_scalars(program, kernel)))
-    yield from call(f"            {targets} = step", tuple(a.name for a in (*step.inputs, *step.work)), 12)
-    for block, k, name in state:
-        yield f"        {block}_draws[kept, {k}] = {name}"
-    yield "        finite = True"
-    for _, _, name in state:
-        yield f"        finite = finite and abs({name}) <= 1.7976931348623157e308"
-    yield "        if not finite:"
-    yield "            done = kept"
-    yield "            break"
-    for block, k, name in state:
-        yield f"    {block}[{k}] = {name}"
-    yield from (f"    noise_state[{k}] = {name}" for k, name in words)
-    yield "    return done"
+    arguments = tuple(array.name for array in (*step.inputs, *step.work))
+    return ChainLoop(
+        begin=(
+            *_indented(4, rooms),
+            *(f"    {name} = {block}[{k}]" for block, k, name in state),
+            *_first_gradient(program, kernel),
+            *(f"    {name} = noise_state[{k}]" for k, name in words),
+            f"    done = {rows}",
+        ),
+        rows=rows,
+        step=(
+            *_indented(12, draw_scalars(program, normals)),
+            *call(f"            {targets} = step", arguments, 12),
+        ),
+        keep=(
+            *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in state),
+            "        finite = True",
+            *(f"        finite = finite and abs({name}) <= {LARGEST}" for _, _, name in state),
+            "        if not finite:",
+            "            done = kept",
+            "            break",
+        ),
+        end=(
+            *(f"    {block}[{k}] = {name}" for block, k, name in state),
+            *(f"    noise_state[{k}] = {name}" for k, name in words),
+            "    return done",
+        ),
+    )
 
 
 def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -164,7 +165,6 @@ def print_first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
 
 def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `run`."""
-    first = f"{program.blocks[0].name}_draws"
     yield RUN
     yield from call("def run", run_arguments(program, kernel), 0, ":")
     yield '    """Advance a chain and keep every thin-th state; return how many draws were kept.'
@@ -176,11 +176,10 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
     yield ""
     yield from (f"    {line}" for line in wrap(kernel.shape, WIDTH - 4))
     yield '    """'
-    if kernel.registers:
-        yield from print_registers_run(program, kernel, first)
-    else:
+    if not kernel.registers:
         yield "    _wide_vectors()"
-        yield from (print_chunks_run if kernel.chunked else _arrays_run)(program, kernel, first)
+    held = _registers_loop if kernel.registers else _chunks_loop if kernel.chunked else _arrays_loop
+    yield from print_loop(held(program, kernel, f"{program.blocks[0].name}_draws.shape[0]"))
 
 
 def _contract(program: Program) -> str:
@@ -201,26 +200,39 @@ def _contract(program: Program) -> str:
     return f"{said} {program.gradient.name} begins as `first_gradient` writes it; from call to call it is passed on."
 
 
-def _arrays_run(program: Program, kernel: Kernel, first: str) -> Iterator[str]:
+def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
+    """Return the loop of a chain whose new state is written beside the old one, and copied."""
     step = kernel.step
     carried = () if program.keeps_gradient else _carried(program)
     work = (array for array in (*step.outputs, *carried, *step.work, *kernel.noises) if array.name != CLIPPED)
-    yield from _rooms(program, work)
-    yield from _first_gradient(program, kernel)
-    yield f"    for kept in range({first}.shape[0]):"
-    yield "        for _ in range(thin):"
-    yield from _draws(program, kernel)
-    yield from call("            step", tuple(a.name for a in (*step.outputs, *step.inputs, *step.work)), 12)
+    arguments = tuple(array.name for array in (*step.outputs, *step.inputs, *step.work))
+    return ChainLoop(
+        begin=(*_rooms(program, work), *_first_gradient(program, kernel)),
+        rows=rows,
+        step=(
+            *_indented(12, (*_draw_batch(program), *draw_arrays(program, kernel))),
+            *call("            step", arguments, 12),
+            *_moved_on(program, kernel),
+        ),
+        keep=tuple(_keep(program)),
+        end=(f"    return {rows}",),
+    )
+
+
+def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that make the new state the old one, and the last gradient that which the next step is given."""
+    outputs = kernel.step.outputs
     for count, blocks in _alike(program):
         yield f"            for entry in range({count}):"
         for block in blocks:
-            output = step.outputs[program.blocks.index(block)]
-            yield f"                {block.name}[entry] = {output.name}[entry]"
+            yield f"                {block.name}[entry] = {outputs[program.blocks.index(block)].name}[entry]"
     for array in _carried(program):
         yield f"            for entry in range({array.sizes[0]}):"
-        yield f"                {array.name}[entry] = {step.outputs[-1].name}[entry]"
-    yield from _keep(program)
-    yield f"    return {first}.shape[0]"
+        yield f"                {array.name}[entry] = {outputs[-1].name}[entry]"
+
+
+def _indented(by: int, lines: Iterable[str]) -> Iterator[str]:
+    yield from (f"{' ' * by}{line}" for line in lines)
 
 
 def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
@@ -255,10 +267,6 @@ def _clips(kernel: Kernel) -> bool:
     return any(array.name == CLIPPED for array in kernel.step.work)
 
 
-def _draws(program: Program, kernel: Kernel) -> Iterator[str]:
-    yield from (f"{' ' * 12}{line}" for line in (*_draw_batch(program), *draw_arrays(program, kernel)))
-
-
 def _draw_batch(program: Program) -> Iterator[str]:
     """Yield the line that draws a minibatch; its stream moves on."""
     if program.variant == "minibatch":
@@ -279,7 +287,7 @@ def _keep(program: Program) -> Iterator[str]:
         yield f"{pad}for entry in range({count}):"
         for block in blocks:
             yield f"{pad}    {block.name}_draws[kept, entry] = {block.name}[entry]"
-            yield f"{pad}    finite = finite and abs({block.name}[entry]) <= 1.7976931348623157e308"
+            yield f"{pad}    finite = finite and abs({block.name}[entry]) <= {LARGEST}"
     yield f"{pad}if not finite:"
     yield f"{pad}    return kept"
 

@@ -6,6 +6,7 @@ at 64 w + l. All steps of 64 chains are done before the next 64: what they need 
 
 from collections.abc import Iterator
 
+from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import LOOP
 from recipe_compiler.emit.print_streams import draw_lanes, steps_at_once
@@ -13,7 +14,6 @@ from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program
 
 LANES = 64
-RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
 
 
 def has_lanes(program: Program, kernel: Kernel) -> bool:
@@ -57,28 +57,36 @@ def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     yield "    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
     yield '    """'
     yield "    _wide_vectors()"
+    yield from print_loop(_lanes_loop(program, kernel, state, count))
+
+
+def _lanes_loop(program: Program, kernel: Kernel, state: tuple[str, ...], count: int) -> ChainLoop:
+    """Return the loop of chains side by side; `count` normals are drawn for a step of one."""
     steps = steps_at_once(program, count)
-    if count:
-        yield f"    lanes_noise = _empty_rows({count * steps + count * steps % 2})"
-    yield "    kept[:] = 0"
-    yield "    for draw in range(lanes_draws.shape[0]):"
-    yield f"        for {'turn' if steps > 1 else '_'} in range(thin):"
-    noise: tuple[str, ...] = ("lanes_noise",) if count else ()
+    rooms = (f"    lanes_noise = _empty_rows({count * steps + count * steps % 2})",) if count else ()
+    drawn, noise = tuple[str, ...](), ("lanes_noise",) if count else ()
     if steps > 1:
-        yield f"            if turn % {steps} == 0:"
-        drawn = f"lanes_noise[: {LANES * count} * min({steps}, thin - turn)]"
-        yield from (f"                {line}" for line in draw_lanes(program, drawn))
+        many = f"lanes_noise[: {LANES * count} * min({steps}, thin - turn)]"
+        lines = (f"                {line}" for line in draw_lanes(program, many))
+        drawn = (f"            if turn % {steps} == 0:", *lines)
         noise = (f"lanes_noise[{LANES * count} * (turn % {steps}) :]",)
     elif count:
-        yield from (f"            {line}" for line in draw_lanes(program, "lanes_noise"))
-    yield from call("            step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 12)
-    yield f"        for lane in range(np.uint64({LANES})):"
-    yield "            finite = kept[lane] == draw"
-    for k in range(len(state)):
-        yield f"            finite &= abs(lanes[{_place(k)}]) <= 1.7976931348623157e308"
-    yield "            kept[lane] += finite"
-    yield f"        for entry in range({LANES * len(state)}):"
-    yield "            lanes_draws[draw, entry] = lanes[entry]"
+        drawn = tuple(f"            {line}" for line in draw_lanes(program, "lanes_noise"))
+    return ChainLoop(
+        begin=(*rooms, "    kept[:] = 0"),
+        draw="draw",
+        rows="lanes_draws.shape[0]",
+        turn="turn" if steps > 1 else "_",
+        step=(*drawn, *call("            step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 12)),
+        keep=(
+            f"        for lane in range(np.uint64({LANES})):",
+            "            finite = kept[lane] == draw",
+            *(f"            finite &= abs(lanes[{_place(k)}]) <= {LARGEST}" for k in range(len(state))),
+            "            kept[lane] += finite",
+            f"        for entry in range({LANES * len(state)}):",
+            "            lanes_draws[draw, entry] = lanes[entry]",
+        ),
+    )
 
 
 def _place(k: int) -> str:
