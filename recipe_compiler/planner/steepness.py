@@ -33,6 +33,9 @@ TURNS = 4
 FLATTEST = 0.1
 """The least that grad U may rise on the way, of what it would rise on the Gaussian's."""
 
+SINGULAR = 0.1
+"""Posterior sds by the Hessian within which chains stay where U is as flat as x^4 at its mode."""
+
 OTHERS = (
     "use a scheme with an implicit flow (`flows:`), a metric that depends on the state, or another parameterisation"
 )
@@ -74,13 +77,24 @@ def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
             rise = float(scaled(w) @ w) / away**2
             bent = _curvature(scaled, w, rng.standard_normal(len(K)))
             if not (rise >= FLATTEST and bent <= STEEPEST):
-                where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
-                raise RunError(
-                    f"step_size: auto: U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step "
-                    f"that is chosen at the mode serves; {OTHERS}, or state a step size"
-                )
+                raise _far_from_quadratic(away, rise, bent, values)
             most = max(most, bent)
     return Surroundings(most, (A * reached**2) @ A.T)
+
+
+def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) -> RunError:
+    """Return why no step is chosen at a mode: `away` sds from it the slope is `rise` times the quadratic's."""
+    if away < SINGULAR and bent > STEEPEST:
+        return RunError(
+            f"step_size: auto: the Hessian of U at its mode is all but singular (eigenvalues {values[0]:.2g} to "
+            f"{values[-1]:.2g}): U is flatter there than any quadratic, so that nothing is known there of the width of "
+            "the posterior; state a step size and a value of every parameter, or another parameterisation"
+        )
+    where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
+    return RunError(
+        f"step_size: auto: U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step "
+        f"that is chosen at the mode serves; {OTHERS}, or state a step size"
+    )
 
 
 def _reached(slope: Slope, way: Array) -> float:

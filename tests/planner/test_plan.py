@@ -155,6 +155,12 @@ def test_a_target_that_bends_is_refused(tmp_path: Path) -> None:
         planned(text.replace("parameters:", ""), tmp_path)
 
 
+@pytest.mark.parametrize("potential", ["sum(theta**4)", "theta[0]**4/10 + (4*(theta[1] + 1.2) - theta[0]**2)**2/2"])
+def test_a_mode_that_is_flatter_than_a_quadratic_is_told(potential: str, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="the Hessian of U at its mode is all but singular"):
+        planned(target_of(potential, tmp_path), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [("auto}", "0.1, share: 0.1}", "found a share, expected none: it is of `step_size: auto`"),
