@@ -45,12 +45,14 @@ from recipe_compiler.formula.functions import minimum as minimum
 from recipe_compiler.formula.functions import next_ as next_
 from recipe_compiler.formula.functions import norm2 as norm2
 from recipe_compiler.formula.functions import outer as outer
+from recipe_compiler.formula.functions import reciprocal as reciprocal
 from recipe_compiler.formula.functions import sigmoid as sigmoid
 from recipe_compiler.formula.functions import sign as sign
 from recipe_compiler.formula.functions import sin as sin
 from recipe_compiler.formula.functions import sinh as sinh
 from recipe_compiler.formula.functions import softplus as softplus
 from recipe_compiler.formula.functions import sqrt as sqrt
+from recipe_compiler.formula.functions import sqrtcoth as sqrtcoth
 from recipe_compiler.formula.functions import sum_ as sum_
 from recipe_compiler.formula.functions import tan as tan
 from recipe_compiler.formula.functions import tanh as tanh

@@ -367,7 +367,8 @@ TABLES: dict[int, dict[str, Callable[..., Any]]] = {1: MATRIX, 2: PAIRS}
 MEANT = """
 sqrt(x): _x**(1/2); cbrt(x): _x**(1/3); root(x, y): _x**(1/_y); Pow(x, y): _x**_y; HadamardPower(x, y): _x**_y
 ln(x): log(_x); log(x, y): log(_x)/log(_y); log1p(x): log(_x + 1); expm1(x): exp(_x) - 1; exprel(x): (exp(_x) - 1)/_x
-sigmoid(x): 1/(exp(-_x) + 1); softplus(x): log(exp(_x) + 1); logsumexp(x): log(sum(exp(_x)))
+sqrtcoth(x): where(_x == 0, 1, where(_x > 0, sqrt(abs(_x))/tanh(sqrt(abs(_x))), sqrt(abs(_x))/tan(sqrt(abs(_x)))))
+sigmoid(x): 1/(exp(-_x) + 1); softplus(x): log(exp(_x) + 1); logsumexp(x): log(sum(exp(_x))); reciprocal(x): 1/_x
 cosh(x): (exp(_x) + exp(-_x))/2; sinh(x): (exp(_x) - exp(-_x))/2; tanh(x): 1 - 2/(exp(2*_x) + 1)
 sec(x): 1/cos(_x); csc(x): 1/sin(_x); cot(x): cos(_x)/sin(_x); acot(x): atan(1/_x)
 asin(x): 2*atan(_x/(1 + sqrt(1 - _x**2))); acos(x): pi/2 - 2*atan(_x/(1 + sqrt(1 - _x**2)))
@@ -686,10 +687,11 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "claimed_gradients": (r"\w+ alone takes the gradient, A alone moves what it is of",),
     "gradient_noise": ("V_hat is positive semidefinite",),
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),
-    **dict.fromkeys(("flow", "keeps", "volume", "symplectic", "reversible"), ("gradients are those of all data",)),
+    **dict.fromkeys(("flow", "volume", "symplectic", "reversible"), ("gradients are those of all data",)),
+    "keeps": (r"gradients are those of all data|no solution of [\w, ]+ ends within a step",),
     "order": (
         r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
-        "each piece is moved by its flow",
+        r"each piece is moved by its flow|no solution of [\w, ]+ ends within a step",
         "gradients are those of all data",
         "steps stay inside the domain",
     ),

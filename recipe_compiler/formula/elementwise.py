@@ -143,6 +143,18 @@ def _exprel(x: Any) -> Any:
     return (sympy.exp(x) - 1) / x
 
 
+def _sqrtcoth(x: Any) -> Any:
+    """Return sqrt(x) coth(sqrt(x)) of a SymPy scalar of either sign."""
+    from recipe_compiler.formula.sqrtcoth import sqrtcoth
+
+    return sqrtcoth(x)
+
+
+def _reciprocal(x: Any) -> Any:
+    """Return 1/x of a SymPy scalar."""
+    return 1 / x
+
+
 def _softplus(x: Any) -> Any:
     """Return log(1 + exp(x)) of a SymPy scalar."""
     import sympy
@@ -162,6 +174,22 @@ def _exprel_of_array(x: "Array") -> "Array":
     import numpy as np
 
     return np.where(x == 0.0, 1.0, np.expm1(x) / np.where(x == 0.0, 1.0, x))
+
+
+def _sqrtcoth_of_array(x: "Array") -> "Array":
+    """Return sqrt(x) coth(sqrt(x)), 1 at 0, sqrt(-x) cot(sqrt(-x)) for x < 0; not a number from -pi**2 on."""
+    import numpy as np
+
+    r = np.sqrt(np.where(x == 0.0, 1.0, np.abs(x)))
+    turned = np.where(r < math.pi, r / np.tan(np.where(x < 0.0, r, 1.0)), math.nan)
+    return np.where(x == 0.0, 1.0, np.where(x < 0.0, turned, r / np.tanh(r)))
+
+
+def _reciprocal_of_array(x: "Array") -> "Array":
+    """Return 1/x where x > 0."""
+    import numpy as np
+
+    return np.where(x > 0.0, 1.0 / np.where(x > 0.0, x, 1.0), math.nan)
 
 
 def _softplus_of_array(x: "Array") -> "Array":
@@ -228,6 +256,15 @@ _ROWS = (
     Elementwise(
         name="exprel", words="(exp(x) - 1)/x, and 1 at 0", scalar=_exprel, corner=SMOOTH, size=EXPONENTIAL,
         emitted="_exprel", array=_exprel_of_array, positive=True,
+    ),
+    Elementwise(
+        name="sqrtcoth", words="sqrt(x) coth(sqrt(x)), 1 at 0, and sqrt(-x) cot(sqrt(-x)) for -pi**2 < x < 0",
+        scalar=_sqrtcoth, corner=SMOOTH, size=POWER, emitted="_sqrtcoth", array=_sqrtcoth_of_array, at_zero="1",
+        increasing=True,
+    ),
+    Elementwise(
+        name="reciprocal", words="1/x where x > 0, else not a number", scalar=_reciprocal, slope="-x**(-2)",
+        corner=SMOOTH, size=POWER, emitted="_reciprocal", array=_reciprocal_of_array, positive=True, tame=True,
     ),
     Elementwise(
         name="sqrt", words="the square root", latex=r"\sqrt{#}", sympy="sqrt", slope="1/(2*sqrt(x))",

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import sympy as sp
 
+from recipe_compiler.formula.sqrtcoth import SqrtCoth
 from recipe_compiler.readback.names import EPS
 from recipe_compiler.tensor.scalars import Scalar
 
@@ -25,10 +26,15 @@ def first_order(value: Scalar) -> Scalar:
 @lru_cache(maxsize=256)  # equal letters of a word move by equal expressions
 def _regular(value: Scalar) -> Scalar:
     """Return an expression with the same value and slope at 0, where an exponential over eps has no removable pole."""
-    if not any(exponential.has(EPS) for exponential in value.atoms(sp.exp)):
-        return value
-    moves = {exponential: _series(exponential) for exponential in value.atoms(sp.exp) if exponential.has(EPS)}
-    return sp.cancel(value.xreplace(moves))
+    value = value.xreplace({h: _start(h) for h in value.atoms(SqrtCoth) if h.has(EPS)})
+    exponentials = {e: _series(e) for e in value.atoms(sp.exp) if e.has(EPS)}
+    return sp.cancel(value.xreplace(exponentials)) if exponentials else value
+
+
+def _start(h: Scalar) -> Scalar:
+    """Return 1 + q/3 of h(q), where q is zero at eps = 0: its value and slope."""
+    q = h.args[0]
+    return h if q.xreplace(AT_ZERO) != 0 else 1 + q / 3
 
 
 def _series(exponential: Scalar) -> Scalar:

@@ -36,6 +36,7 @@ class ConstantMatrices:
     b: Vector
     """f + F z."""
     as_stated: bool = False
+    may_end: bool = False
     row: str = CONSTANT_MATRICES
 
     @property

@@ -44,6 +44,7 @@ class Entrywise:
     row: str
     decay: tuple[Tensor, ...]
     """a of f = b - a z by block of the state, with its free index; zero where nothing decays."""
+    may_end: bool = False
 
     @property
     def says(self) -> str:

@@ -59,6 +59,11 @@ class Flow(Protocol):
         """The weak order of a numerical flow; None of an exact one."""
         ...
 
+    @property
+    def may_end(self) -> bool:
+        """Whether a solution may leave its domain, or the finite numbers, within a step: it is not a number then."""
+        ...
+
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
         """Return what it does in a share of the step, stage by stage; an exact flow has one.
 

@@ -9,6 +9,7 @@ from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIF
 from recipe_compiler.splitting.flow import Flow, NoRow
 from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, generalised, midpoint
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.riccati import RICCATI, riccati
 from recipe_compiler.splitting.transformed import TRANSFORMED, transformed
 from recipe_compiler.tensor.show import text
 
@@ -19,6 +20,7 @@ EXACT: Mapping[str, Row] = {
     f"{SHIFT}; {LINEAR}; {ORNSTEIN_UHLENBECK}": entrywise,
     CONSTANT_MATRICES: constant_matrices,
     TRANSFORMED: transformed,
+    RICCATI: riccati,
 }
 """By what reports call them; some are found together."""
 NUMERICAL: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised}

@@ -33,6 +33,7 @@ class Midpoint:
 
     noisy: bool
     as_stated: bool = True
+    may_end: bool = False
     row: str = MIDPOINT
     order: int = ORDER
 
@@ -59,6 +60,7 @@ class GeneralisedLeapfrog:
     position: str
     momentum: str
     as_stated: bool = True
+    may_end: bool = False
     row: str = GENERALISED
     order: int = ORDER
 

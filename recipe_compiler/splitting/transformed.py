@@ -66,6 +66,11 @@ class Transformed:
     def order(self) -> None:
         """It is exact."""
 
+    @property
+    def may_end(self) -> bool:
+        """Whether an affine equation may lead T(z) to what is no value of T."""
+        return not all(own.onto for own in self.transforms.values())
+
     def keeps_inside(self, block: Block) -> bool:
         """Whether it moves a block to values of its domain alone, from all of them."""
         return self.ends_outside(block) and self.transforms[block.name].onto

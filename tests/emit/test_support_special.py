@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from numba import njit
 
-from recipe_compiler.emit.support.special import _exp, _is_finite, _sigmoid, _softplus
+from recipe_compiler.emit.support.special import (
+    _exp,
+    _is_finite,
+    _reciprocal,
+    _sigmoid,
+    _softplus,
+    _sqrtcoth,
+)
 
 
 @njit(error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
@@ -17,6 +24,10 @@ def _all(which, x, out):
             out[k] = _exp(x[k])
         elif which == 1:
             out[k] = _sigmoid(x[k])
+        elif which == 3:
+            out[k] = _sqrtcoth(x[k])
+        elif which == 4:
+            out[k] = _reciprocal(x[k])
         else:
             out[k] = _softplus(x[k])
 
@@ -110,3 +121,50 @@ def test_finite_check_survives_reassociation(value: float, finite: bool) -> None
 
     for sign in (1.0, -1.0):
         assert sum_is_finite(np.array([0.0, 0.0, sign * value, 0.0])) is finite
+
+
+def sqrtcoth(q: float) -> mpmath.mpf:
+    """Return sqrt(q) coth(sqrt(q)) in the digits of mpmath."""
+    r = mpmath.sqrt(abs(mpmath.mpf(q)))
+    return r * (mpmath.coth(r) if q > 0 else mpmath.cot(r)) if q else mpmath.mpf(1)
+
+
+def test_sqrtcoth_is_right_to_1e_14() -> None:
+    """Of itself and of what q bent by its last place makes of it: at a zero and near the pole that is more."""
+    rng = np.random.default_rng(3)
+    q = np.concatenate([
+        rng.uniform(-math.pi**2, 700, 3000), rng.uniform(-math.pi**2, 2, 3000), 10.0 ** rng.uniform(-300, 3, 500),
+        -(10.0 ** rng.uniform(-300, 0.9, 500)), -math.pi**2 + 10.0 ** rng.uniform(-14, 0, 500),
+        [0.0, -0.0, 1.0, -1.0, np.nextafter(1.0, 2), np.nextafter(-1.0, -2), 1e300],
+    ])  # fmt: skip
+    found = _apply(3, q)
+    with mpmath.workdps(50):
+        for at, value in zip(q.tolist(), found.tolist(), strict=True):
+            h = sqrtcoth(at)
+            bent = abs((h - h * h + at) / 2)  # |q h'|
+            assert abs(value - h) <= 1e-15 * (2 * abs(h) + bent + 1e-3), at
+            assert abs(value - h) <= 1e-14 * abs(h) or at < -1, at
+    assert np.isnan(_apply(3, np.array([-9.869604401089359, -9.9, -40.0, -1e300, np.nan]))).all()
+    assert _apply(3, np.array([np.inf]))[0] == np.inf
+
+
+def test_the_denominator_of_riccati_is_right_to_1e_14() -> None:
+    """rho = 1/(h(q) - s), s of both signs, in units of what the digits of h and of s leave: (|h| + |s|) rho**2."""
+    rng = np.random.default_rng(4)
+    q, s = rng.uniform(-(math.pi**2) + 0.1, 700, 4000), rng.normal(size=4000) * 10.0 ** rng.uniform(-8, 2, 4000)
+    found = _apply(4, _apply(3, q) - s)
+    with mpmath.workdps(50):
+        for at, by, value in zip(q.tolist(), s.tolist(), found.tolist(), strict=True):
+            h = sqrtcoth(at)
+            if h <= by:
+                assert math.isnan(value) or h > by - 1e-13, (at, by)
+                continue
+            rho = 1 / (h - by)
+            assert abs(value - rho) <= 1e-14 * rho * (1 + (abs(h) + abs(by) + abs(at)) * rho), (at, by)
+
+
+def test_what_is_not_positive_has_no_reciprocal() -> None:
+    found = _apply(4, np.array([2.0, 2.0**-900, 0.0, -0.0, -3.0, np.nan, np.inf]))
+    assert found[:2].tolist() == [0.5, 2.0**900]
+    assert np.isnan(found[2:6]).all()
+    assert found[6] == 0.0

@@ -215,7 +215,7 @@ NAMED_BESIDE = {
     "softplus": {"emit/support/special.py", "spec/transform.py"},
     "loggamma": {"formula/spellings.py", "formula/spelled_numbers.py"},
     "erf": {"formula/names.py"},
-    "tanh": {"formula/spellings.py"},
+    "tanh": {"formula/spellings.py", "emit/support/special.py"},
 }
 """Where a function is named outside the tables: by what computes it, and in formulas that are made of it."""
 

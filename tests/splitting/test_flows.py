@@ -9,6 +9,7 @@ from loaders import load_dynamics
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.sqrtcoth import SqrtCoth
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.splitting.constant_matrices import ConstantMatrices
@@ -87,6 +88,31 @@ def test_the_flow_of_a_transform_solves_its_equation(T, inverse) -> None:
     assert sp.simplify(T(inverse(y)) - y) == 0
     speed = sp.diff(inverse(y), y) * (b - a * y)
     assert sp.simplify(speed - ((b - a * T(x)) / sp.diff(T(x), x)).subs(x, inverse(y))) == 0
+
+
+def test_the_flow_of_riccati_solves_its_equation() -> None:
+    """d/dt z' = a + b z' + c z'**2 by the derivative of h alone, for either sign of Delta; at t = 0 it is z."""
+    c = sp.Symbol("c", real=True)
+    f, g = a + b * z + c * z**2, b + 2 * c * z
+    assert sp.expand(g**2 - 4 * c * f - (b**2 - 4 * a * c)) == 0
+    flow = z + t * f / (SqrtCoth(t**2 * (b**2 - 4 * a * c) / 4) - t * g / 2)
+    h = sp.Symbol("h")
+    there = sp.diff(flow, t) - (a + b * flow + c * flow**2)
+    (call,) = there.atoms(SqrtCoth)
+    assert sp.cancel(there.xreplace({call: h})) == 0
+    assert flow.subs(t, 0) == z
+    for other in (flow.subs(c, 0), flow.xreplace({call: h + t}), flow.xreplace({call: h * t})):
+        left = (sp.diff(other, t) - (a + b * other + c * other**2)).xreplace({call: h})
+        assert sp.cancel(left) != 0
+
+
+@pytest.mark.parametrize(("sign", "by"), [(1, sp.coth), (-1, sp.cot)])
+def test_the_derivative_of_h_is_that_of_both_its_forms(sign: int, by: type) -> None:
+    q = sp.Symbol("q", positive=True)
+    h = sp.sqrt(q) * by(sp.sqrt(q))
+    slope = SqrtCoth(q).fdiff().xreplace({SqrtCoth(q): h, q: q}) if sign > 0 else (h - h**2 - q) / (-2 * q)
+    assert sp.simplify((sign * sp.diff(h, q) - slope).rewrite(sp.exp)) == 0
+    assert sp.limit(h, q, 0) == 1
 
 
 def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) -> tuple[Derivation, dict[str, Piece]]:

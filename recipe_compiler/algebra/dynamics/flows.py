@@ -151,7 +151,12 @@ def spreads(law: Law, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
 
 
 def frozen(law: Law, f: Vector, D: Rows) -> Iterator[Expr]:
-    """Yield d2f/dw dw' and dD/dw over what moves: the law is Gaussian where they vanish."""
+    """Yield d2f/dw dw' and dD/dw over what moves: the law is Gaussian where they vanish.
+
+    Of z itself without noise f may be anything: the law is a point, which `drifts` follows along f.
+    """
+    if not law.w and all(entry == 0 for rows in (D, law.covariance) for row in rows for entry in row):
+        return
     moved = [n for n, (x, m) in enumerate(zip(law.start, law.mean, strict=True)) if x != m]
     noisy = [n for n, row in enumerate(D) if any(entry != 0 for entry in row)]
     places = list(dict.fromkeys((*moved, *noisy)))

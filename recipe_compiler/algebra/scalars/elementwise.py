@@ -16,6 +16,8 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from recipe_compiler.formula.sqrtcoth import SqrtCoth, sqrtcoth
+
 
 class Corner(StrEnum):
     """Where a function is not differentiable inside its domain: nowhere, or at 0."""
@@ -52,6 +54,8 @@ class Need:
 
 EVERYWHERE: tuple[Need, ...] = ()
 POSITIVE = (Need(">"),)
+BEFORE_THE_POLE = (Need(">", 9),)
+"""x > -9, where sqrt(-x) < pi: a number that proves need not reach the pole itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,10 @@ def _exprel(x: Expr) -> Expr:
     return (sympy.exp(x) - 1) / x
 
 
+def _reciprocal(x: Expr) -> Expr:
+    return 1 / x
+
+
 def _softplus(x: Expr) -> Expr:
     return sympy.log(1 + sympy.exp(x))
 
@@ -124,6 +132,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "log1p": Function(scalar=_log1p, needs=(Need(">", 1),), signs=Signs.OF_ARGUMENT, emitted="math.log1p"),
     "expm1": Function(scalar=_expm1, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.expm1"),
     "exprel": Function(scalar=_exprel, needs=(Need("!="),), signs=Signs.POSITIVE, emitted="_exprel"),
+    "sqrtcoth": Function(scalar=sqrtcoth, needs=BEFORE_THE_POLE, emitted="_sqrtcoth"),
+    "reciprocal": Function(scalar=_reciprocal, needs=POSITIVE, signs=Signs.POSITIVE, emitted="_reciprocal"),
     "sqrt": Function(scalar=sympy.sqrt, needs=(Need(">", closed=True),), emitted="math.sqrt"),
     "abs": Function(scalar=sympy.Abs, needs=EVERYWHERE, corner=Corner.KINK, emitted="abs"),
     "sign": Function(scalar=sympy.sign, needs=EVERYWHERE, corner=Corner.JUMP, signs=Signs.OF_ARGUMENT, emitted="_sign"),
@@ -162,6 +172,29 @@ def _loggamma_ball(x: arb) -> arb:
     return x.lgamma()
 
 
+def _sqrtcoth_ball(x: arb) -> arb:
+    """Return the ball by its ends, as it increases; not finite where it may reach the pole."""
+    return _sqrtcoth_end(x.lower()).union(_sqrtcoth_end(x.upper()))
+
+
+def _sqrtcoth_end(x: arb) -> arb:
+    if x > 0:
+        return x.sqrt() * x.sqrt().coth()
+    if x == 0:
+        return arb(1)
+    return (-x).sqrt() * (-x).sqrt().cot() if x > -9 else arb.nan()
+
+
+def _sqrtcoth_floats(x: Any) -> Any:
+    """Return it to search with, nan before the pole."""
+    import numpy as np
+
+    r = np.sqrt(np.abs(x))
+    with np.errstate(all="ignore"):
+        found = np.where(x > 0, r / np.tanh(r), np.where(r < math.pi, r / np.tan(r), math.nan))
+    return np.where(x == 0, 1.0, found)
+
+
 def _sinh(x: Expr) -> Expr:
     return (sympy.exp(x) - sympy.exp(-x)) / 2
 
@@ -196,6 +229,7 @@ _SCALAR_FUNCTIONS = (
         of=sympy.atan, needs=EVERYWHERE, ball=arb.atan, floats="arctan", exact={_0: _0}, bound=Fraction(11, 7)
     ),
     ScalarFunction(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, floats="arcsinh", exact={_0: _0}),
+    ScalarFunction(of=SqrtCoth, needs=BEFORE_THE_POLE, ball=_sqrtcoth_ball, floats=_sqrtcoth_floats, exact={_0: _1}),
     ScalarFunction(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
     ScalarFunction(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
     ScalarFunction(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),

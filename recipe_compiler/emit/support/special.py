@@ -71,6 +71,28 @@ def _exprel(x):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _sqrtcoth(x):
+    """Return sqrt(x) coth(sqrt(x)), sqrt(-x) cot(sqrt(-x)) for x < 0; not a number from the pole at -pi**2 on.
+
+    For |x| <= 1 it is Lambert's continued fraction 1 + x/(3 + x/(5 + ...)) to x/19: 2e-19 away.
+    """
+    if abs(x) <= 1.0:
+        p = (((x + 1485.0) * x + 315315.0) * x + 18918900.0) * x + 310134825.0
+        q = ((55.0 * x + 25740.0) * x + 2837835.0) * x + 91891800.0
+        return (p * x + 654729075.0) / (q * x + 654729075.0)
+    r = math.sqrt(abs(x))
+    if x > 0.0:
+        return r / math.tanh(r)
+    return r / math.tan(r) if r < 3.141592653589793 else math.nan
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _reciprocal(x):
+    """Return 1/x where x > 0, else not a number."""
+    return 1.0 / x if x > 0.0 else math.nan
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _sign(x):
     """Return -1, 0 or 1 with the sign of x; NaN counts as 1."""
     return 0.0 if x == 0.0 else math.copysign(1.0, x)

@@ -27,6 +27,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
+from recipe_compiler.verify.steps.lasting import lasting
 from recipe_compiler.verify.steps.named import named
 from recipe_compiler.verify.steps.split import AtSizes, Split, decided
 
@@ -66,7 +67,15 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
         lambda sizes: split.drift(piece, sizes),
         lambda sizes: split.diffusion(piece, sizes),
     )
-    return through_infinity(split.subject, found, own)
+    return _as_long_as_it_lasts(split, piece, through_infinity(split.subject, found, own))
+
+
+def _as_long_as_it_lasts(split: Split, piece: Piece, found: Answer) -> Answer:
+    """Return an answer about a flow, with what is taken for granted where its solutions may end within a step."""
+    if not isinstance(found.decision, Proved) or piece.is_noisy:
+        return found
+    given = tuple(sorted({*found.decision.given, *lasting(split, [piece])}))
+    return replace(found, decision=replace(found.decision, given=given))
 
 
 def volume(split: Split) -> Answer:

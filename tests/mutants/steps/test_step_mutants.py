@@ -268,7 +268,7 @@ ROOTS: dict[str, tuple[Callable[..., Change], str]] = {
         lambda change, *_: replace(change, transforms={"theta": Transform(Family.POWER, Fraction(1, 3))}),
         "what is not linear in what moves",
     ),
-    "no root": (lambda change, *_: replace(change, transforms={}), "what is not linear in what moves"),
+    "no root": (lambda change, *_: replace(change, transforms={}), "d E[z']/d eps"),
 }  # fmt: skip
 
 

@@ -1,0 +1,111 @@
+"""Flows of Riccati's equation, entry by entry and without noise: x' = a + b x + c x**2, a, b, c frozen.
+
+With f = a + b z + c z**2 and g = b + 2 c z where it starts, Delta = g**2 - 4 c f = b**2 - 4 a c. Over a time t it is
+
+    z' = z + t f rho,    rho = 1/(h(q) - s),    q = t**2 Delta/4,    s = t g/2,
+
+h(q) = sqrt(q) coth(sqrt(q)), which is one function of q > -pi**2 (`formula/sqrtcoth.py`). At t = 0 rho is 1; and by
+h' = (h - h**2 + q)/(2 q) both sides of dz'/dt = a + b z' + c z'**2 are f (1 + 2 s rho + (s**2 - q) rho**2).
+
+(h(q) - s)/t falls from infinity, its derivative -(h**2 - q)/t**2 being negative, and reaches zero before the pole of h:
+there the solution ends. So it lasts for all of t if and only if q > -pi**2 and h(q) > s, and z' is not a number if not.
+Where f = 0, q = s**2 and h(q) > s: z stays. Near the end, and near a fixed point that repels for a time of many
+1/sqrt(Delta), h and s cancel: the relative error is that of (h - s), some 1e-16 (h + |s|)/(h - s).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.program.program import EPS
+from recipe_compiler.splitting.degree import degree
+from recipe_compiler.splitting.entrywise import diagonal_of
+from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
+
+RICCATI = "Riccati, entry by entry"
+_SAYS = (
+    "z + t f/(h(t**2 (b**2 - 4 a c)/4) - t (b + 2 c z)/2), f = a + b z + c z**2 with a, b, c frozen,"
+    " h(q) = sqrt(q) coth(sqrt(q)); z' is not a number where a solution runs off to infinity before t"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Riccati:
+    """A flow that is of degree 2 entry by entry."""
+
+    slope: tuple[Tensor, ...]
+    """g = b + 2 c z by block of the state, with its free index; zero of what stands still."""
+    discriminant: tuple[Tensor, ...]
+    """b**2 - 4 a c."""
+    as_stated: bool = False
+    may_end: bool = True
+
+    @property
+    def row(self) -> str:
+        """The row of the table."""
+        return RICCATI
+
+    @property
+    def says(self) -> str:
+        """The flow after a time t."""
+        return _SAYS
+
+    @property
+    def order(self) -> None:
+        """It is exact."""
+
+    def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        """Return s f rho by block, t = s eps."""
+        c = derivation.calculus
+        rate = tuple(
+            f if f.is_zero else c.scale(c.multiply(f, _rho(c, g, Delta, share)), share)
+            for f, g, Delta in zip(piece.drift, self.slope, self.discriminant, strict=True)
+        )
+        return (Change(piece.moved, rate, piece.D),)
+
+
+def riccati(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
+    """Return the flow of a piece whose entries move each by itself, to second degree; else why it is none."""
+    if piece.is_noisy:
+        return NoRow("Riccati's equation has no noise")
+    slopes: list[Tensor] = []
+    discriminants: list[Tensor] = []
+    for n, f in enumerate(piece.drift):
+        own = (f, f) if f.is_zero else _coefficients(derivation, piece, n)
+        if isinstance(own, NoRow):
+            return own
+        slopes.append(own[0])
+        discriminants.append(own[1])
+    return Riccati(tuple(slopes), tuple(discriminants))
+
+
+def _rho(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction) -> Tensor:
+    eps = c.atom(Component(EPS))
+    q = c.scale(c.multiply(discriminant, eps, eps), share * share / 4)
+    s = c.scale(c.multiply(slope, eps), share / 2)
+    return c.applied("reciprocal", c.subtract(c.applied("sqrtcoth", q), s))
+
+
+def _coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Tensor, Tensor] | NoRow:
+    """Return b + 2 c z and b**2 - 4 a c of block n, both with its free index; else why there are none."""
+    c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
+    f, block, moved = piece.drift[n], blocks[n], frozenset(piece.moved)
+    for other in blocks:
+        if other.name not in moved or other.name == block.name:
+            continue
+        if not c.settled(c.diff(f, Coordinate(other.name, col_slots(other)))).is_zero:
+            return NoRow(f"entries of {block.name} drift by others of {other.name}")
+    own = Coordinate(block.name, col_slots(block))
+    slope = diagonal_of(derivation, n, c.settled(c.diff(f, own)))
+    bend = None if slope is None else diagonal_of(derivation, n, c.settled(c.diff(slope, own)))
+    if slope is None or bend is None:
+        return NoRow(f"entries of {block.name} drift by others of {block.name}")
+    z = c.coordinate(block.name, *row_slots(block))
+    b = c.settled(c.subtract(slope, c.multiply(bend, z)))
+    a = c.settled(c.subtract(f, c.add(c.multiply(b, z), c.scale(c.multiply(bend, z, z), Fraction(1, 2)))))
+    if any(degree(part, moved, derivation.dynamics.declarations) != 0 for part in (a, b, bend)):
+        return NoRow(f"the drift of {block.name} is not a + b {block.name} + c {block.name}**2 with a, b, c frozen")
+    return slope, c.settled(c.subtract(c.multiply(b, b), c.scale(c.multiply(a, bend), 2)))
