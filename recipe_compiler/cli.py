@@ -196,6 +196,18 @@ def run(
 
 @app.command()
 @leaving
+def compare(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Files that `recipe run` wrote: runs/*.nc.")],
+    json: AsJson = False,
+) -> ExitCode:
+    """Print runs of one target side by side: what each cost, and where they lie apart by more than chance."""
+    from recipe_compiler.commands.compare import compare_runs
+
+    return compare_runs(runs, as_json=json)
+
+
+@app.command()
+@leaving
 def lint(
     step: Annotated[str, typer.Argument(metavar="FILE.py:STEP", help="A step function. Its file is run.")],
     against: Annotated[

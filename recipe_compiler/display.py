@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from recipe_compiler.run.compare import Comparison
     from recipe_compiler.run.summary import Summary
 
 PIPE_WIDTH = 132
@@ -113,6 +114,36 @@ def show_summary(summary: "Summary", columns: tuple[str, ...]) -> None:
     for doubt in summary.doubts:
         out.print(Text(plain(f"not to be believed: {doubt}"), "bold red"), soft_wrap=True)
     out.print(Text(plain(summary.trust), "bold"), soft_wrap=True)
+
+
+SHOWN = 20
+"""The most numbers of runs that are shown side by side: those that lie farthest apart."""
+
+
+def show_comparison(comparison: "Comparison") -> None:
+    """Print runs one by one, then where they lie farthest apart, and whether chance explains it."""
+    from rich.text import Text
+
+    out, first = _console(), comparison.runs[0]
+    table = _table(("", "scheme", "step size", "thin", "draws", "seconds", "ess", "ess/s", "r_hat"), numbers=True)
+    for run in comparison.runs:
+        length = f"{run.chains} x {run.draws}"
+        worth = (f"{run.seconds:.3g}", f"{run.least_ess:.0f}", f"{run.per_second:.3g}", f"{run.r_hat:.3f}")
+        named = (Text(plain(run.file)), plain(run.scheme), f"{run.step_size:.3g}", str(run.thin), length)
+        table.add_row(*named, *worth)
+    out.print(table)
+    for run in comparison.runs:
+        out.print(Text(plain(f"{run.file}: {run.trust or 'nothing is said of its trust'}")), soft_wrap=True)
+    table = _table(("", "of", "in", "first", "there", "sds apart", "|z|"), numbers=True)
+    for one in comparison.apart[:SHOWN]:
+        values = (f"{one.first:.4g}", f"{one.other:.4g}", f"{one.in_sds:+.3f}", f"{abs(one.z):.2f}")
+        table.add_row(Text(plain(one.name)), one.of, Text(plain(one.file)), *values)
+    out.print(table)
+    count = len(comparison.apart)
+    says = f"{count} numbers beside those of {first.file}; chance alone explains |z| up to {comparison.limit:.1f}"
+    out.print(Text(plain(says)), soft_wrap=True)
+    for sentence in comparison.contradictions:
+        out.print(Text(plain(f"the runs contradict each other: {sentence}"), "bold red"), soft_wrap=True)
 
 
 def _number(column: str, value: float) -> str:

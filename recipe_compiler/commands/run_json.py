@@ -97,16 +97,16 @@ def _faults(error: Exception) -> Sequence[Fault]:
 
 
 def _say(found: dict[str, object]) -> None:
-    say(json.dumps({"schema_version": SCHEMA_VERSION, **cast("dict[str, object]", _finite(found))}, allow_nan=False))
+    say(json.dumps({"schema_version": SCHEMA_VERSION, **cast("dict[str, object]", finite(found))}, allow_nan=False))
 
 
-def _finite(value: object) -> object:
+def finite(value: object) -> object:
     """Return a value for JSON, with null for every number that is none."""
     match value:
         case dict():
-            return {key: _finite(one) for key, one in cast("dict[str, object]", value).items()}
-        case tuple():
-            return [_finite(one) for one in cast("tuple[object, ...]", value)]
+            return {key: finite(one) for key, one in cast("dict[str, object]", value).items()}
+        case tuple() | list():
+            return [finite(one) for one in cast("tuple[object, ...] | list[object]", value)]
         case float():
             return value if math.isfinite(value) else None
         case _:

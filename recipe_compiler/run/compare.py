@@ -1,0 +1,190 @@
+"""Runs side by side: what each was, what it is worth, and where their posteriors lie apart by more than chance.
+
+With Monte Carlo errors e_a, e_b of the mean (or sd) of one coordinate by two runs, it lies apart by
+
+    z = (m_b - m_a)/sqrt(e_a^2 + e_b^2),
+
+which is N(0, 1) where both sample one law (Vehtari and others 2021 for the errors), and smaller where they share a
+seed. Of n numbers that are compared the largest |z| is beyond chance where it would be larger in one of a thousand
+comparisons of runs of one law (Bonferroni).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.numbers import LEAST_DRAWS, finite_draws
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+CHANCE = 1e-3
+"""How often runs of one law may be said to lie apart."""
+
+NUMBERS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd")
+"""What is known of each coordinate of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as its file tells it."""
+
+    file: str
+    target: str
+    scheme: str
+    step_size: float
+    thin: int
+    chains: int
+    draws: int
+    seconds: float
+    trust: str
+    rows: Mapping[str, Mapping[str, float]]
+    """Coordinate to its numbers, over chains that are finite to their end."""
+
+    @property
+    def least_ess(self) -> float:
+        """The least effective sample size of all coordinates, of bulk and tails."""
+        return min(min(row["ess_bulk"], row["ess_tail"]) for row in self.rows.values())
+
+    @property
+    def r_hat(self) -> float:
+        """The largest R-hat."""
+        return max(row["r_hat"] for row in self.rows.values())
+
+    @property
+    def per_second(self) -> float:
+        """Effective draws a second, of the coordinate that has least."""
+        return self.least_ess / self.seconds if self.seconds > 0.0 else np.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """One number of one coordinate by a run and by the first."""
+
+    file: str
+    name: str
+    of: str
+    """`mean` or `sd`."""
+    first: float
+    other: float
+    in_sds: float
+    """other - first, in posterior sds."""
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs of one target, each beside the first."""
+
+    runs: tuple[StoredRun, ...]
+    apart: tuple[Apart, ...]
+    """Every mean and sd, the largest |z| first."""
+    limit: float
+    """The |z| beyond which chance is no explanation."""
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """What lies apart by more than chance, in sentences: of each run what does most."""
+        found: dict[str, Apart] = {}
+        for one in self.apart:
+            if abs(one.z) > self.limit:
+                found.setdefault(one.file, one)
+        return tuple(
+            f"{one.file}: the {one.of} of {one.name} is {one.other:.4g}, {one.first:.4g} in {self.runs[0].file}: "
+            f"{abs(one.in_sds):.2g} posterior sds apart, |z| = {abs(one.z):.1f}, beyond chance from {self.limit:.1f}"
+            for one in found.values()
+        )
+
+
+def compared(runs: Sequence[StoredRun]) -> Comparison:
+    """Return runs beside the first.
+
+    Raises:
+        RunError: they are of different targets, or have no coordinate in common.
+    """
+    first, *others = runs
+    found: list[tuple[StoredRun, str, str]] = []
+    for run in others:
+        if run.target != first.target:
+            problem = f"found the target {run.target}, expected {first.target} as in {first.file}"
+            raise RunError(f"{run.file}: {problem}: only runs of one target say the same of one thing")
+        names = [name for name in first.rows if name in run.rows]
+        if not names:
+            raise RunError(f"{run.file}: found no coordinate that {first.file} has, expected {', '.join(first.rows)}")
+        found += [(run, name, of) for name in names for of in ("mean", "sd")]
+    apart = [_apart(first, *one) for one in found]
+    ordered = sorted(apart, key=lambda one: -abs(one.z) if np.isfinite(one.z) else -np.inf)
+    return Comparison(tuple(runs), tuple(ordered), _limit(len(found)))
+
+
+def _apart(first: StoredRun, run: StoredRun, name: str, of: str) -> Apart:
+    a, b = first.rows[name], run.rows[name]
+    error = float(np.hypot(a[f"mcse_{of}"], b[f"mcse_{of}"]))
+    away = b[of] - a[of]
+    z = away / error if error > 0.0 else (0.0 if away == 0.0 else float(np.inf))
+    return Apart(run.file, name, of, a[of], b[of], away / a["sd"] if a["sd"] > 0.0 else float(np.nan), z)
+
+
+def _limit(count: int) -> float:
+    """Return the |z| that one of `count` normal numbers exceeds once in 1/CHANCE."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(CHANCE / (2.0 * count)))
+
+
+def stored_run(path: Path) -> StoredRun:
+    """Return a run from the file that `recipe run` wrote.
+
+    Raises:
+        RunError: it cannot be read, is none of a run, or none of its chains has finite draws to the end.
+    """
+    import xarray
+
+    if not path.is_file():
+        raise RunError(f"{path}: found no file, expected one that `recipe run` wrote")
+    try:
+        tree = xarray.open_datatree(path, engine="h5netcdf")
+    except (OSError, ValueError, KeyError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RunError(f"{path}: cannot be read as draws: {why}; expected a file that `recipe run` wrote") from error
+    with tree:
+        missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]
+        if missing or "posterior" not in tree:
+            raise RunError(f"{path}: found no run of this compiler in it, expected a file that `recipe run` wrote")
+        return _stored(str(path), tree)
+
+
+def _stored(file: str, tree: "DataTree") -> StoredRun:
+    attributes = tree.attrs
+    posterior = cast("Any", tree["posterior"]).to_dataset()
+    shape = (posterior.sizes["chain"], posterior.sizes["draw"])
+    finite = finite_draws({str(name): array.to_numpy() for name, array in posterior.data_vars.items()}, shape)
+    whole = [k for k, row in enumerate(finite) if row.all()]
+    if not whole or shape[1] < LEAST_DRAWS:
+        raise RunError(
+            f"{file}: found no chain whose draws are finite to its end, expected one of {LEAST_DRAWS} or more"
+        )
+    return StoredRun(
+        file=file,
+        target=str(attributes["target"]),
+        scheme=str(attributes["scheme"]),
+        step_size=float(attributes["step_size"]),
+        thin=int(attributes.get("thin", 1)),
+        chains=len(whole),
+        draws=shape[1],
+        seconds=float(attributes["sampling_seconds"]),
+        trust=str(attributes.get("trust", "")),
+        rows=_rows(posterior.isel(chain=whole)),
+    )
+
+
+def _rows(posterior: Any) -> Mapping[str, Mapping[str, float]]:
+    import arviz_stats
+
+    with np.errstate(all="ignore"):
+        table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")
+    return {str(name): {column: float(table.loc[name, column]) for column in NUMBERS} for name in table.index}
