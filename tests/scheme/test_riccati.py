@@ -13,16 +13,19 @@ from recipe_compiler.cache import NOTHING
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.pipeline import check_once, compile_build
+from recipe_compiler.pipeline import check, check_once, compile_build
 from recipe_compiler.program.canonical import check_canonical
 from recipe_compiler.program.lower import lower
 from recipe_compiler.readback.readback import check_shipped
+from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.sample import sample
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.show import text
+from recipe_compiler.verdict import Proved, Verdict
 
 SPECS = Path(__file__).parents[2] / "specs"
 DYNAMICS = """
@@ -219,3 +222,39 @@ def test_what_is_constant_is_computed_before_the_chain(written) -> None:
     assert "_sqrtcoth(" not in step
     assert step.count("_reciprocal(") == 2
     assert rest.partition("return (")[0].count("_sqrtcoth(") == 1
+
+
+LANGEVIN = DYNAMICS.replace("D: [[0, 0], [0, 0]]", "D: [[0, 0], [0, 2*M]]").replace("(G)", "(ones + x**2/10)")
+SAMPLER = BUILD.replace("[A/2, B, A/2]", "[B/2, A/2, O, A/2, B/2]").replace(
+    "run: {step_size: 0.1}", "run: {step_size: 0.1, draws: 4000, warmup: 200, thin: 10, chains: 4, seed: 3}"
+)
+
+
+def test_langevin_dynamics_along_a_quadratic_have_their_law(written) -> None:
+    """x' = (1 + x**2/10) inv(M) w, B, and O that draws w to N(0, M): x has the law N(mu, Sigma), and w that of O.
+
+    Means and covariances within 6 standard errors of draws that are at most an autocorrelation time apart, and 1 % of
+    the variances for the finite step.
+    """
+    build = written(SAMPLER, other=LANGEVIN)
+    found = check(build)
+    assert found.verdict is Verdict.PROVED
+    by_name = {finding.id: finding.decision for finding in found.findings}
+    assert isinstance(by_name["flow"], Proved)
+    assert "A: Riccati, entry by entry" in by_name["flow"].by
+    assert "no solution of A ends within a step" in by_name["order"].given
+    assert isinstance(by_name["order"], Proved)
+    assert by_name["order"].by == "weak order 2, and no more"
+    assert isinstance(by_name["volume"], Proved)
+    assert by_name["volume"].by == "B; not A, O"
+    assert isinstance(by_name["keeps"], Proved)
+    assert by_name["keeps"].by == "O; not A, B"
+    made = compile_build(build, found)
+    draws = sample(load_text(made.name, made.text), build, build.run, Data())
+    for block, mean, covariance in (("x", mu, Sigma), ("w", np.zeros(2), M)):
+        values = draws.block(block)[:, 50:]
+        error = 6.0 * np.sqrt(np.diag(covariance) * 2.0 / (values.shape[0] * values.shape[1]))
+        assert (np.abs(values.mean(axis=(0, 1)) - mean) <= error + 0.01 * np.sqrt(np.diag(covariance))).all()
+        spread = np.cov(values.reshape(-1, 2).T)
+        scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+        assert (np.abs(spread - covariance) <= 0.01 * scale + 6.0 * scale * np.sqrt(4.0 / values[..., 0].size)).all()
