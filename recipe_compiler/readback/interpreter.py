@@ -62,6 +62,9 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
 }
 """The exact meaning of every scalar function that a kernel may call; inverses of transforms stand for themselves."""
 
+GUARD = FUNCTIONS["reciprocal"].emitted
+"""The function whose formula is not all that it means: 1/y is another where y is negative."""
+
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
@@ -97,6 +100,8 @@ class Reader:
     """What was written to the next state, where it is read with symbols of its own."""
     asked: list[list[Value]] = field(default_factory=list[list[Value]])
     """What functions that are not entered were given, call by call."""
+    guarded: list[Scalar] = field(default_factory=list[Scalar])
+    """What was required to be positive, or the chain ends: arguments of `GUARD`, which means a quotient else."""
     watched: frozenset[str] = frozenset()
     """Scalars whose values are kept in `seen`."""
     seen: dict[str, Value] = field(default_factory=dict)
@@ -267,6 +272,8 @@ class Reader:
             case "min" if all(isinstance(argument, int) for argument in arguments):
                 return min(arguments)
             case _ if name in SCALAR_CALLS:
+                if name == GUARD:
+                    self.guarded.append(arguments[0])
                 return SCALAR_CALLS[name](*arguments)
             case _ if name in self.fills:
                 return self.fills[name](arguments)

@@ -21,6 +21,7 @@ from recipe_compiler.readback.noise import Find
 from recipe_compiler.readback.step import (
     covariance,
     cuts_of,
+    guarded,
     joined_shape,
     read_values,
     reader_of,
@@ -156,9 +157,12 @@ def _read(module: Module, names: Names, factor: Find, normals: list[Scalar]) -> 
     left = [(numbers[symbol], value.xreplace(numbers)) for symbol, value in zip(new, made, strict=True)]
     moved: Values = {}
     changes: list[list[Scalar]] = []
+    positive = [y.xreplace(numbers) for y in reader.guarded]
     for shift in names.program.shifts:
         start = moved.get(shift.old) or names.block(shift.block)
         own, left = left[: len(start)], left[len(start) :]
+        if not shift.implicit and not all(any(vanishes(y - x) for x in positive) for y in guarded(shift, names, moved)):
+            raise CompilerError(f"the emitted step divides in {shift.new} by what it does not require to be positive")
         moved[shift.new] = [number for number, _ in own]
         before = (transformed(shift.transform, z) for z in start)
         changes.append([value - z for z, (_, value) in zip(before, own, strict=True)])

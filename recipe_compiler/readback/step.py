@@ -1,6 +1,6 @@
 """One step at small sizes, twice: as the emitted text computes it, and as its Program states it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,9 @@ from recipe_compiler.readback.names import Names, Sizes, integers
 from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_noise
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.transforms import transforms_of, undone
+from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums, scalarise
-from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Tensor
+from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Delta, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +296,19 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
     leaf = _leaf(names, moved or {})
     sums: Sums = {}
     return [scalarise(tensor, names.sizes, place, leaf, apart=names.at_point, sums=sums) for place in places]
+
+
+def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
+    """Yield what the rate of a shift requires to be positive, entry by entry: y of every `reciprocal(y)` in it."""
+    leaf, index = _leaf(names, moved), next(iter(shift.rate.free), None)
+    for atom in everywhere(shift.rate):
+        match atom:
+            case Applied("reciprocal", (y,)) if set(y.free) <= {index}:
+                for at in positions(shift.block.shape, names.sizes):
+                    place = {} if index is None else {index: at[0]}
+                    yield scalarise(y, names.sizes, place, leaf, apart=names.at_point)
+            case _:
+                pass
 
 
 def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:

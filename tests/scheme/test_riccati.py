@@ -210,6 +210,15 @@ def test_a_fault_in_the_text_is_found(shipped: Module, fault: str) -> None:
         check_shipped(replace(shipped, text=shipped.text.replace(old, new, 1)), {"d": 2})
 
 
+@pytest.mark.parametrize("name", ["part_2", "part_4"])
+def test_a_quotient_without_its_guard_is_found(shipped: Module, name: str) -> None:
+    """Its formula is the same: what differs is that a chain goes on where a solution has run off."""
+    assert f"{name} = _reciprocal(" in shipped.text
+    text = shipped.text.replace(f"{name} = _reciprocal(", f"{name} = 1.0 / (", 1)
+    with pytest.raises(CompilerError, match="divides in x_v1 by what it does not require to be positive"):
+        check_shipped(replace(shipped, text=text), {"d": 2})
+
+
 def test_what_is_constant_is_computed_before_the_chain(written) -> None:
     """Coefficients of parameters alone: h is one number for all steps, the denominator depends on x."""
     document, other = stated(
