@@ -63,6 +63,37 @@ def test_the_flow_is_shown_at_three_sizes(tmp_path: Path) -> None:
     assert [dict(sizes)["d"] for sizes in found.checked_at] == [1, 2, 3]
 
 
+BLOCKS = """
+format: 1
+name: blocks
+state:
+  x: {shape: d}
+  y: {}
+  w: {shape: d}
+  v: {}
+parameters:
+  p: {shape: d}
+functions:
+  U: {of: x, role: potential}
+H: U(x) + y**2/2 + w.T @ w/2 + v**2/2
+D: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+Q:
+  - [0, 0, -diag(p - x**2), 0]
+  - [0, 0, 0, -(1 + y + y**2)]
+  - [diag(p - x**2), 0, 0, 0]
+  - [0, 1 + y + y**2, 0, 0]
+"""
+
+
+def test_blocks_that_move_together_each_have_their_own(tmp_path: Path) -> None:
+    """A vector and a scalar in one piece, Delta of one sign and of the other."""
+    of = split(tmp_path, BLOCKS, Selection(Q=(("x", "w"), ("y", "v")), H=("w", "v")))
+    assert of.pieces[0].moved == ("x", "y")
+    found = claim.flow(of)
+    assert isinstance(found.decision, Proved), found.decision
+    assert found.decision.by == "A: Riccati, entry by entry; second engine"
+
+
 def rho(q: Fraction, s: Fraction) -> Callable[..., Tensor]:
     """Return rho with other multiples of q and s."""
 
