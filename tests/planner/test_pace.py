@@ -44,7 +44,7 @@ def test_what_stands_still_is_thinned_no_more_than_a_plan_may() -> None:
     assert paced(PLAN, still, NAMES).build.run.thin == MOST * PLAN.build.run.thin
 
 
-@pytest.mark.parametrize("stated", [None, 2])
+@pytest.mark.parametrize("stated", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_scale_sampled_as_its_logarithm_is_thinned_as_its_chains_need(stated: int | None) -> None:
     run = {} if stated is None else {"thin": stated}
     build = rc.Build(

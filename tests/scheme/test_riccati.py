@@ -69,6 +69,8 @@ G = {
     "2*ones - 5*x - 3*x**2": (2, -5, -3),  # 49
 }
 """(1, 0, 1) is x' = (1 + x**2) v entry by entry, v = inv(M) w: coefficients of either sign, by what stands still."""
+OF_EACH_SIGN = ("ones + x**2", "ones/4 + x + x**2", "2*ones - 5*x - 3*x**2")
+"""Of Delta: negative, zero, positive."""
 
 
 def stated(g: str, sizes: str = "sizes: {d: 2}\n", dynamics: str = DYNAMICS) -> tuple[str, str]:
@@ -107,8 +109,10 @@ def test_the_statement_has_one_hyperbolic_function_for_either_sign(written) -> N
     assert "not a number where a solution runs off to infinity before t" in flow.says
 
 
-@pytest.mark.parametrize("sizes", ["sizes: {d: 2}\n", ""], ids=["registers", "arrays"])
-@pytest.mark.parametrize("g", G)
+@pytest.mark.parametrize(
+    ("g", "sizes"), [*((g, "sizes: {d: 2}\n") for g in G), *((g, "") for g in OF_EACH_SIGN)],
+    ids=lambda part: {"": "arrays", "sizes: {d: 2}\n": "registers"}.get(part, part),
+)  # fmt: skip
 def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str) -> None:
     """Three steps of [A/2, B, A/2] against SciPy's solution of x' = (a + b x + c x**2) inv(M) w."""
     _, module = compiled(written, g, sizes)
@@ -129,7 +133,7 @@ def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str)
     np.testing.assert_allclose([*start, *push], [*x, *w], rtol=1e-9)
 
 
-@pytest.mark.parametrize("g", G)
+@pytest.mark.parametrize("g", OF_EACH_SIGN)
 def test_two_flows_in_turn_are_one(written, g: str) -> None:
     """phi_s phi_t = phi_(s+t), and phi_t with -w undoes it: [A, B] moves x by A alone, and w is set back after it."""
     _, module = compiled(written, g, split="[A, B]")
