@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
-FLAGS = ("-O3", "-march=native", "-mprefer-vector-width=512", "-mno-gather", "-ffast-math", "-fPIC", "-shared")
+FLAGS = ("-O3", "-march=native", "-mprefer-vector-width=512", "-mno-gather", "-ffast-math", "-fPIC")
 """Rows of a minibatch are loaded number by number: the gather instructions of processors at hand are slower."""
 SCALAR = ("-fno-slp-vectorize", "-fno-associative-math")
 """Added for chains of few coordinates, whose steps wait for one another: theta and r packed into one vector register
@@ -43,7 +43,7 @@ def flags(*extra: str) -> tuple[str, ...]:
 def compiler_name() -> str:
     """Return what the compiler calls itself, with its flags."""
     told = subprocess.run([compiler(), "--version"], check=True, capture_output=True, text=True).stdout
-    return f"{told.splitlines()[0]}, {' '.join(flags()[:-2])}"
+    return f"{told.splitlines()[0]}, {' '.join(flags()[:-1])}"
 
 
 @cache
@@ -52,11 +52,18 @@ def library(*extra: str) -> ctypes.CDLL:
     folder = HERE / ".rivals"
     folder.mkdir(exist_ok=True)
     path = folder / f"limits{re.sub('[^a-z]', '', '_'.join(extra))}.so"
-    command = [compiler(), *flags(*extra), str(HERE / "limits.c"), "-o", str(path), "-lm"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        told = done.stderr.strip()[:300]
-        raise CompilerMissingError(f"{compiler()} is too old, `python benchmarks/setup.py` installs another: {told}")
+    compiled = path.with_suffix(".o")
+    # Linked without -ffast-math: gcc would add code that makes whoever loads the library count denormal numbers as 0.
+    for command in (
+        [compiler(), *flags(*extra), "-c", str(HERE / "limits.c"), "-o", str(compiled)],
+        [compiler(), "-shared", str(compiled), "-o", str(path), "-lm"],
+    ):
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            told = done.stderr.strip()[:300]
+            raise CompilerMissingError(
+                f"{compiler()} is too old, `python benchmarks/setup.py` installs another: {told}"
+            )
     return ctypes.CDLL(str(path))
 
 

@@ -1,5 +1,6 @@
 """The C limit does the work that it is a limit of, whatever compiles it."""
 
+import math
 import shutil
 
 import limits
@@ -20,3 +21,4 @@ def test_a_gradient_in_c_is_that_of_numpy(name: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(limits, "library", limits.library.__wrapped__)  # a library of its own
     limits.Function("grad_logistic_100", f"-Dby{name}")(x, y, 1003, theta, grad)
     np.testing.assert_allclose(grad, w3.exact(x, y, theta), rtol=0, atol=1e-10)
+    assert math.ulp(0.0) * np.float64(1.0) > 0.0, "loading the library made denormal numbers count as 0"

@@ -57,7 +57,7 @@ def test_a_build_takes_it_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "problem"),
-    [({"split": []}, "a word of 1 to 1000 letters"), ({"split": ["B/0"]}, "a piece with its share"),
+    [({"split": []}, "found a word of 0 letters, expected 1 to 1000"), ({"split": ["B/0"]}, "a piece with its share"),
      ({"claims": {"order": 0}}, "an integer from 1 to 8"), ({"name": "euler"}, "without a word"),
      ({"flows": {"A": "trapezoid"}}, "generalised"),
      ({"flows": {"X": "midpoint"}}, "a flow for X, expected one of .*: B, A, O")],

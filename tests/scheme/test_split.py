@@ -143,7 +143,7 @@ def test_the_draw_of_a_frozen_coefficient_is_made_where_that_is_known(written) -
         ("{name: baoab, split: [B, A, O]}", "beside `name`"),
         ("{split: [B/2, A/0]}", "a piece with its share"),
         ("{split: [0*O, B, A, O]}", "a piece with its share, not 0"),
-        ("{split: []}", "a word of 1 to 1000 letters"),
+        ("{split: []}", "found a word of 0 letters, expected 1 to 1000"),
         ("{split: [{repeat: 2000, of: [A/2000]}, B, O]}", "how often it is repeated"),
         ("{order: [r, theta]}", "no `name`, no `use` and no word"),
         ("{split: [B, A, O], pieces: {A: {Q: [[theta, p]]}, B: {Q: all}, O: {D: all}}}", "the block `p`"),
