@@ -19,6 +19,7 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
 import math
+import signal
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -191,7 +192,9 @@ def _paced(stated: Build, found: Plan, report: Report, data: Data, *, allow_unde
     settings = pilot(found.build.run)
     run = prepare_run(found.build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     drawn = sample(run.module, run.build, settings, data)
-    if any(drawn.diverging) or drawn.interrupted:
+    if drawn.stopped is not None:
+        signal.raise_signal(drawn.stopped)  # it was meant for the whole run, not for the pilot alone
+    if any(drawn.diverging):
         return found
     names = sampled_names(run.build, data, resolve_sizes(run.build, data))
     return paced(found, drawn.block(run.module.potential_block)[:, drawn.warmup :], names)

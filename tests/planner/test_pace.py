@@ -1,14 +1,19 @@
 """Thinning by a pilot run: chains that mix more slowly than their step made linear says are thinned, others are not."""
 
+import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from loaders import load_build
 
 import recipe_compiler as rc
+from recipe_compiler import pipeline
 from recipe_compiler.planner.pace import CHAINS, DRAWS, MOST, effective_shares, paced
 from recipe_compiler.planner.plan import Plan
+from recipe_compiler.run.sample import Draws, sample
 
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(load_build(ROOT / "specs/builds/sghmc_gaussian_baoab.yaml"), ("plan: of a test",))
@@ -44,15 +49,29 @@ def test_what_stands_still_is_thinned_no_more_than_a_plan_may() -> None:
     assert paced(PLAN, still, NAMES).build.run.thin == MOST * PLAN.build.run.thin
 
 
-@pytest.mark.parametrize("stated", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_scale_sampled_as_its_logarithm_is_thinned_as_its_chains_need(stated: int | None) -> None:
-    run = {} if stated is None else {"thin": stated}
+def schools(**run: Any) -> tuple[rc.Model, dict[str, np.ndarray]]:
+    """Return eight schools, sampled as log tau, to be planned, and their data."""
     build = rc.Build(
         name="schools", dynamics=str(ROOT / "specs/dynamics/sghmc.yaml"),
         target=str(ROOT / "specs/targets/eight_schools.yaml"), scheme="baoab", variant="full", step_size="auto",
         sizes={"J": 8}, **run,
     )  # fmt: skip
     table = np.genfromtxt(ROOT / "specs/data/eight_schools.csv", delimiter=",", names=True)
-    data = {"y": table["effect"], "w": table["weight"], "z": np.eye(8)}
-    planned = rc.compile(build, allow_undecided=True).plan(data).document
+    return rc.compile(build, allow_undecided=True), {"y": table["effect"], "w": table["weight"], "z": np.eye(8)}
+
+
+@pytest.mark.parametrize("stated", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_scale_sampled_as_its_logarithm_is_thinned_as_its_chains_need(stated: int | None) -> None:
+    model, data = schools(**({} if stated is None else {"thin": stated}))
+    planned = model.plan(data).document
     assert planned.run.thin == 2 if stated else planned.run.thin >= 16
+
+
+def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*given: Any) -> Draws:
+        return replace(sample(*given), stopped=signal.SIGINT)
+
+    model, data = schools()
+    monkeypatch.setattr(pipeline, "sample", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        model.sample(data, progress=False)
