@@ -13,7 +13,7 @@ from recipe_compiler.spec.named_schemes import EULER, FOLDER
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import SchemeDocument, SelectionEntry
 from recipe_compiler.spec.validate import validate
-from recipe_compiler.spec.words import Word, letters
+from recipe_compiler.spec.words import DEFAULT, Word, letters, no_pieces
 from recipe_compiler.spec.yaml_nodes import Mapping
 from recipe_compiler.spec.yaml_reader import read_yaml
 
@@ -55,13 +55,20 @@ def _selection(entry: SelectionEntry) -> Selection:
 
 
 def check_letters(page: Page, path: tuple[str, ...], document: SchemeDocument) -> None:
-    """Add a fault for each letter that is none of the pieces, where these are stated, and each flow of no letter."""
+    """Add a fault for each letter that is none of the pieces, and for each flow of no letter.
+
+    Where none are stated a build may state them. One piece alone is the whole recipe, which a document can state of all
+    dynamics, or what follows from dynamics that have one of A, B and O only: `split: BAOAB` is no word of five letters.
+    """
     pieces = tuple(document.pieces)
     used = tuple(dict.fromkeys(letter.piece for letter in letters(document.split)))
     for name in document.flows:
         if name not in used:
             problem = f"found a flow for {name}, expected one of the word's pieces: {', '.join(used)}"
             page.fault((*path[:-1], "flows"), ".".join((*path[:-1], "flows")), problem, nearest(name, used))
+    if not pieces and len(used) == 1 and used[0] not in DEFAULT:
+        for problem, hint in no_pieces(used, document.split, DEFAULT):
+            page.fault(path, ".".join(path), problem, hint)
     for name in used:
         if pieces and name not in pieces:
             problem = f"found the letter {name}, expected one of the pieces that are stated: {', '.join(pieces)}"

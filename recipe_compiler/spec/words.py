@@ -32,6 +32,12 @@ class Repeat:
     of: tuple["Item", ...]
 
 
+DEFAULT = ("A", "B", "O")
+"""The pieces that follow from dynamics, one of them at least; others that do have the names of blocks."""
+OWN_PIECES = (
+    "pieces follow from the dynamics, a piece for each block that A, B and O leave, or are stated under `pieces`"
+)
+"""Said where a letter is no piece."""
 Pair = tuple[str, str]
 """Two blocks, for the place (a, b) of a block matrix, or for (a, b) and (b, a)."""
 Item = Letter | Repeat
@@ -100,6 +106,13 @@ def letter_text(letter: Letter) -> str:
     times = "" if share.numerator == 1 else f"{share.numerator}*"
     over = "" if share.denominator == 1 else f"/{share.denominator}"
     return f"{'-' if letter.share < 0 else ''}{times}{letter.piece}{over}"
+
+
+def no_pieces(names: Collection[str], word: Word, pieces: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield a problem and what to do for each of the letters `names` of a word, which are none of its pieces."""
+    for name in names:
+        problem = f"found the letter {name} in {word_text(word)}, expected pieces: {', '.join(pieces)}"
+        yield problem, OWN_PIECES
 
 
 def _item_text(item: Item) -> str:

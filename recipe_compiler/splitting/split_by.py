@@ -8,7 +8,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import letter_text, letters, word_text
+from recipe_compiler.spec.words import OWN_PIECES, letter_text, letters, no_pieces, word_text
 from recipe_compiler.splitting.defaults import default_selections
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import flow_of
@@ -16,8 +16,6 @@ from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_
 from recipe_compiler.splitting.transformed import Transformed
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text as tensor_text
-
-_OWN = "pieces follow from the dynamics, a piece for each block that A, B and O leave, or are stated under `pieces`"
 
 
 def selections_of(derivation: Derivation, scheme: Scheme) -> Selections:
@@ -74,9 +72,8 @@ def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     found = dict.fromkeys(letter.piece for letter in letters(scheme.split))
     unknown = [name for name in found if name not in pieces]
     if unknown:
-        expected = f"in {word_text(scheme.split)}, expected pieces: {', '.join(pieces)}"
-        faults = [Fault(Place(""), "scheme.split", f"found the letter {name} {expected}", _OWN) for name in unknown]
-        raise ModelError(faults)
+        told = no_pieces(unknown, scheme.split, pieces)
+        raise ModelError([Fault(Place(""), "scheme.split", problem, hint) for problem, hint in told])
 
 
 def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
@@ -86,7 +83,7 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     for name in pieces:
         if name not in found:
             problem = f"found no letter {name} in {word_text(scheme.split)}, expected every piece: {', '.join(pieces)}"
-            faults.append(Fault(Place(""), "scheme.split", problem, _OWN))
+            faults.append(Fault(Place(""), "scheme.split", problem, OWN_PIECES))
         elif found[name] != 1:
             share = found[name]
             problem = f"found the piece {name} for {share} of the step in {word_text(scheme.split)}, expected 1 in all"
@@ -101,7 +98,7 @@ def _check_flows(scheme: Scheme, pieces: tuple[str, ...]) -> None:
     for name, _ in scheme.flows:
         if name not in pieces:
             problem = f"found a flow of {name}, expected one of the pieces {', '.join(pieces)}"
-            raise ModelError([Fault(Place(""), "scheme.flows", problem, nearest(name, pieces) or _OWN)])
+            raise ModelError([Fault(Place(""), "scheme.flows", problem, nearest(name, pieces) or OWN_PIECES)])
 
 
 def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.errors import CompilerError, DocumentError
+from recipe_compiler.errors import CompilerError, DocumentError, ModelError
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Scheme
@@ -16,6 +16,7 @@ from recipe_compiler.spec.places import digest, documents
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.spec.words import Letter, rotated, word_text
+from recipe_compiler.splitting.split_by import check_letters
 from recipe_compiler.splitting.words import shares
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -133,6 +134,8 @@ def test_what_does_not_state_one_word_is_told(tmp_path: Path, scheme: str, entry
         ("order: 2", "gradient: 1", "gradients"),
         ("claims:", "pieces: {O: {D: all}, A: {Q: all}}\nclaims:", "found the letter B, expected one of the pieces"),
         ("split: [", "split: [{repeat: 2000, of: [B]}, ", "from 1 to 1000"),
+        ("[O/2, A/2, B, A/2, O/2]", "OABAO", "found the letter OABAO in [OABAO], expected pieces: A, B, O"),
+        ("[O/2, A/2, B, A/2, O/2]", "[{repeat: 2, of: [OABAO/2]}]", "found the letter OABAO in [{repeat: 2, of: "),
     ],
 )
 def test_a_faulty_document_of_a_scheme_is_told(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -142,6 +145,25 @@ def test_a_faulty_document_of_a_scheme_is_told(tmp_path: Path, old: str, new: st
     with pytest.raises(DocumentError) as raised:
         load(path)
     assert problem in " ".join(f"{fault.problem} {fault.hint}" for fault in raised.value.faults)
+
+
+def test_a_letter_that_no_dynamics_have_is_told_as_in_a_build(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("{format: 1, name: mine, split: BAOAB}")
+    with pytest.raises(DocumentError) as raised:
+        load(path)
+    (fault,) = raised.value.faults
+    scheme = Scheme("mine", (Letter("BAOAB", Fraction(1)),))
+    with pytest.raises(ModelError) as in_build:
+        check_letters(scheme, ("A", "B", "O"))
+    assert [(fault.problem, fault.hint)] == [(other.problem, other.hint) for other in in_build.value.faults]
+
+
+@pytest.mark.parametrize("stated", ["split: H, pieces: {H: {D: all, Q: all}}", "split: B", "split: [S/2, F, S/2]"])
+def test_a_word_of_one_piece_and_one_whose_pieces_builds_state_are_read(tmp_path: Path, stated: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"{{format: 1, name: mine, {stated}}}")
+    assert isinstance(load(path), Scheme)
 
 
 @pytest.mark.parametrize(
