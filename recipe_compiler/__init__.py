@@ -23,6 +23,7 @@ _NAMES = {
     "front.build": "Build",
     "front.derivation": "Derivation",
     "front.dynamics": "Dynamics",
+    "front.fit": "Fit",
     "front.lint": "Lint lint",
     "front.load": "load",
     "front.model": "DoubtWarning Model SampleWarning compile",

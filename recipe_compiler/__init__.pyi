@@ -62,6 +62,7 @@ from recipe_compiler.formula.functions import where as where
 from recipe_compiler.front.build import Build as Build
 from recipe_compiler.front.derivation import Derivation as Derivation
 from recipe_compiler.front.dynamics import Dynamics as Dynamics
+from recipe_compiler.front.fit import Fit as Fit
 from recipe_compiler.front.lint import Lint as Lint
 from recipe_compiler.front.lint import lint as lint
 from recipe_compiler.front.load import load as load

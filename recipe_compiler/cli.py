@@ -170,6 +170,9 @@ def run(
     plan: Annotated[
         bool, typer.Option("--plan", help="Run nothing: print the build with what `step_size: auto` chooses.")
     ] = False,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", metavar="DIR", help="Pictures of the run, as PNG. Needs matplotlib.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
@@ -188,7 +191,7 @@ def run(
 
     options = RunOptions(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
     return run_build(
-        build, folder, options, cores,
+        build, folder, options, cores, plots,
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
         only_plan=plan,
     )  # fmt: skip

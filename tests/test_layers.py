@@ -35,7 +35,7 @@ LAYERS = (
     {"explain/samples", "audit"},
     {"report"},
     {"run"},
-    {"planner"},
+    {"planner", "plots"},
     {"cache"},
     {"pipeline"},
     {"front"},

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.documents import load_build
@@ -16,8 +16,11 @@ from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
+from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import plan_run, prepare_run
 from recipe_compiler.planner.plan import Plan
+from recipe_compiler.plots.panels import demand_matplotlib
+from recipe_compiler.plots.pictures import pictures_of
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.progress import progress_bars
@@ -31,9 +34,12 @@ from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.verdict import Report, Verdict
 
+if TYPE_CHECKING:
+    from xarray import DataTree
+
 
 def run_build(
-    file: str, folder: Path, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
+    file: str, folder: Path, options: RunOptions, cores: int | None, plots: Path | None, *, resume: bool, as_json: bool,
     allow_undecided: bool, allow_code: bool = False, use_cache: bool = True, only_plan: bool = False,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
@@ -46,6 +52,9 @@ def run_build(
         stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
         demand_file(stored, "-o", files_of(build), make_folders=True)
         demand_folder(checkpoint, "-o", files_of(build))
+        if plots is not None:
+            demand_matplotlib()
+            demand_folder(plots, "--plots", files_of(build))
         demand_no_code(build, "--allow-code", allowed=allow_code)
         report = check_once(build, cache)
         if not as_json and not only_plan:
@@ -67,7 +76,7 @@ def run_build(
         for line in () if as_json else planned.says:
             say(line)
         settings = _settings(planned.build, options)
-        return _run(planned, report, settings, stored, checkpoint, cores, cache, resume=resume,
+        return _run(planned, report, settings, stored, checkpoint, cores, cache, plots, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
 
 
@@ -87,7 +96,7 @@ def _say_plan(planned: Plan) -> None:
 
 def _run(
     planned: Plan, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None,
-    cache: Cache, *, resume: bool, as_json: bool, allow_undecided: bool,
+    cache: Cache, plots: Path | None, *, resume: bool, as_json: bool, allow_undecided: bool,
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
@@ -108,7 +117,7 @@ def _run(
         complain(f"all draws were made; {kept.what_is_kept}")
     try:
         with _terminating():
-            summary = _conclude(ready, draws, stored, as_json=as_json)
+            summary = _conclude(ready, draws, stored, plots, as_json=as_json)
     except (KeyboardInterrupt, _TerminatedError) as stop:
         complain(f"stopped before the summary was written: {kept.what_is_kept}")
         return ExitCode.TERMINATED if isinstance(stop, _TerminatedError) else ExitCode.INTERRUPTED
@@ -150,8 +159,8 @@ def _length(settings: RunSettings) -> str:
     return f"{settings.chains} chains{lanes}, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
 
 
-def _conclude(ready: Ready, draws: Draws, path: Path, *, as_json: bool) -> Summary:
-    """Store the draws with what they are worth, then say it."""
+def _conclude(ready: Ready, draws: Draws, path: Path, plots: Path | None, *, as_json: bool) -> Summary:
+    """Store the draws with what they are worth, then say it; pictures come last, so that they can keep nothing back."""
     tree, diagnostics = conclude(ready, draws)
     summary = summarise(tree, draws, diagnostics)
     tree.attrs.update(summary.attributes)
@@ -161,4 +170,16 @@ def _conclude(ready: Ready, draws: Draws, path: Path, *, as_json: bool) -> Summa
     else:
         show_summary(summary, COLUMNS)
         say(f'{path}: draws in {draws.seconds:.1f} s; open with xarray.open_datatree("{path}")')
+    if plots is not None:
+        _draw_pictures(tree, plots, as_json=as_json)
     return summary
+
+
+def _draw_pictures(tree: "DataTree", folder: Path, *, as_json: bool) -> None:
+    try:
+        written = pictures_of(tree).write(folder)
+    except RunError as error:  # no chain has draws to show: the summary has said why
+        complain(str(error))
+        return
+    if not as_json:
+        say(f"{folder}: {', '.join(path.name for path in written)}")

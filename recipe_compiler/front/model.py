@@ -46,7 +46,7 @@ class DoubtWarning(SampleWarning):
 
 
 if TYPE_CHECKING:
-    from xarray import DataTree
+    from recipe_compiler.front.fit import Fit
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,8 +94,8 @@ class Model:
         chains: int | None = None, seed: int | None = None, step_size: float | None = None, thin: int | None = None,
         batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: bool = True,
         checkpoint: str | PathLike[str] | None = None, resume: bool = False, allow_code: bool = False,
-    ) -> "DataTree":  # fmt: skip
-        """Run chains and return their draws as ArviZ reads them.
+    ) -> "Fit":  # fmt: skip
+        """Run chains and return their draws as ArviZ reads them, with a verdict on the run.
 
         The same data, settings and seed give the same draws bit for bit on one machine.
 
@@ -118,10 +118,11 @@ class Model:
 
         Returns
         -------
-        xarray.DataTree
-            Groups `posterior`, `sample_stats`, `auxiliary`, and `warmup_...` of both. Its attributes hold settings,
-            verdicts, `trust` in one line and, line by line, `doubts`, `warnings`, what is forecast, `forecast_lines`,
-            and what was planned, `plan`.
+        Fit
+            An `xarray.DataTree` with groups `posterior`, `sample_stats`, `auxiliary`, `warmup_...` of both and
+            `forecast`. Its attributes hold settings, verdicts, `trust` in one line and, line by line, `doubts`,
+            `warnings`, what is forecast, `forecast_lines`, and what was planned, `plan`. `.verdict` says whether to
+            believe it, `.plot()` shows it.
 
         Raises
         ------
@@ -195,8 +196,10 @@ class Model:
         return f"<Model {self.name}, {self.report.verdict.value}>"
 
 
-def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "DataTree":
+def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "Fit":
     """Return the tree of draws with all that is said of them, the doubts and warnings said aloud."""
+    from recipe_compiler.front.fit import Fit  # with xarray, which no other verb needs
+
     tree, diagnostics = conclude(ready, drawn)
     summary = summarise(tree, drawn, diagnostics)
     notes = () if kept is None else (*kept.notes, *(() if kept.refused is None else (kept.what_is_kept,)))
@@ -205,7 +208,7 @@ def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "DataTree
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:
             warnings.warn(sentence, category, stacklevel=3)
-    return tree
+    return Fit.of(tree)
 
 
 def compile(

@@ -18,6 +18,7 @@ import numpy as np
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.numbers import LEAST_DRAWS, finite_draws
+from recipe_compiler.run.store import stored
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -142,27 +143,18 @@ def stored_run(path: Path) -> StoredRun:
     Raises:
         RunError: it cannot be read, is none of a run, or none of its chains has finite draws to the end.
     """
-    import xarray
-
-    if not path.is_file():
-        raise RunError(f"{path}: found no file, expected one that `recipe run` wrote")
-    try:
-        tree = xarray.open_datatree(path, engine="h5netcdf")
-    except (OSError, ValueError, KeyError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RunError(f"{path}: cannot be read as draws: {why}; expected a file that `recipe run` wrote") from error
-    with tree:
-        missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]
-        if missing or "posterior" not in tree:
-            raise RunError(f"{path}: found no run of this compiler in it, expected a file that `recipe run` wrote")
-        return _stored(str(path), tree)
+    tree = stored(path)
+    missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]
+    if missing:
+        raise RunError(f"{path}: found no run of this compiler in it, expected a file that `recipe run` wrote")
+    return _stored(str(path), tree)
 
 
 def _stored(file: str, tree: "DataTree") -> StoredRun:
     attributes = tree.attrs
     posterior = cast("Any", tree["posterior"]).to_dataset()
     shape = (posterior.sizes["chain"], posterior.sizes["draw"])
-    finite = finite_draws({str(name): array.to_numpy() for name, array in posterior.data_vars.items()}, shape)
+    finite = finite_draws([array.to_numpy() for array in posterior.data_vars.values()], shape)
     whole = [k for k, row in enumerate(finite) if row.all()]
     if not whole or shape[1] < LEAST_DRAWS:
         raise RunError(

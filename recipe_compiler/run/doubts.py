@@ -93,7 +93,7 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
     """Yield blocks with draws that are not finite though the state is: what is turned back from u may overflow."""
     for name, array in cast("Any", tree["posterior"]).data_vars.items():
         values = array.transpose("chain", "draw", ...).to_numpy()
-        bad = ~finite_draws({str(name): values}, values.shape[:2])
+        bad = ~finite_draws([values], values.shape[:2])
         bad &= np.arange(values.shape[1]) < np.array(draws.kept)[:, None] - draws.warmup
         if bad.any():
             chains = int(np.any(bad, axis=1).sum())

@@ -26,7 +26,7 @@ from recipe_compiler.spec.model import Build
 NO_NOISE = "a step without noise of its own forgets nothing: where its chains go depends on where they start"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
     """What is known of a run before it starts."""
 
@@ -47,6 +47,8 @@ class Forecast:
     variant: str = "minibatch"
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
+    autocorrelations: Array | None = None
+    """Of theta, between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -110,6 +112,16 @@ class Forecast:
             "forecast_widest": self.width.widest,
             "forecast_steps": self.width.steps,
         }
+
+    @property
+    def group(self) -> dict[str, Array]:
+        """What the file of the draws keeps of each coordinate, in the order of `names`; empty without a forecast."""
+        if self.width is None or self.autocorrelations is None:
+            return {}
+        sd = np.array(self.width.sds)
+        of_target = sd / np.array(self.width.factors)
+        mean = np.array(self.width.mode)
+        return {"mean": mean, "sd": sd, "sd_of_target": of_target, "autocorrelation": self.autocorrelations.T}
 
 
 class NoForecastError(Exception):
@@ -178,12 +190,13 @@ def forecast(
         question, around = replace(question, theta=mode.theta), mode.says
         step, linear = question.linear()
         width, stable = question.width_of(step, linear), question.largest_stable(linear)
-        bends = question.bends(linear)
+        bends, autocorrelations = question.bends(linear), question.autocorrelations(linear)
         around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.held)
     except (ValueError, np.linalg.LinAlgError, NoLawError, RunError) as error:
         cures = tuple(cures_of(question, math.inf, str(error))) if TOO_LARGE in str(error) else ()
         return Forecast(None, str(error), cures, around=around, variant=module.variant)
     cures = tuple(cures_of(question, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
-        width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends
-    )
+        width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends,
+        autocorrelations,
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 """The posterior in numbers, by ArviZ, over the chains that stand."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -48,8 +48,8 @@ def standing(tree: "DataTree", draws: Draws) -> Standing:
 
     Where there is none: up to the first draw of any chain that is not finite.
     """
-    posterior = {str(name): array.to_numpy() for name, array in cast("Any", tree["posterior"]).data_vars.items()}
-    finite = finite_draws(posterior, (tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]))
+    blocks = [array.to_numpy() for array in cast("Any", tree["posterior"]).data_vars.values()]
+    finite = finite_draws(blocks, (tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]))
     reached = [int(np.argmin(row)) if not row.all() else row.size for row in finite]
     kept = [max(0, min(count - draws.warmup, n)) for count, n in zip(draws.kept, reached, strict=True)]
     ended = [count - draws.warmup for count in draws.kept]
@@ -58,10 +58,10 @@ def standing(tree: "DataTree", draws: Draws) -> Standing:
     return Standing(tuple(chosen), min((kept[k] for k in chosen), default=0), bool(whole))
 
 
-def finite_draws(posterior: Mapping[str, NDArray[np.float64]], shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return which draws of `[chain, draw]` are finite in every coordinate."""
+def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which draws of `[chain, draw]` are finite in every coordinate of every block."""
     found = np.ones(shape, dtype=bool)
-    for values in posterior.values():
+    for values in blocks:
         found &= np.isfinite(values).reshape(*shape, -1).all(axis=2) if values.size else True
     return found
 

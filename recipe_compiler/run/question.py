@@ -28,6 +28,9 @@ TURNS = 12
 BENT = 3.0
 """How many times as much, or as little, grad U may be one sd from the mode as by the curvature there."""
 
+LAGS = 100
+"""The most draws apart whose correlation is worked out."""
+
 LOOKS = 30
 """About how many steps are looked at for the largest stable one."""
 
@@ -154,6 +157,19 @@ class Question:
             int(np.argmax(np.maximum(here.times, here.times_of_squares))),
             kept.slowest,
         )
+
+    def autocorrelations(self, found: LinearStep) -> Array:
+        """Return those of theta between kept draws k = 0, 1, ... apart: `[k, coordinate]`.
+
+        Over the law S of the linear step F they are (F^(thin k) S)_ii / S_ii, k up to `LAGS`.
+        """
+        block = self.step.place(self.module.potential_block)
+        kept = np.linalg.matrix_power(found.F, self.inputs.thin)
+        after, rows = found.chain, [np.diag(found.chain)]
+        for _ in range(LAGS):
+            after = kept @ after
+            rows.append(np.diag(after))
+        return np.array(rows)[:, block] / rows[0][block]
 
     def bends(self, found: LinearStep) -> bool:
         """Whether U is far from quadratic one sd away from the mode: grad U . delta is not about delta^T K delta there.

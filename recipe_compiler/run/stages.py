@@ -32,7 +32,7 @@ from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stein import departures
-from recipe_compiler.run.store import sampled_names, to_datatree
+from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, RunSettings
@@ -193,6 +193,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
+    add_forecast(tree, ready.forecast)
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
     tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)
     for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate, extent
+from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.numbers import finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
@@ -143,7 +145,7 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
             auxiliary[name] = array
     length = draws.arrays[0].shape[1]
     past = np.arange(length)[None, :] >= np.array(draws.kept)[:, None]
-    lost = (past & np.array(draws.diverging)[:, None]) | (~past & ~finite_draws(posterior, past.shape))
+    lost = (past & np.array(draws.diverging)[:, None]) | (~past & ~finite_draws(posterior.values(), past.shape))
     groups: dict[str, Mapping[str, Array | NDArray[np.bool_]]] = {
         "posterior": {name: values[:, draws.warmup :] for name, values in posterior.items()},
         "sample_stats": {"diverging": lost[:, draws.warmup :]},
@@ -164,6 +166,25 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     )
 
 
+def add_forecast(tree: "DataTree", forecast: Forecast) -> None:
+    """Add what was forecast of each coordinate as the group `forecast`: mean, sd, that of the target, autocorrelation.
+
+    Coordinates have the names of the summary, those of a block that is sampled in another variable that one's.
+    """
+    if not (group := forecast.group):
+        return
+    import xarray
+
+    dims = {name: ("coordinate", "lag")[: values.ndim] for name, values in group.items()}
+    lags = np.arange(group["autocorrelation"].shape[1])
+    tree["forecast"] = xarray.DataTree(
+        xarray.Dataset(
+            {name: (dims[name], values) for name, values in group.items()},
+            coords={"coordinate": list(forecast.names), "lag": lags},
+        )
+    )
+
+
 def save(tree: "DataTree", path: Path) -> None:
     """Write a data tree as netCDF; the file is whole at every instant, or the old one, or not there.
 
@@ -176,6 +197,28 @@ def save(tree: "DataTree", path: Path) -> None:
         raise OSError(errno.ENOSPC, problem, str(path))
     with written_whole(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
+
+
+def stored(path: Path) -> "DataTree":
+    """Return the data tree that `save` wrote, in memory.
+
+    Raises:
+        RunError: it cannot be read, or holds no posterior.
+    """
+    import xarray
+
+    expected = "expected a file that `recipe run` wrote"
+    if not path.is_file():
+        raise RunError(f"{path}: found no file, {expected}")
+    try:
+        with xarray.open_datatree(path, engine="h5netcdf") as tree:
+            found = tree.load()
+    except (OSError, ValueError, KeyError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RunError(f"{path}: cannot be read as draws: {why}; {expected}") from error
+    if "posterior" not in found:
+        raise RunError(f"{path}: found no posterior in it, {expected}")
+    return found
 
 
 def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attributes:

@@ -1,0 +1,1 @@
+"""Pictures of a run, made of its data tree alone: chains, posterior, and what was forecast of both."""

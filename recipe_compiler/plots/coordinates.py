@@ -1,0 +1,87 @@
+"""Draws as pictures take them: one coordinate after another, with its numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.numbers import LEAST_DRAWS, finite_draws
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coordinate:
+    """One coordinate of the posterior."""
+
+    name: str
+    """As the summary has it: `theta[2]`, `theta[age]`."""
+    warmup: Array
+    """Draws thrown away, `[chain, draw]`; not finite where a chain had ended."""
+    draws: Array
+    """Those kept, `[chain, draw]`."""
+    mean: float
+    sd: float
+    error: float
+    """Monte Carlo error of `sd`."""
+    ess: float
+    """The lesser of the effective sample sizes of bulk and tails."""
+    r_hat: float
+
+    @property
+    def whole(self) -> Array:
+        """The chains whose draws are finite to their end, `[chain, draw]`: those that the numbers are over."""
+        return self.draws[np.isfinite(self.draws).all(axis=1)]
+
+
+def coordinates_of(tree: "DataTree") -> tuple[Coordinate, ...]:
+    """Return the coordinates of the posterior of a run, in the order of the summary.
+
+    Raises:
+        RunError: no chain has finite draws to its end.
+    """
+    posterior = _flat(tree, "posterior")
+    shape = next(iter(posterior.values())).shape
+    whole = finite_draws(posterior.values(), shape).all(axis=1)
+    if not whole.any() or shape[1] < LEAST_DRAWS:
+        kind = f"a chain whose draws are finite to its end, and {LEAST_DRAWS} of them or more"
+        raise RunError(f"found none to make a picture of, expected {kind}")
+    warmup = _flat(tree, "warmup_posterior")
+    none = np.empty((shape[0], 0))
+    import arviz_stats
+
+    over = cast("Any", tree["posterior"]).to_dataset().isel(chain=np.flatnonzero(whole))
+    with np.errstate(all="ignore"):
+        table = cast("Any", arviz_stats).summary(over, kind="all", round_to="none")
+    found = zip(posterior.items(), table.index, strict=True)
+    return tuple(_coordinate(str(name), warmup.get(key, none), draws, table.loc[name]) for (key, draws), name in found)
+
+
+def _coordinate(name: str, warmup: Array, draws: Array, row: Any) -> Coordinate:
+    ess = min(float(row["ess_bulk"]), float(row["ess_tail"]))
+    mean, sd, error, r_hat = (float(row[column]) for column in ("mean", "sd", "mcse_sd", "r_hat"))
+    return Coordinate(name, warmup, draws, mean, sd, error, ess, r_hat)
+
+
+def slowest(coordinates: Sequence[Coordinate], most: int) -> tuple[Coordinate, ...]:
+    """Return those with the fewest effective draws, at most so many, in the order that they have."""
+    order = sorted(range(len(coordinates)), key=lambda k: coordinates[k].ess if np.isfinite(coordinates[k].ess) else 0)
+    return tuple(coordinates[k] for k in sorted(order[:most]))
+
+
+def _flat(tree: "DataTree", group: str) -> dict[tuple[str, int], Array]:
+    """Return a group's variables, entry by entry, as `[chain, draw]`."""
+    if group not in tree.children:
+        return {}
+    found: dict[tuple[str, int], Array] = {}
+    for name, array in cast("Any", tree[group]).data_vars.items():
+        values = array.transpose("chain", "draw", ...).to_numpy()
+        entries = values.reshape(*values.shape[:2], -1)
+        found |= {(str(name), k): entries[:, :, k] for k in range(entries.shape[2])}
+    return found

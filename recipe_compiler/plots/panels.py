@@ -1,0 +1,65 @@
+"""Sheets of panels: what all pictures share. Matplotlib's objects alone, no window and no global state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recipe_compiler.errors import RunError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
+"""One for each chain, told apart by every kind of eye (Okabe and Ito 2008), then from the first again."""
+
+GREY = "#666666"
+COLUMNS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """A figure and the panels on it."""
+
+    figure: "Figure"
+    panels: "Sequence[Axes]"
+
+
+def demand_matplotlib() -> None:
+    """Raise RunError where pictures cannot be made."""
+    try:
+        import matplotlib as matplotlib
+    except ImportError as error:
+        raise RunError(
+            "pictures: found no matplotlib, expected it: pip install 'recipe_compiler[plot]', or matplotlib itself"
+        ) from error
+
+
+def sheet(heading: str, count: int, *, height: float = 2.2, width: float = 10.0, columns: int = COLUMNS) -> Sheet:
+    """Return a figure with `count` panels below a heading, sizes in inches; unused places stay empty."""
+    from matplotlib.figure import Figure
+
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width, height * rows + 0.7), layout="constrained")
+    grid: Any = figure.subplots(rows, columns, squeeze=False)
+    panels: list[Axes] = list(grid.ravel())
+    for panel in panels[count:]:
+        panel.set_axis_off()
+    for panel in panels[:count]:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.tick_params(labelsize=8)
+    figure.suptitle(heading, fontsize=10)
+    return Sheet(figure, panels[:count])
+
+
+def colour(chain: int) -> str:
+    """Return the colour of a chain."""
+    return COLOURS[chain % len(COLOURS)]
+
+
+def of_how_many(shown: int, there: int) -> str:
+    """Return which coordinates a heading speaks of."""
+    if shown == there:
+        return ""
+    return f" ({shown} of {there} coordinates: those with the fewest effective draws)"

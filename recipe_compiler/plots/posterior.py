@@ -1,0 +1,113 @@
+"""What was found: intervals, pairs, and sds beside those that were forecast."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recipe_compiler.plots.coordinates import Array, Coordinate, coordinates_of, slowest
+from recipe_compiler.plots.forecast_group import forecast_of
+from recipe_compiler.plots.panels import COLOURS, GREY, colour, of_how_many, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from xarray import DataTree
+
+ROWS = 40
+"""Coordinates of one list."""
+
+PAIRED = 5
+"""Coordinates that are drawn against each other."""
+
+POINTS = 3000
+WIDE, NARROW = (0.03, 0.97), (0.25, 0.75)
+"""Ends of the intervals of 94 % and of 50 %."""
+
+
+def forest(tree: "DataTree") -> "Figure":
+    """Return intervals of 94 % and 50 % with medians, of every chain and of all, beside R-hat and effective draws."""
+    every = coordinates_of(tree)
+    chosen = slowest(every, ROWS)
+    page = sheet(
+        f"Posterior: 94 % and 50 % intervals{of_how_many(len(chosen), len(every))}", 1, height=_height(len(chosen))
+    )
+    panel = page.panels[0]
+    for row, one in enumerate(chosen):
+        draws = one.whole
+        for chain, line in enumerate(draws):
+            _interval(panel, line, row + 0.2 + 0.45 * chain / max(len(draws), 4), colour(chain), 0.7)
+        _interval(panel, draws.ravel(), row, "black", 2.0)
+        panel.text(1.01, row, f"R-hat {one.r_hat:.3f}   ess {one.ess:.0f}", transform=panel.get_yaxis_transform(),
+                   fontsize=7, verticalalignment="center")  # fmt: skip
+    _named_rows(panel, chosen)
+    return page.figure
+
+
+def _interval(panel: "Axes", draws: Array, row: float, colour: str, width: float) -> None:
+    low, a, median, b, high = np.quantile(draws, [WIDE[0], NARROW[0], 0.5, NARROW[1], WIDE[1]])
+    panel.plot([low, high], [row, row], color=colour, linewidth=width / 2)
+    panel.plot([a, b], [row, row], color=colour, linewidth=1.5 * width)
+    panel.plot([median], [row], marker="o", color=colour, markersize=2.0 + width)
+
+
+def _named_rows(panel: "Axes", chosen: tuple[Coordinate, ...]) -> None:
+    panel.set_yticks(range(len(chosen)), [one.name for one in chosen])
+    panel.set_ylim(len(chosen) - 0.4, -0.6)
+    panel.grid(axis="x", linewidth=0.3)
+
+
+def _height(rows: int) -> float:
+    return max(1.5, 0.36 * rows)
+
+
+def pairs(tree: "DataTree") -> "Figure":
+    """Return draws of two coordinates at a time, and their histograms on the diagonal."""
+    every = coordinates_of(tree)
+    chosen = slowest(every, PAIRED)
+    count = len(chosen)
+    heading = f"Draws, two coordinates at a time{of_how_many(count, len(every))}"
+    page = sheet(heading, count * count, height=10.0 / max(count, 2), columns=count)
+    step = max(1, chosen[0].whole.size // POINTS)
+    flat = [one.whole.ravel()[::step] for one in chosen]
+    for i, down in enumerate(chosen):
+        for j, across in enumerate(chosen):
+            panel = page.panels[i * count + j]
+            if j > i:
+                panel.set_axis_off()
+            elif i == j:
+                panel.hist(down.whole.ravel(), bins=40, color=COLOURS[0], alpha=0.7)
+                panel.set_yticks([])
+            else:
+                panel.plot(flat[j], flat[i], ".", color=COLOURS[0], markersize=1.0, alpha=0.4)
+            if i == count - 1:
+                panel.set_xlabel(across.name, fontsize=8)
+            if j == 0 and i > 0:
+                panel.set_ylabel(down.name, fontsize=8)
+    return page.figure
+
+
+def sds(tree: "DataTree") -> "Figure | None":
+    """Return measured sds with two Monte Carlo errors beside those forecast, in units of those of the target.
+
+    All are over the sd of exp(-U) made Gaussian at the mode, so that 1 is right where U is quadratic. None where
+    nothing was forecast of the coordinates that are sampled.
+    """
+    ahead = forecast_of(tree)
+    every = [one for one in coordinates_of(tree) if one.name in ahead]
+    if not every:
+        return None
+    chosen = slowest(every, ROWS)
+    heading = "Posterior sds over those of the target, made Gaussian at its mode"
+    page = sheet(f"{heading}{of_how_many(len(chosen), len(every))}", 1, height=_height(len(chosen)))
+    panel = page.panels[0]
+    for row, one in enumerate(chosen):
+        unit = ahead[one.name].sd_of_target
+        label = ("measured, with two Monte Carlo errors", "forecast of the step") if row == 0 else (None, None)
+        panel.errorbar(one.sd / unit, row, xerr=2.0 * one.error / unit, fmt="o", color=COLOURS[0], markersize=4,
+                       capsize=2, label=label[0])  # fmt: skip
+        panel.plot(ahead[one.name].sd / unit, row, "|", color=COLOURS[1], markersize=14, markeredgewidth=2,
+                   label=label[1])  # fmt: skip
+    panel.axvline(1.0, color=GREY, linewidth=0.8)
+    panel.legend(fontsize=7, loc="best")
+    _named_rows(panel, chosen)
+    return page.figure
