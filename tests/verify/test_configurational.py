@@ -81,7 +81,7 @@ def test_friction_may_be_of_theta_and_the_kick_any_matrix(tmp_path: Path, noise:
 def test_other_words_and_other_places_are_not(text: str, keep: int, variance: str) -> None:
     found = answer(ROOT / "specs/dynamics/sghmc.yaml", text, keep)
     assert isinstance(found, Proved)
-    assert found.by.startswith("not exact on a quadratic U: the law of its steps on the line")
+    assert found.by.startswith("not exact on every quadratic U: the law of its steps on the line")
     assert variance in dict(found.data)["at"]
 
 

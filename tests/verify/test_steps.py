@@ -17,16 +17,19 @@ from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.words import coefficient
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.pipeline import check
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Dynamics, Scheme, Selection
 from recipe_compiler.spec.words import Letter, Word, letters, read_letter
 from recipe_compiler.splitting import words
 from recipe_compiler.splitting.words import series
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.steps import kept, order, reversible
 from recipe_compiler.verify.steps.euler import euler_order
 from recipe_compiler.verify.steps.flow import flow
+from recipe_compiler.verify.steps.in_build import order_in
 from recipe_compiler.verify.steps.kept import keeps, keeps_law, symplectic, volume
 from recipe_compiler.verify.steps.named import named
 from recipe_compiler.verify.steps.order import palindrome, word_order
@@ -207,15 +210,15 @@ def test_coefficients_by_matrices_are_those_of_the_series(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "by"),
     [
-        ("sghmc", HALVES, "weak order 2, and no more"),
-        ("sghmc", "A/2 B/2 O B/2 A/2", "weak order 2, and no more"),
-        ("sghmc", "B A O", "weak order 1, and no more"),
-        ("sghmc", "B/2 A/2 O B/2 A/2", "weak order 1, and no more"),
+        ("sghmc", HALVES, "weak order 2, and no more for general U and values"),
+        ("sghmc", "A/2 B/2 O B/2 A/2", "weak order 2, and no more for general U and values"),
+        ("sghmc", "B A O", "weak order 1, and no more for general U and values"),
+        ("sghmc", "B/2 A/2 O B/2 A/2", "weak order 1, and no more for general U and values"),
         ("sghmc", "B/2 A/2 O A/2", "weak order 0: the pieces do not make the equation"),
-        ("sgnht", THERMOSTAT, "weak order 2, and no more"),
-        ("hmc", "B/2 A B/2", "weak order 2, and no more"),
-        ("generalised_langevin", HALVES, "weak order 2, and no more"),
-        ("gsgrhmc", HALVES, "weak order 2, and no more"),
+        ("sgnht", THERMOSTAT, "weak order 2, and no more for general U and values"),
+        ("hmc", "B/2 A B/2", "weak order 2, and no more for general U and values"),
+        ("generalised_langevin", HALVES, "weak order 2, and no more for general U and values"),
+        ("gsgrhmc", HALVES, "weak order 2, and no more for general U and values"),
         ("sgld", "O", "weak order 4 at least, by its letters"),
     ],
 )
@@ -243,9 +246,84 @@ def test_eulers_steps_have_order_one_and_no_more(name: str, scheme: str) -> None
     blocks = [block.name for block in dynamics.declarations.blocks]
     order_ = ("r", *(b for b in blocks if b != "r")) if "r" in blocks else tuple(blocks)
     found = euler_order(subject_of(dynamics), Scheme(scheme, order=order_ if scheme == "sequential_euler" else ()))
-    assert said(found) == "weak order 1, and no more"
+    assert said(found) == "weak order 1, and no more for general U and values"
     assert isinstance(found.decision, Proved)
     assert "eps^2 at d = 1" in dict(found.decision.data)["beyond"]
+
+
+EXCEPTIONAL = """
+format: 1
+name: exceptional
+dynamics: DYNAMICS
+target: TARGET
+scheme: SCHEME
+variant: full
+run: {step_size: 0.1}
+"""
+LANGEVIN = """
+bind: {M: m*I, C: c*I}
+parameters:
+  m: {is: positive, value: 2}
+  c: {is: nonnegative, value: VALUE}
+sizes: {d: 1}
+"""
+CONSTANT_FORCE = """
+format: 1
+name: exponential
+state:
+  theta: {shape: 2, domain: positive}
+potential: 2*theta[0] + 3*theta[1]
+"""
+ON_POSITIVE = """
+format: 1
+name: sgld_positive
+state:
+  theta: {shape: d, domain: positive}
+functions:
+  U: {of: theta, role: potential}
+H: U(theta)
+D: [[I]]
+Q: [[0]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("c", "by"), [("0", "weak order 1, and no more for general U and values"), ("1", "weak order 1, and no more")]
+)
+def test_a_word_whose_order_a_value_raises_is_not_said_to_have_no_more(tmp_path: Path, c: str, by: str) -> None:
+    """[O, B/2, A, B/2] is of order 1; without friction it is a leapfrog, of order 2."""
+    stated = EXCEPTIONAL.replace("DYNAMICS", str(DYNAMICS / "sghmc.yaml")).replace(
+        "SCHEME", "{split: [O, B/2, A, B/2]}"
+    )
+    path = tmp_path / "build.yaml"
+    path.write_text(
+        stated.replace("TARGET", str(ROOT / "specs/targets/double_well.yaml")) + LANGEVIN.replace("VALUE", c)
+    )
+    assert said(of_build(path)) == by
+
+
+@pytest.mark.parametrize(
+    ("more", "by"),
+    [("", "weak order 1, and no more for general U and values"), (" + theta[0]**2", "weak order 1, and no more")],
+)
+def test_a_step_that_is_exact_for_a_constant_force_is_not_said_to_have_no_more(
+    tmp_path: Path, more: str, by: str
+) -> None:
+    """theta' = theta - eps grad U + N(0, 2 eps) is the law of the equation where grad U is constant."""
+    (tmp_path / "dynamics.yaml").write_text(ON_POSITIVE)
+    (tmp_path / "target.yaml").write_text(CONSTANT_FORCE.rstrip() + more + "\n")
+    path = tmp_path / "build.yaml"
+    stated = EXCEPTIONAL.replace("DYNAMICS", "dynamics.yaml").replace("TARGET", "target.yaml")
+    path.write_text(stated.replace("SCHEME", "{name: euler}") + "sizes: {d: 2}\n")
+    found = of_build(path)
+    assert said(found) == by
+    assert isinstance(found.decision, Proved)
+    assert ("U(theta) =" in dict(found.decision.data)["beyond"]) is (not more)
+
+
+def of_build(path: Path) -> Answer:
+    build = load_build(path)
+    return order_in(Stages(build, bind(build)))
 
 
 def test_what_the_mean_of_an_euler_step_lacks_is_computed_right() -> None:

@@ -21,7 +21,7 @@ from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.bind import bind, replaced, replaced_declarations
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
@@ -80,6 +80,19 @@ def at_values(build: Build) -> Dynamics | None:
     found = replaced(bound, _put_in(_parameters(bound), values, known_sizes(build, bound)))
     parameters = _valued(found.declarations.parameters, values)
     return replace(found, declarations=replace(found.declarations, parameters=parameters))
+
+
+def sized(build: Build) -> Build:
+    """Return a build with numbers for the sizes that it states, or that its values fix, in all shapes and formulas."""
+    sizes: dict[str, Formula] = {name: Number(Fraction(n)) for name, n in _all_sizes(build).items()}
+    shape = resizer(sizes)
+    return replace(
+        build,
+        dynamics=replaced(build.dynamics, sizes),
+        target=_target_at(build.target, {}, _all_sizes(build)),
+        bind=tuple((name, substitute(formula, sizes)) for name, formula in build.bind),
+        parameters=tuple(replace(p, shape=shape(p.shape)) for p in build.parameters),
+    )
 
 
 def formula_at(formula: Formula, build: Build) -> Formula:

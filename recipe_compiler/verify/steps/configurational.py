@@ -21,7 +21,7 @@ from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.words.configurational import FORGETS, exactness
 
-EXACT, NOT_EXACT = "exact on a quadratic U", "not exact on a quadratic U"
+EXACT, NOT_EXACT = "exact on a quadratic U", "not exact on every quadratic U"
 
 
 class _OtherFormError(Exception):

@@ -15,33 +15,59 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.pieces import generator
 from recipe_compiler.algebra.dynamics.system import Vector, drift
+from recipe_compiler.algebra.points.witness import Witness
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.steps.order import LOOKED_AT, asked_for, bounded_blocks, ordered, point_of
+from recipe_compiler.verify.steps.order import (
+    IN_GENERAL,
+    LOOKED_AT,
+    NO_MORE,
+    asked_for,
+    bounded_blocks,
+    ordered,
+    point_of,
+)
 
 HALF = sympy.Rational(1, 2)
 
 
-def euler_order(subject: Subject, scheme: Scheme) -> Answer:
-    """Say that one step of Euler's has weak order 1, and a coordinate whose mean shows that it has no higher one."""
-    whole = subject.whole
-    formulas = (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
-    needed = smoothness(formulas, subject.dynamics.declarations)
+def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) -> Answer:
+    """Say that one step of Euler's has weak order 1, and a coordinate whose mean shows that it has no higher one.
+
+    Args:
+        subject: with an abstract U, and all values as declared.
+        scheme: one of Euler's.
+        own: the same with the U and the values of a build: what is off of some U need not be so of this one.
+    """
+    needed = smoothness(_formulas(subject), subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
     given = (*needed.given, *asked_for(subject, [block.name for block in bounded_blocks(subject)]))
     says = "weak order 1"
     data = (("scheme", scheme.name), ("order", "1"))
-    for sizes in subject.sizes[:LOOKED_AT]:
-        found = point_of(_second_order(subject, scheme, sizes), subject, sizes, formulas)
+    for of in (own, subject):
+        found = None if of is None else _beyond(of, scheme)
         if found is not None:
-            return ordered(f"{says}, and no more", given, data, found, 2)
+            return ordered(f"{says}, {NO_MORE if of is own else IN_GENERAL}", given, data, found, 2)
     return ordered(f"{says} at least, by its moments", given, data)
+
+
+def _formulas(subject: Subject) -> tuple[Formula, ...]:
+    whole = subject.whole
+    return (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
+
+
+def _beyond(subject: Subject, scheme: Scheme) -> tuple[str, Witness] | None:
+    """Return a coordinate whose mean is off in eps^2, with a point; None where none was found."""
+    sizes = subject.sizes[:LOOKED_AT]
+    seen = (point_of(_second_order(subject, scheme, at), subject, at, _formulas(subject)) for at in sizes)
+    return next((off for off in seen if off is not None), None)
 
 
 def _second_order(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterator[tuple[str, Expr]]:

@@ -6,18 +6,26 @@ A module takes values as arguments, so its step is one for all of them; values t
 from collections.abc import Callable
 from dataclasses import replace
 
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.errors import ModelError
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
+from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Proved
+from recipe_compiler.verify.builds.boundary import with_potential
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.core.subject import Subject, find
+from recipe_compiler.verify.core.build_values import at_values, from_files, sized
+from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.steps.euler import euler_order
 from recipe_compiler.verify.steps.order import word_order
 from recipe_compiler.verify.steps.split import Split, split_of
 
 ALL_DATA = "gradients are those of all data"
 """Noise of minibatches adds O(eps^2) to the covariance of a step."""
+MOST_COORDINATES = 8
+"""Of states that have more it is not looked at how a step with the values of a build is off."""
 
 
 def steps_by_word(build: Build) -> bool:
@@ -42,14 +50,32 @@ def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
 
 def order_in(stages: Stages) -> Answer:
     """Say which weak order one step of a build has; with minibatches, that of a step with the gradients of all data."""
-    build = stages.build
+    build, own = stages.build, _own(stages)
 
     def decide(subject: Subject) -> Answer:
-        if steps_by_word(build):
-            return word_order(split_of(subject, build.scheme))
-        return euler_order(subject, build.scheme)
+        if not steps_by_word(build):
+            return euler_order(subject, build.scheme, own)
+        split = split_of(subject, build.scheme)
+        stated = replace(build.scheme, pieces=tuple(selections_of(split.derivation, build.scheme).items()))
+        return word_order(split, None if own is None else split_of(own, stated))
 
     return _of_all_data(stages, _decided(stages, decide))
+
+
+def _own(stages: Stages) -> Subject | None:
+    """Return what a build steps by, its own U and its own values; None where they are not few numbers and formulas."""
+    try:
+        build = sized(stages.build)
+        stated = with_potential(build, bind(build))
+        dynamics = None if stated is None or from_files(stated) else at_values(stated) or bind(stated)
+    except ModelError:  # a formula grows too large with the values in it
+        return None
+    if dynamics is None:
+        return None
+    subject = subject_of(dynamics)
+    blocks = dynamics.declarations.blocks
+    count = sum(len(coordinates(block, subject.sizes[0])) for block in blocks)
+    return subject if subject.derivation is not None and count <= MOST_COORDINATES else None
 
 
 def _of_all_data(stages: Stages, found: Answer) -> Answer:

@@ -38,6 +38,8 @@ from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 
 FLOWS = "each piece is moved by its flow"
+NO_MORE, IN_GENERAL = "and no more", "and no more for general U and values"
+"""Shown of the U and the values of a build; or of some, which says nothing of these."""
 Data = tuple[tuple[str, str], ...]
 LOOKED_AT = 2
 """Sizes at which a function is looked for that shows an order to be no higher."""
@@ -72,10 +74,14 @@ def _shown(letter: tuple[str, Fraction]) -> str:
     return letter_text(Letter(*letter))
 
 
-def word_order(split: Split) -> Answer:
+def word_order(split: Split, own: Split | None = None) -> Answer:
     """Say which weak order one step of a word has: by its letters for every size, and by a function that is off beyond.
 
-    The second engine finds every coefficient by matrices, and applies the wrong products to functions with abstract U.
+    The second engine finds every coefficient by matrices, and applies the wrong products to functions of the state.
+
+    Args:
+        split: with an abstract U, and all values as declared.
+        own: the same with the U and the values of a build: what is off of some U need not be so of this one.
     """
     made = pieces(split)
     if isinstance(made.decision, Refuted):
@@ -101,11 +107,18 @@ def word_order(split: Split) -> Answer:
     says = f"weak order {order_of_step}"
     if numbers:  # beyond it, what is off in the word and in a flow may cancel
         return ordered(f"{says} at least, by its letters and its flows", given, data)
-    for sizes in split.subject.sizes[:LOOKED_AT] if found.wrong else ():
-        off = point_of(_off(split, dict(found.wrong), sizes), split.subject, sizes, split.formulas)
+    for of in (own, split) if found.wrong else ():
+        off = None if of is None else _beyond(of, found)
         if off is not None:
-            return ordered(f"{says}, and no more", given, data, off, found.order + 1)
+            return ordered(f"{says}, {NO_MORE if of is own else IN_GENERAL}", given, data, off, found.order + 1)
     return ordered(f"{says} at least, by its letters", given, data)
+
+
+def _beyond(split: Split, found: Order) -> tuple[str, Witness] | None:
+    """Return a function that is off in the next power of eps, with a point; None where none was found."""
+    sizes = split.subject.sizes[:LOOKED_AT]
+    seen = (point_of(_off(split, dict(found.wrong), at), split.subject, at, split.formulas) for at in sizes)
+    return next((off for off in seen if off is not None), None)
 
 
 def _numerical(split: Split) -> Iterator[Flow]:
