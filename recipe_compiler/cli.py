@@ -174,6 +174,9 @@ def run(
         Path | None, typer.Option("--plots", metavar="DIR", help="Pictures of the run, as PNG. Needs matplotlib.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the draws of an earlier run, which else are moved aside.")
+    ] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
     allow_code: Annotated[
@@ -187,11 +190,11 @@ def run(
     end, all that the chains depend on is kept beside them: a run that was stopped goes on with --resume and draws the
     same bits as one that was not; so does a finished one that is asked for more --draws.
     """
-    from recipe_compiler.commands.run import run_build
+    from recipe_compiler.commands.run import Results, run_build
 
     options = RunOptions(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
     return run_build(
-        build, folder, options, cores, plots,
+        build, Results(folder, plots, overwrite), options, cores,
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
         only_plan=plan,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -27,7 +27,7 @@ from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stages import Ready, conclude, demand_no_code, draw, make_ready, settings_of
-from recipe_compiler.run.store import save
+from recipe_compiler.run.store import save, set_aside
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
@@ -38,8 +38,20 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Where what a run makes goes."""
+
+    folder: Path
+    """Of the file of draws and of the checkpoint, under the name of the build."""
+    plots: Path | None = None
+    """Of pictures; None: none are made."""
+    overwrite: bool = False
+    """Whether draws of an earlier run are replaced: else they are moved aside."""
+
+
 def run_build(
-    file: str, folder: Path, options: RunOptions, cores: int | None, plots: Path | None, *, resume: bool, as_json: bool,
+    file: str, results: Results, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
     allow_undecided: bool, allow_code: bool = False, use_cache: bool = True, only_plan: bool = False,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
@@ -49,12 +61,7 @@ def run_build(
     with refusals_said(file, as_json=as_json):
         build = load_build(file)
         settings, cache = _settings(build, options), open_cache(use=use_cache)
-        stored, checkpoint = folder / f"{build.name}.nc", folder / f"{build.name}.checkpoint"
-        demand_file(stored, "-o", files_of(build), make_folders=True)
-        demand_folder(checkpoint, "-o", files_of(build))
-        if plots is not None:
-            demand_matplotlib()
-            demand_folder(plots, "--plots", files_of(build))
+        _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)
         report = check_once(build, cache)
         if not as_json and not only_plan:
@@ -76,8 +83,25 @@ def run_build(
         for line in () if as_json else planned.says:
             say(line)
         settings = _settings(planned.build, options)
-        return _run(planned, report, settings, stored, checkpoint, cores, cache, plots, resume=resume,
+        return _run(planned, report, settings, results, cores, cache, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
+
+
+def _stored(results: Results, build: Build) -> Path:
+    return results.folder / f"{build.name}.nc"
+
+
+def _checkpoint(results: Results, build: Build) -> Path:
+    return results.folder / f"{build.name}.checkpoint"
+
+
+def _demand_places(results: Results, build: Build) -> None:
+    """Raise SpecError where results cannot be written, RunError where pictures cannot be made."""
+    demand_file(_stored(results, build), "-o", files_of(build), make_folders=True)
+    demand_folder(_checkpoint(results, build), "-o", files_of(build))
+    if results.plots is not None:
+        demand_matplotlib()
+        demand_folder(results.plots, "--plots", files_of(build))
 
 
 def _why(report: Report) -> str:
@@ -95,8 +119,8 @@ def _say_plan(planned: Plan) -> None:
 
 
 def _run(
-    planned: Plan, report: Report, settings: RunSettings, stored: Path, checkpoint: Path, cores: int | None,
-    cache: Cache, plots: Path | None, *, resume: bool, as_json: bool, allow_undecided: bool,
+    planned: Plan, report: Report, settings: RunSettings, results: Results, cores: int | None, cache: Cache, *,
+    resume: bool, as_json: bool, allow_undecided: bool,
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
@@ -108,7 +132,7 @@ def _run(
     ready = make_ready(run)
     for line in () if as_json else ready.forecast.says:
         say(line)
-    kept = Checkpoint(checkpoint, run.facts)
+    kept = Checkpoint(_checkpoint(results, run.build), run.facts)
     with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
         draws = draw(ready, watch, cores, kept, resume=resume)
     for note in kept.notes:
@@ -117,7 +141,7 @@ def _run(
         complain(f"all draws were made; {kept.what_is_kept}")
     try:
         with _terminating():
-            summary = _conclude(ready, draws, stored, plots, as_json=as_json)
+            summary = _conclude(ready, draws, replace(results, overwrite=results.overwrite or resume), as_json=as_json)
     except (KeyboardInterrupt, _TerminatedError) as stop:
         complain(f"stopped before the summary was written: {kept.what_is_kept}")
         return ExitCode.TERMINATED if isinstance(stop, _TerminatedError) else ExitCode.INTERRUPTED
@@ -159,19 +183,23 @@ def _length(settings: RunSettings) -> str:
     return f"{settings.chains} chains{lanes}, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
 
 
-def _conclude(ready: Ready, draws: Draws, path: Path, plots: Path | None, *, as_json: bool) -> Summary:
+def _conclude(ready: Ready, draws: Draws, results: Results, *, as_json: bool) -> Summary:
     """Store the draws with what they are worth, then say it; pictures come last, so that they can keep nothing back."""
+    path = _stored(results, ready.run.build)
     tree, diagnostics = conclude(ready, draws)
     summary = summarise(tree, draws, diagnostics)
     tree.attrs.update(summary.attributes)
+    aside = None if results.overwrite else set_aside(path)
     save(tree, path)
     if as_json:
         say_run(ready.run, draws, summary, path)
     else:
         show_summary(summary, COLUMNS)
+        if aside is not None:
+            say(f"{aside}: the draws of an earlier run, moved out of the way; `recipe compare` puts both side by side")
         say(f'{path}: draws in {draws.seconds:.1f} s; open with xarray.open_datatree("{path}")')
-    if plots is not None:
-        _draw_pictures(tree, plots, as_json=as_json)
+    if results.plots is not None:
+        _draw_pictures(tree, results.plots, as_json=as_json)
     return summary
 
 

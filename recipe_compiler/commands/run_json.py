@@ -11,6 +11,7 @@ from typing import cast
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
 from recipe_compiler.planner.plan import Plan
+from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Run
 from recipe_compiler.run.summary import COLUMNS, Summary
@@ -39,7 +40,7 @@ def say_run(run: Run, draws: Draws, summary: Summary, path: Path) -> None:
             "diverging": draws.diverging,
             "seconds": draws.seconds,
             "summary": tuple(rows),
-            "forecast": None if diagnostics.forecast is None else asdict(diagnostics.forecast),
+            "forecast": None if diagnostics.forecast is None else _of_forecast(diagnostics.forecast),
             "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),
             "generator": None if diagnostics.generator is None else asdict(diagnostics.generator),
             "trust": summary.trust,
@@ -48,6 +49,11 @@ def say_run(run: Run, draws: Draws, summary: Summary, path: Path) -> None:
             "file": str(path),
         }
     )
+
+
+def _of_forecast(forecast: Forecast) -> dict[str, object]:
+    """Return a forecast without its arrays, which are in the file of the draws."""
+    return {name: value for name, value in asdict(forecast).items() if name != "autocorrelations"}
 
 
 def say_verdict(report: Report) -> None:

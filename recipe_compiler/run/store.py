@@ -5,11 +5,13 @@ The target's blocks are on their own scales, in their declared shapes, with name
 
 import errno
 import math
+import os
 import platform
 import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from itertools import product
+from datetime import UTC, datetime
+from itertools import chain, count, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -197,6 +199,21 @@ def save(tree: "DataTree", path: Path) -> None:
         raise OSError(errno.ENOSPC, problem, str(path))
     with written_whole(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
+
+
+def set_aside(path: Path) -> Path | None:
+    """Move what an earlier run stored to a name with the time at which it was written, and return that.
+
+    None where there is nothing to move. A link is moved itself, what it leads to stays.
+    """
+    if not path.exists():
+        return None
+    written = datetime.fromtimestamp(path.lstat().st_mtime, UTC).strftime("%Y%m%dT%H%M%S")
+    more = chain([""], (f"-{k}" for k in count(2)))
+    names = (f"{path.stem}-{written}{again}{path.suffix}" for again in more)
+    aside = next(place for name in names if not os.path.lexists(place := path.with_name(name)))
+    path.rename(aside)
+    return aside
 
 
 def stored(path: Path) -> "DataTree":

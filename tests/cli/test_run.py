@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import xarray
 
 pytestmark = pytest.mark.usefixtures("interruptible", "known_verdicts")
 
@@ -20,8 +21,6 @@ def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(recipe, tmp_path
     assert "Q is skew" in outcome.out
     for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "theta[0]"):
         assert column in outcome.out
-    import xarray
-
     with xarray.open_datatree(tmp_path / "sgld_gaussian.nc", engine="h5netcdf") as tree:
         assert tree["posterior"]["theta"].shape == (2, 1500, 3)
 
@@ -60,8 +59,6 @@ def test_a_run_that_diverges_leaves_with_4(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SHORT, "--step-size", "50", "-o", tmp_path)
     assert outcome.code == 4
     assert "finite" in outcome.out
-    import xarray
-
     with xarray.open_datatree(tmp_path / "sgld_gaussian.nc", engine="h5netcdf") as tree:
         assert tree["sample_stats"]["diverging"].to_numpy().any(axis=1).all()
 
@@ -96,6 +93,20 @@ def test_a_cycle_within_one_draw_is_refused(recipe, tmp_path: Path) -> None:
     assert "found a period of 100 steps and draws of 100 steps, expected a longer period" in " ".join(
         outcome.err.split()
     )
+
+
+def test_draws_of_an_earlier_run_are_kept_unless_asked_otherwise(recipe, tmp_path: Path) -> None:
+    seeds = {}
+    for seed in ("1", "2", "3"):
+        more = ("--overwrite",) if seed == "3" else ()
+        outcome = recipe("run", BUILD, *SHORT, "--draws", "5", "--seed", seed, *more, "-o", tmp_path)
+        assert ("moved out of the way" in " ".join(outcome.out.split())) == (seed == "2")
+        for path in tmp_path.glob("*.nc"):
+            with xarray.open_datatree(path, engine="h5netcdf") as tree:
+                seeds[path.name] = int(tree.attrs["seed"])
+    assert seeds.pop("sgld_gaussian.nc") == 3
+    assert list(seeds.values()) == [1]
+    assert re.fullmatch(r"sgld_gaussian-\d{8}T\d{6}\.nc", next(iter(seeds)))
 
 
 @pytest.mark.parametrize(

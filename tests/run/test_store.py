@@ -1,5 +1,6 @@
 """Draws as ArviZ reads them, their summary, and the warnings."""
 
+import os
 import re
 import signal
 from dataclasses import replace
@@ -17,7 +18,7 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
-from recipe_compiler.run.store import save, to_datatree
+from recipe_compiler.run.store import save, set_aside, to_datatree
 from recipe_compiler.run.suggestions import Width
 from recipe_compiler.run.summary import COLUMNS, Diagnostics, summarise
 from recipe_compiler.spec.model import Build, Value
@@ -297,3 +298,20 @@ def test_a_step_that_is_forecast_to_be_too_large_is_doubted(drawn: Draws, tree: 
     (doubt,) = summarise(tree, drawn, Diagnostics(ahead)).doubts
     assert "no chain stays at the posterior" in doubt
     assert summarise(tree, drawn, Diagnostics(Forecast(None, "the state has 300 coordinates"))).doubts == ()
+
+
+def test_what_is_set_aside_takes_no_other_name_that_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "run.nc"
+    assert set_aside(path) is None
+    for k in range(3):
+        path.write_text(str(k))
+        os.utime(path, (1e9, 1e9))
+        assert set_aside(path) is not None
+    names = {one.name: one.read_text() for one in tmp_path.iterdir()}
+    stem = "run-20010909T014640"
+    assert names == {f"{stem}.nc": "0", f"{stem}-2.nc": "1", f"{stem}-3.nc": "2"}
+    path.symlink_to(tmp_path / f"{stem}.nc")
+    aside = set_aside(path)
+    assert aside is not None
+    assert aside.is_symlink()
+    assert aside.read_text() == "0"
