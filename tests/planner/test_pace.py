@@ -1,8 +1,8 @@
 """Thinning by a pilot run: chains that mix more slowly than their step made linear says are thinned, others are not."""
 
 import signal
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ import recipe_compiler as rc
 from recipe_compiler import pipeline
 from recipe_compiler.planner.pace import CHAINS, DRAWS, MOST, effective_shares, paced
 from recipe_compiler.planner.plan import Plan
-from recipe_compiler.run.sample import Draws, sample
+
+pytestmark = pytest.mark.usefixtures("without_reading_back")
 
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(load_build(ROOT / "specs/builds/sghmc_gaussian_baoab.yaml"), ("plan: of a test",))
@@ -67,11 +68,9 @@ def test_a_scale_sampled_as_its_logarithm_is_thinned_as_its_chains_need(stated: 
     assert planned.run.thin == 2 if stated else planned.run.thin >= 16
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*given: Any) -> Draws:
-        return replace(sample(*given), stopped=signal.SIGINT)
-
     model, data = schools()
-    monkeypatch.setattr(pipeline, "sample", stopped)
+    monkeypatch.setattr(pipeline, "sample", lambda *_: SimpleNamespace(stopped=signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         model.sample(data, progress=False)

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.usefixtures("interruptible")
 
 ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(11)
-X = np.column_stack([np.ones(400), RNG.normal(5.0, [1.0, 300.0], size=(400, 2)) / [1.0, 1.0]])
+X = np.column_stack([np.ones(240), RNG.normal(5.0, [1.0, 300.0], size=(240, 2)) / [1.0, 1.0]])
 BETA = np.array([1.0, -2.0, 0.01])
-Y = X @ BETA + RNG.normal(size=400)
+Y = X @ BETA + RNG.normal(size=240)
 PRECISION = X.T @ X + np.eye(3) / 10.0
 """Of the posterior of `linear_regression.yaml`: X^T X/noise_variance + I/prior_variance."""
 MEAN = np.linalg.solve(PRECISION, X.T @ Y)
@@ -28,6 +28,7 @@ def model(variant: str, **stated: object) -> rc.Model:
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("without_reading_back")
 @pytest.mark.parametrize("variant", ["full", "minibatch"])
 def test_an_uncentred_regression_is_sampled_at_the_first_attempt(variant: str) -> None:
     tree = model(variant).sample({"x": X, "y": Y}, progress=False)
