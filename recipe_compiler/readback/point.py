@@ -138,7 +138,7 @@ def _joined(changes: list[list[Scalar]]) -> list[Scalar]:
     return [dz for own in changes for dz in own]
 
 
-def _covariances(names: Names, moved: Values) -> dict[str, sp.Matrix]:
+def _covariances(names: Names, moved: Values) -> dict[str, sp.SparseMatrix]:
     """Return the covariance of every draw as the Program states it, at the values on the way."""
     return {noise.name: covariance(noise, names, moved) for noise in names.program.noises}
 
@@ -218,7 +218,7 @@ def _by_columns(module: Module, names: Names, normals: list[list[Scalar]]) -> tu
     return _joined(read), _joined(stated_changes(names, draws, moved))
 
 
-def _same_covariance(columns: list[list[Number]], stated: sp.Matrix) -> None:
+def _same_covariance(columns: list[list[Number]], stated: sp.SparseMatrix) -> None:
     for a in range(stated.rows):
         for b in range(a + 1):
             read = mpmath.fsum(column[a] * column[b] for column in columns)

@@ -200,9 +200,9 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
 
 
 def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
-    """Return what `check_shipped` does."""
+    """Return what `check_shipped` does; `sizes` are those of the build, of which the text may fix some or none."""
     free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
-    known = free | (dict(sizes) if not module.kernel.chunked else {}) | _count(module.program)
+    known = dict(sizes) | free | _count(module.program)
     here = Names(module.program, known, at_point=True)
     check_names(module.text)
     found: list[Reading] = []

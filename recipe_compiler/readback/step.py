@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, product
 
 import numpy as np
 import sympy as sp
@@ -322,19 +323,21 @@ def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
     return leaf
 
 
-def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None) -> sp.Matrix:
-    """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates."""
+def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None) -> sp.SparseMatrix:
+    """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates; zeros take neither time nor room."""
     leaf = _leaf(names, moved or {})
-    blocks = list(enumerate(noise.blocks))
-    places = [(a, at) for a, block in blocks for at in positions(block.shape, names.sizes)]
-    diagonal = {(a, b): all(map(_is_diagonal, _both(noise, a, b))) for a, _ in blocks for b, _ in blocks}
+    blocks = [(a, list(positions(block.shape, names.sizes))) for a, block in enumerate(noise.blocks)]
+    first = dict(enumerate(accumulate((len(own) for _, own in blocks), initial=0)))
     found: dict[tuple[int, int], Scalar] = {}
-    for row, (a, at) in enumerate(places):
-        for col, (b, to) in enumerate(places):
-            if at == to or not diagonal[a, b]:
-                two_D, B_hat = (_entry(tensor, at, to, names, leaf) for tensor in _both(noise, a, b))
+    for (a, rows), (b, cols) in product(blocks, blocks):
+        both, every = _both(noise, a, b), list(enumerate(cols, first[b]))
+        diagonal, alike = all(map(_is_diagonal, both)), {at: [(col, at)] for col, at in every}
+        for row, at in enumerate(rows, first[a]):
+            for col, to in alike.get(at, []) if diagonal else every:
+                two_D, B_hat = (_entry(tensor, at, to, names, leaf) for tensor in both)
                 found[row, col] = names.eps * (two_D - names.eps * B_hat)
-    return sp.Matrix(sp.SparseMatrix(len(places), len(places), found))
+    count = first[len(blocks)]
+    return sp.SparseMatrix(count, count, found)
 
 
 def _both(noise: Noise, a: int, b: int) -> tuple[Tensor, Tensor]:
