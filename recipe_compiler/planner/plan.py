@@ -97,15 +97,16 @@ def plan(
         question = question_of(compiled, module, tried, inputs, starts[0].theta)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
-    mode = find_mode(question.slope, starts)
-    _demand_definite(curvature(question.slope, mode.theta))
-    mode = main_mode(question.slope, mode, starts, sum(field.size for field in inputs.data))
+    slope = question.slope_of_few
+    mode = find_mode(slope, starts)
+    _demand_definite(curvature(slope, mode.theta))
+    mode = main_mode(slope, mode, starts, question.entries)
+    K = decimals(_demand_definite(curvature(slope, mode.theta)))
+    around, mode = surroundings(slope, mode.theta, K), question.refined(mode)
     question = replace(question, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
-    K = decimals(_demand_definite(curvature(question.slope, mode.theta)))
     open_ones, gradient = open_parameters(stated), compiled.program.gradient
     may_vary = stated.variant == "minibatch" and stated.control is None
     kinds = (AS_IT_IS, CONTROL_VARIATES) if may_vary and gradient and not gradient.stacked else (AS_IT_IS,)
-    around = surroundings(question.slope, mode.theta, K)
     choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
     chosen = _Chosen(stated, open_ones, choice, mode, K, around)
     return Plan(restated(stated, chosen.changes), chosen.says, around.steepest > BENT)
@@ -182,6 +183,7 @@ class _Chosen:
         d, condition = len(self.K), float(np.linalg.cond(self.K))
         off = 100.0 * (width.off - 1.0)
         shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
+        shape += f", {choice.question.of_how_many}" if choice.question.of_how_many else ""
         lines = [f"plan: around the mode found from {self.mode.says}; {shape}"]
         lines += [f"  {one.name}: {self._matched_to(one)}" for one in self.open_ones]
         stable = "" if choice.stable is None else f", stable up to {choice.stable:.2g}"

@@ -146,7 +146,7 @@ def question_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs,
         raise NoForecastError("the step size falls along the chain, which then has no stationary law")
     held = with_thermostats_held(compiled)
     stepping = module if held is compiled else load_text(held.name, held.text)
-    question = Question(held, stepping, build, inputs, slope, theta)
+    question = Question(held, stepping, build, inputs, slope, theta).of_few()
     if refused := question.refused():
         raise NoForecastError(refused)
     return question
@@ -186,12 +186,13 @@ def forecast(
         return Forecast(None, str(why))
     around = ""
     try:
-        mode = find_mode(question.slope, starts)
+        mode = question.refined(find_mode(question.slope_of_few, starts))
         question, around = replace(question, theta=mode.theta), mode.says
         step, linear = question.linear()
         width, stable = question.width_of(step, linear), question.largest_stable(linear)
         bends, autocorrelations = question.bends(linear), question.autocorrelations(linear)
         around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.held)
+        around += f", {question.of_how_many}" if question.of_how_many else ""
     except (ValueError, np.linalg.LinAlgError, NoLawError, RunError) as error:
         cures = tuple(cures_of(question, math.inf, str(error))) if TOO_LARGE in str(error) else ()
         return Forecast(None, str(error), cures, around=around, variant=module.variant)

@@ -51,6 +51,20 @@ class Batches:
     replacement: bool
     noise: str
     """What is made of the noise of the gradient (`emit/support/forecast.py`)."""
+    sample: NDArray[np.uint64] | None = None
+    """Rows, drawn at random, that stand for all of them; None: all do."""
+
+    @property
+    def every(self) -> NDArray[np.uint64]:
+        """The rows of a batch that has the gradient of all data, up to what a sample leaves out."""
+        return np.arange(self.rows, dtype=np.uint64) if self.sample is None else self.sample
+
+    @property
+    def size_among_every(self) -> float:
+        """The size of a batch, drawn from `every`, whose mean varies as that of one drawn from all rows."""
+        if self.sample is None or self.replacement:
+            return self.size
+        return self.sample.size / (1.0 + self.share * (self.sample.size - 1.0))
 
     @property
     def share(self) -> float:
@@ -69,7 +83,7 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
 
     Args:
         step: to be made linear.
-        slope: grad U of all data.
+        slope: grad U, of the rows that stand for all data.
         theta: the mode.
         batches: what its gradients are estimated from.
 
@@ -94,14 +108,20 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
 
     every = slice(0, step.width)
     widths = cast("Array", _widths(bent, start, every))
-    rows, quiet = np.arange(batches.rows, dtype=np.uint64), np.zeros(step.normals)
+    rows, quiet = batches.every, np.zeros(step.normals)
     z, _ = cast("tuple[Array, Array]", _standstill(lambda at: step.after(at, rows, quiet) - at, start, widths))
-    take = _with_steady_noise(step, z) if step.noise_is_steady else step.after
+    of_step = _with_steady_noise(step, z) if step.noise_is_steady else step.after
+
+    def take(at: Array, chosen: NDArray[np.uint64], normals: Array) -> Array:
+        return of_step(at, rows[chosen], normals)
+
     z, target, exact, chain = cast(
         "tuple[Array, Array, Array, Array]",
-        _forecast(take, bent, z, every, step.normals, batches.rows, batches.size, batches.replacement, batches.noise),
+        _forecast(
+            take, bent, z, every, step.normals, rows.size, batches.size_among_every, batches.replacement, batches.noise
+        ),
     )
-    return LinearStep(z, matrix_at(step, z, batches.rows, widths), target[block, block], exact, chain, widths)
+    return LinearStep(z, matrix_at(step, z, rows, widths), target[block, block], exact, chain, widths)
 
 
 def curvature(slope: Slope, theta: Array) -> Array:
@@ -121,7 +141,7 @@ def _with_steady_noise(step: OneStep, z: Array) -> Take:
     return lambda at, batch, normals: step.after(at, batch, quiet) + G @ normals
 
 
-def matrix_at(step: OneStep, z: Array, rows: int, widths: Array) -> Array:
-    """Return F of a step with the gradient of all data, by central differences at z."""
-    batch, quiet = np.arange(rows, dtype=np.uint64), np.zeros(step.normals)
-    return cast("Array", _jacobian(lambda at: step.after(at, batch, quiet), z, widths))
+def matrix_at(step: OneStep, z: Array, every: NDArray[np.uint64], widths: Array) -> Array:
+    """Return F of a step with the gradient of the rows `every`, by central differences at z."""
+    quiet = np.zeros(step.normals)
+    return cast("Array", _jacobian(lambda at: step.after(at, every, quiet), z, widths))

@@ -4,13 +4,16 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recipe_compiler.audit.figures import figures, largest_stable
 from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.run.chain import Array, Inputs
-from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, matrix_at
+from recipe_compiler.run.gradients import gradients
+from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, curvature, matrix_at
 from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.map_estimate import Mode, refined
 from recipe_compiler.run.one_step import OneStep, one_step
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.run.thermostat import settled
@@ -21,6 +24,12 @@ MOST_COORDINATES = 200
 
 WORK = 5e8
 """Entries of the data that may be read to make a step linear."""
+
+FEWER = 8.0
+"""The part of `WORK` that rows take which stand for all data: a plan asks many times."""
+
+LEAST_ROWS = 5_000
+"""The fewest that may."""
 
 TURNS = 12
 """About how often a step is made linear to find where a thermostat settles."""
@@ -94,6 +103,8 @@ class Question:
     noise: str = AS_IT_IS
     sharpness: float = SHARPNESS
     """The relative error of the value at which a thermostat is held."""
+    sample: NDArray[np.uint64] | None = None
+    """Rows that stand for all data, drawn at random; None: all do."""
 
     def refused(self) -> str:
         """Return why there can be no forecast, empty where there may be one."""
@@ -105,9 +116,20 @@ class Question:
         held = thermostats(self.compiled.program)
         if not (self.has_batches or held or step.noise_is_steady):
             return "the noise of a step depends on the state: what it samples does not follow from a linear step"
-        if (4.0 if not held else 4.0 * TURNS) * self.work > WORK:
+        if self.work > WORK:
             return "there are too many data to make the step linear in less than some seconds"
         return ""
+
+    def of_few(self) -> "Question":
+        """Return the question with rows that stand for all data, where all of them would take long and batches may do.
+
+        Of n rows, drawn without replacement, the Hessian is off by a part of about 1/sqrt(n).
+        """
+        rows = self.inputs.rows
+        few = int(rows * WORK / (FEWER * self.work)) if self.work > 0.0 else rows
+        if self.work <= WORK or not self.has_batches or few < LEAST_ROWS:
+            return self
+        return replace(self, sample=np.sort(np.random.default_rng(0).permutation(rows)[:few]).astype(np.uint64))
 
     @property
     def has_batches(self) -> bool:
@@ -121,8 +143,19 @@ class Question:
 
     @property
     def work(self) -> float:
+        """Entries of the data that are read to make a step linear."""
+        return (4.0 * TURNS if thermostats(self.compiled.program) else 4.0) * self.work_of_matrix
+
+    @property
+    def work_of_matrix(self) -> float:
         """Entries of the data that are read to work out the matrix of a step, on one side of its differences."""
-        return float(self.step.width * sum(field.size for field in self.inputs.data))
+        return float(self.step.width * self.entries)
+
+    @property
+    def entries(self) -> int:
+        """How many of the data one gradient reads."""
+        every = sum(field.size for field in self.inputs.data)
+        return every if self.sample is None else every * self.sample.size // self.inputs.rows
 
     @property
     def batches(self) -> Batches:
@@ -130,12 +163,36 @@ class Question:
         inputs = self.inputs
         if not self.has_batches:
             return ALL_DATA
-        return Batches(inputs.rows, inputs.batch_size or 1, self.module.replacement, self.noise)
+        return Batches(inputs.rows, inputs.batch_size or 1, self.module.replacement, self.noise, self.sample)
+
+    @property
+    def slope_of_few(self) -> Slope:
+        """The gradient of U by the rows that stand for all data."""
+        if self.sample is None:
+            return self.slope
+        sizes = dict(zip(self.module.sizes, self.inputs.numbers, strict=True))
+        of_batch, sample = gradients(self.compiled, self.module, self.inputs, sizes).of_batch, self.sample
+        return lambda theta: of_batch(theta, sample)
+
+    @property
+    def of_how_many(self) -> str:
+        """What data the answer is from, where it is not from all."""
+        return "" if self.sample is None else f"by {self.sample.size} of {self.inputs.rows} data, drawn at random"
+
+    def refined(self, near: Mode) -> Mode:
+        """Return the mode of all data near that of the rows that stand for them.
+
+        Raises RunError where there is none.
+        """
+        if self.sample is None:
+            return near
+        K = curvature(self.slope_of_few, near.theta)
+        return replace(near, theta=refined(self.slope, near.theta, K))
 
     def linear(self) -> tuple[OneStep, LinearStep]:
         """Return the step, a thermostat held, made linear. Raises ValueError where it cannot be."""
         with np.errstate(all="ignore"):
-            return settled(self.step, self.slope, self.theta, self.batches, self.sharpness)
+            return settled(self.step, self.slope_of_few, self.theta, self.batches, self.sharpness)
 
     def width(self) -> Width:
         """Return the answer. Raises ValueError where the step cannot be made linear."""
@@ -152,7 +209,7 @@ class Question:
             tuple(map(float, here.factors)),
             here.temperature,
             float(np.trace(found.exact[block, block] @ K)) / len(K) - 1.0,
-            tuple(map(float, found.z[block])),
+            tuple(map(float, found.z[block] if self.sample is None else self.theta)),
             here.slowest,
             int(np.argmax(np.maximum(here.times, here.times_of_squares))),
             kept.slowest,
@@ -178,7 +235,10 @@ class Question:
         """
         values, vectors = np.linalg.eigh(found.target)
         axes = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-        rises = np.array([sign * self.slope(self.theta + sign * axis) @ axis for axis in axes for sign in (1.0, -1.0)])
+        slope, mode = self.slope_of_few, self.theta
+        if self.sample is not None:
+            mode = found.z[self.step.place(self.module.potential_block)]
+        rises = np.array([sign * slope(mode + sign * axis) @ axis for axis in axes for sign in (1.0, -1.0)])
         return not bool(((rises > 1.0 / BENT) & (rises < BENT)).all())
 
     def largest_stable(self, found: LinearStep) -> float | None:
@@ -186,11 +246,11 @@ class Question:
 
         None where that takes long, and for a thermostat, which changes with the step size.
         """
-        if thermostats(self.compiled.program) or 2.0 * LOOKS * self.work > WORK:
+        if thermostats(self.compiled.program) or 2.0 * LOOKS * self.work_of_matrix > WORK:
             return None
 
         def F_at(eps: float) -> Array:
-            return matrix_at(self.with_step(eps).step, found.z, self.batches.rows, found.widths)
+            return matrix_at(self.with_step(eps).step, found.z, self.batches.every, found.widths)
 
         try:
             with np.errstate(all="ignore"):

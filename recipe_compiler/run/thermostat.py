@@ -58,7 +58,7 @@ def _mean_change(step: OneStep, found: LinearStep, batches: Batches) -> float:
     Over a Gaussian of k coordinates: the mean over the 2k points +- sqrt(k) L_j. A batch of n rows has the variance of
     a row times what `Batches.share` says, and so has its part of a mean that is quadratic.
     """
-    every = np.arange(batches.rows, dtype=np.uint64)
+    every = batches.every
     values, vectors = np.linalg.eigh(found.chain)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     k = step.width + step.normals
@@ -73,6 +73,6 @@ def _mean_change(step: OneStep, found: LinearStep, batches: Batches) -> float:
     if batches.share == 0.0 or batches.noise != "as it is":
         return total - start
     quiet = np.zeros(k)
-    rows = np.random.default_rng(0).permutation(batches.rows)[:ROWS]
+    rows = np.random.default_rng(0).permutation(every.size)[:ROWS]
     of_rows = float(np.mean([held(quiet, every[row : row + 1]) for row in rows]))
     return total - start + batches.share * (of_rows - held(quiet, every))
