@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import pytest
 from reports import FOLDER, decided, read_back
+from warm import LIBRARIES, OWN, warm_python
 
 from recipe_compiler import pipeline
 from recipe_compiler.cache import Cache
@@ -114,6 +115,20 @@ def _canonical_forms(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name), check_canonical))
     for name in ("lower", "schedule"):
         monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name), check_kernel))
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[list[str]]:
+    """What stands for Python in a command of this compiler whose start is not what is tested (`shared/warm.py`)."""
+    with warm_python(OWN) as python:
+        yield python
+
+
+@pytest.fixture(scope="session")
+def warm_libraries() -> Iterator[list[str]]:
+    """The same for copies of this compiler: only what is of others is imported."""
+    with warm_python(LIBRARIES) as python:
+        yield python
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +25,12 @@ def theta(folder: Path) -> np.ndarray:
 
 @unread
 @pytest.mark.parametrize("mode", ["--lanes", "--no-lanes"])
-def test_chains_draw_the_same_beside_others_and_in_another_process(recipe, tmp_path: Path, mode: str) -> None:
+def test_chains_draw_the_same_beside_others_and_in_another_process(
+    recipe, warm: list[str], tmp_path: Path, mode: str
+) -> None:
     many = ("run", BUILD, *SHORT, mode, "--chains", "70", "--cores", "2", "-o", str(tmp_path / "many"))
     child = subprocess.run(
-        [sys.executable, "-m", "recipe_compiler", *many], cwd=ROOT, capture_output=True, text=True, check=False
+        [*warm, "-m", "recipe_compiler", *many], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert child.returncode in DONE, child.stderr
     assert ("hint: --lanes" in child.stdout) == (mode == "--no-lanes")

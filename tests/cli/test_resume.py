@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -19,8 +18,8 @@ FEW_DRAWS = (0, 4)
 """So few draws may be no good, which is not what is asked here."""
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "recipe_compiler", "run", BUILD, *SETTINGS, *arguments]
+def start(warm: list[str], *arguments: str) -> subprocess.Popen[str]:
+    command = [*warm, "-m", "recipe_compiler", "run", BUILD, *SETTINGS, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 
 
@@ -29,9 +28,9 @@ def theta(folder: Path) -> np.ndarray:
         return tree["posterior"]["theta"].to_numpy()
 
 
-def test_a_terminated_run_goes_on(recipe, tmp_path: Path) -> None:
+def test_a_terminated_run_goes_on(recipe, warm: list[str], tmp_path: Path) -> None:
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    child = start("--draws", "300", "-o", str(stopped))
+    child = start(warm, "--draws", "300", "-o", str(stopped))
     while not (stopped / "sgld_gaussian.checkpoint" / "lock").is_file():
         assert child.poll() is None
         time.sleep(0.1)

@@ -55,13 +55,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Command:
+def command(monkeypatch: pytest.MonkeyPatch, folder: Path, warm: list[str], tmp_path: Path) -> Command:
     """Run a line of the shell and return what it prints; `recipe` alone runs in this process."""
     from recipe_compiler.cli import main
 
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    (commands / "recipe").write_text(f'#!/bin/sh\nexec {shlex.join(warm)} -m recipe_compiler "$@"\n', encoding="utf-8")
+    (commands / "recipe").chmod(0o755)
+
     def run(line: str) -> str:
         if " | " in line or " && " in line or " ; " in line:
-            return trimmed(in_shell(line, folder))
+            return trimmed(in_shell(line, folder, commands))
         monkeypatch.chdir(ROOT)
         monkeypatch.setattr(sys, "argv", shlex.split(line))
         out = io.StringIO()
@@ -72,9 +77,9 @@ def command(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Command:
     return run
 
 
-def in_shell(line: str, folder: Path) -> str:
-    """Return what a line of the shell prints in a folder, with the commands of this environment."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+def in_shell(line: str, folder: Path, commands: Path) -> str:
+    """Return what a line of the shell prints in a folder, with those commands and the ones of this environment."""
+    path = os.pathsep.join((str(commands), str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         line, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=120
     )
@@ -131,12 +136,16 @@ def with_run_programs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 class House:
     """A copy of the package with a page's files in a folder, and the commands of it."""
 
-    def __init__(self, at: Path, page: str, copied: tuple[str, ...]) -> None:
+    def __init__(self, at: Path, page: str, copied: tuple[str, ...], python: list[str]) -> None:
         self.at = at
+        self.python = python
         self.added = list(ADDED.finditer(page))
         self.typed = list(TYPED.finditer(page))
         for folder in ("recipe_compiler", "tests/shared", *copied):
             shutil.copytree(ROOT / folder, at / folder, symlinks=True)  # with what is compiled: times are kept
+            compiled = Path(f"{sys.pycache_prefix}{ROOT / folder}")
+            if sys.pycache_prefix is not None and compiled.is_dir():
+                shutil.copytree(compiled, f"{sys.pycache_prefix}{at / folder}")
         for file in ("pyproject.toml", "tests/conftest.py"):
             shutil.copy(ROOT / file, at / file)
         for found in FILE.finditer(page):
@@ -153,7 +162,7 @@ class House:
         """Return what a command prints, errors too."""
         name, *arguments = shlex.split(line)
         commands = {"recipe": ["-m", "recipe_compiler"], "recheck": ["recipe_compiler/recheck.py"]}
-        command = [sys.executable, *commands.get(name, ["-m", name]), *arguments]
+        command = [*self.python, *commands.get(name, ["-m", name]), *arguments]
         own = {"PYTHONPATH": str(self.at), "XDG_CACHE_HOME": str(self.at / "cache"), "COLUMNS": "200"}
         done = subprocess.run(command, cwd=self.at, env=os.environ | own, capture_output=True, text=True, timeout=300)
         return done.stdout + done.stderr
@@ -167,6 +176,6 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path, request: pytest.FixtureRequest) -> House:
+def house(tmp_path: Path, request: pytest.FixtureRequest, warm_libraries: list[str]) -> House:
     """Return a house with the `PAGE` of a test file, and copies of the folders in its `COPIED`."""
-    return House(tmp_path, request.module.PAGE, request.module.COPIED)
+    return House(tmp_path, request.module.PAGE, request.module.COPIED, warm_libraries)
