@@ -59,12 +59,19 @@ def _field(datum: Datum, given: object, dtype: str, faults: list[str]) -> Field 
     if array is None or problem:
         faults.append(f"data: {problem} for `{datum.name}`, expected {_wanted(datum)}")
         return None
+    if array.ndim == 2:
+        numbered = tuple(f"{datum.name}_{k}" for k in range(array.shape[1]))
+        return Field(datum.name, array, _labels(given) or numbered)
+    return Field(datum.name, array, (datum.name,))
+
+
+def _labels(given: object) -> tuple[str, ...]:
+    """Return the columns' names that a table of pandas or an array of xarray has; none where it has none."""
     columns = getattr(given, "columns", None)
-    if columns is not None and array.ndim == 2:
-        names = tuple(str(column) for column in columns)
-    else:
-        names = tuple(f"{datum.name}_{k}" for k in range(array.shape[1])) if array.ndim == 2 else (datum.name,)
-    return Field(datum.name, array, names)
+    if columns is None:
+        dims, coords = getattr(given, "dims", ()), getattr(given, "coords", {})
+        columns = coords[dims[-1]].values if dims and dims[-1] in coords else ()
+    return tuple(str(column) for column in columns)
 
 
 def _numbers(given: object, dtype: str) -> Floats | None:

@@ -63,6 +63,20 @@ def test_arrays_lists_and_narrow_numbers_are_the_same_data(logistic: rc.Model) -
     assert (whole.posterior.theta == listed.posterior.theta).all()
 
 
+def test_columns_of_pandas_and_xarray_name_the_coordinates(logistic: rc.Model) -> None:
+    import pandas
+
+    table = pandas.DataFrame(X, columns=["age", "dose"])
+    array = xr.DataArray(X, dims=("row", "column"), coords={"column": ["age", "dose"]})
+    plain, named, labelled = (drawn(logistic, {"x": x, "y": Y}, draws=20) for x in (X, table, array))
+    assert named.posterior.theta.d.values.tolist() == labelled.posterior.theta.d.values.tolist() == ["age", "dose"]
+    assert plain.posterior.theta.d.values.tolist() == ["x_0", "x_1"]
+    unlabelled = drawn(logistic, {"x": array.drop_vars("column"), "y": Y}, draws=20)
+    assert unlabelled.posterior.theta.d.values.tolist() == ["x_0", "x_1"]
+    for one in (named, labelled, unlabelled):
+        assert (plain.posterior.theta.values == one.posterior.theta.values).all()
+
+
 def test_the_tree_is_what_arviz_reads_and_a_file_holds(logistic: rc.Model, tmp_path: Path) -> None:
     import arviz_stats
 

@@ -44,6 +44,21 @@ def test_the_walkthrough_runs_as_a_notebook(tmp_path: Path) -> None:
     assert "refuted" in seen[len(cells) + 4]["result"][0]["text/html"]
 
 
+def test_the_first_use_runs_as_a_notebook_and_shows_its_results(tmp_path: Path) -> None:
+    blocks = [*CELLS.finditer((ROOT / "docs/first_use.md").read_text(encoding="utf-8"))]
+    seen = shown([*(block["code"] for block in blocks), "fit", "pictures", "model.report"], tmp_path)
+    assert [one["error"] for one in seen if one["error"]] == []
+    assert len(blocks) == 5
+    for block, one in zip(blocks, seen[: len(blocks)], strict=True):
+        assert one["text"] == (block["printed"] or ""), block["code"]
+    fit, pictures, report = (one["result"][0]["text/html"] for one in seen[len(blocks) :])
+    assert "theta[dose]" in fit
+    assert "trust: yes" in fit
+    assert len(fit.encode()) < 20_000
+    assert pictures.count("data:image/png;base64,") == 3
+    assert "proved" in report
+
+
 def test_progress_is_shown_below_the_cell_and_the_draws_are_those_without(tmp_path: Path) -> None:
     state = (
         "import recipe_compiler as rc\n"
