@@ -19,7 +19,6 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
 import math
-import signal
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -30,8 +29,8 @@ from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_module, renames
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
-from recipe_compiler.planner.pace import paced, pilot
-from recipe_compiler.planner.plan import Plan, plan, states, trial
+from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
+from recipe_compiler.planner.walks import Walker
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
@@ -45,7 +44,7 @@ from recipe_compiler.run.facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, sample
+from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.run.store import sampled_names
@@ -185,23 +184,14 @@ def plan_run(
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
     found = plan(build, tried, module, emitted, inputs, starts)
-    found = _paced(build, found, report, data, allow_undecided=allow_undecided, cache=cache)
+    if isinstance(found, Bent):
+        walked = found.own.build if found.own is not None else tried
+        if walked is not tried or estimates(tried):
+            run = prepare_run(walked, report, walked.run, data, allow_undecided=allow_undecided, cache=cache)
+            emitted, walked = run.module, run.build
+        names = sampled_names(tried, data, sizes)
+        found = plan_of_bulk(build, found, Walker(emitted, walked, data), names)
     return found, check_once(found.build, cache)
-
-
-def _paced(stated: Build, found: Plan, report: Report, data: Data, *, allow_undecided: bool, cache: Cache) -> Plan:
-    """Return a plan with the thinning that its pilot run needed, where U bends and the build states none."""
-    if states(stated, "thin") or not found.bends:
-        return found
-    settings = pilot(found.build.run)
-    run = prepare_run(found.build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
-    drawn = sample(run.module, run.build, settings, data)
-    if drawn.stopped is not None:
-        signal.raise_signal(drawn.stopped)  # it was meant for the whole run, not for the pilot alone
-    if any(drawn.diverging):
-        return found
-    names = sampled_names(run.build, data, resolve_sizes(run.build, data))
-    return paced(found, drawn.block(run.module.potential_block)[:, drawn.warmup :], names)
 
 
 def prepare_run(

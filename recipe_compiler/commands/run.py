@@ -124,7 +124,7 @@ def _run(
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
-    run = replace(run, planned=planned.says)
+    run = replace(run, planned=planned.says, measured=planned.measured)
     if not as_json:
         say(f"compiled and read back; {_length(settings)}")
     if run.may_use_lanes and not as_json:

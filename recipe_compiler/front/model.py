@@ -182,7 +182,7 @@ class Model:
         planned, report, held = self._planned(data)
         settings, cache = settings_of(planned.build, given), open_cache(use=self.cache)
         run = prepare_run(planned.build, report, settings, held, allow_undecided=self.allow_undecided, cache=cache)
-        return replace(run, planned=planned.says)
+        return replace(run, planned=planned.says, measured=planned.measured)
 
     def _planned(self, data: Mapping[str, object] | None) -> tuple[Plan, Report, Data | None]:
         """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""

@@ -10,13 +10,13 @@ That none is found proves nothing: a mode that is narrow beside the way to it is
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import RunError
+from recipe_compiler.planner.unlike import UnlikeGaussianError
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.map_estimate import Line, Mode, Slope, Start, minimum
 
@@ -67,8 +67,50 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
         entries: of the data, each of which one grad U reads.
 
     Raises:
-        RunError: there are several that hold more; says what to do.
+        UnlikeGaussianError: there are several that hold more; says what to do, and where they are.
     """
+    counted = _counted(slope, entries)
+    for _ in range(ROUNDS):
+        K, heavier = curvature(slope, mode.theta), None
+        held: list[tuple[Array, float]] = []
+        try:
+            for theta, began in _others(counted, mode.theta, K, starts):
+                if not _apart(theta, (one for one, _ in held), K):
+                    continue
+                log_ratio = _log_ratio(counted, mode.theta, K, theta)
+                if log_ratio > -math.log(NEGLIGIBLE):
+                    heavier = Mode(theta, began)
+                    break
+                if not log_ratio < math.log(NEGLIGIBLE):
+                    held.append((theta, log_ratio))
+        except _SpentError:
+            heavier = None
+        if heavier is None:
+            if held:
+                raise _several(mode.theta, *held[0], tuple(theta for theta, _ in held))
+            return mode
+        mode = heavier
+    return mode
+
+
+def minima(slope: Slope, mode: Array, K: Array, starts: Sequence[Start], entries: int) -> tuple[Array, ...]:
+    """Return a minimum of U and others, apart by the precision K of what is around it."""
+    found = [mode]
+    try:
+        for theta, _ in _others(_counted(slope, entries), mode, K, starts):
+            if _apart(theta, found, K):
+                found.append(theta)
+    except _SpentError:
+        pass
+    return tuple(found)
+
+
+def _apart(theta: Array, others: Iterable[Array], K: Array) -> bool:
+    return all((theta - one) @ K @ (theta - one) > APART**2 for one in others)
+
+
+def _counted(slope: Slope, entries: int) -> Slope:
+    """Return grad U that is asked for until the data were read as often as they may be, then raises _SpentError."""
     left = [READ / max(1, entries)]
 
     def counted(theta: Array) -> Array:
@@ -77,32 +119,19 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
             raise _SpentError
         return slope(np.ascontiguousarray(theta))
 
-    for _ in range(ROUNDS):
-        K, heavier = curvature(slope, mode.theta), None
-        try:
-            for theta, began in _others(counted, mode.theta, K, starts):
-                log_ratio = _log_ratio(counted, mode.theta, K, theta)
-                if log_ratio > -math.log(NEGLIGIBLE):
-                    heavier = Mode(theta, began)
-                    break
-                if not log_ratio < math.log(NEGLIGIBLE):
-                    raise _several(mode.theta, theta, log_ratio)
-        except _SpentError:
-            return mode
-        if heavier is None:
-            return mode
-        mode = heavier
-    return mode
+    return counted
 
 
-def _several(mode: Array, other: Array, log_ratio: float) -> RunError:
+def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, ...]) -> UnlikeGaussianError:
     share = 1.0 / (1.0 + math.exp(-log_ratio))
     held = f", which holds about {100.0 * share:.2g} % of exp(-U) beside it" if math.isfinite(log_ratio) else ""
-    return RunError(
-        f"step_size: auto: U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains that a plan starts "
-        "around one do not tell what the others hold. State a step size, a value of every parameter, and an `init` "
-        "from which chains reach all of them: R-hat then tells whether they pass from one to another. Components "
-        "that may change places: break the symmetry in the target"
+    return UnlikeGaussianError(
+        f"U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains that a plan starts around one do not "
+        "tell what the others hold",
+        "state a step size, a value of every parameter, and an `init` from which chains reach all of them: R-hat then "
+        "tells whether they pass from one to another. Components that may change places: break the symmetry in the "
+        "target",
+        (mode, *others),
     )
 
 

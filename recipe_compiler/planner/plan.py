@@ -1,12 +1,14 @@
 """The plan of a run: everything a build leaves to `step_size: auto`, as entries of its document.
 
-A plan is made around the mode theta* of U, with K = Hess U(theta*) by central differences of the emitted gradient. What
-it chooses is put into the document as its author would have put it there, and the build that results is decided,
-emitted and read back as any other: a plan proves nothing and relies on nothing unproved.
+A plan is made around the mode theta* of U, with K = Hess U(theta*) by central differences of the emitted gradient,
+where exp(-U) is near to N(theta*, K^-1); else of its bulk, as pilot chains find it (`bulk.py`, `measure.py`). What it
+chooses is put into the document as its author would have put it there, and the build that results is decided, emitted
+and read back as any other: a plan proves nothing and relies on nothing unproved.
 """
 
 import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,19 +17,24 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.other_modes import main_mode
+from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt
+from recipe_compiler.planner.measure import SHORTER, Measure, measure
+from recipe_compiler.planner.other_modes import main_mode, minima
 from recipe_compiler.planner.roles import Open, Role, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
-from recipe_compiler.planner.steepness import Surroundings, surroundings
+from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
+from recipe_compiler.planner.unlike import UnlikeGaussianError
+from recipe_compiler.planner.walks import Walker, value_of
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.forecast import NoForecastError, question_of
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import Mode, Start, find_mode
+from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode
+from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.question import AS_IT_IS, CONTROL_VARIATES
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
-from recipe_compiler.spec.model import Build, Value
+from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import Entry, number, restated
 
 Array = NDArray[np.float64]
@@ -42,7 +49,7 @@ SPREAD = 2.0
 """Chains start as widely as this many posterior sds, or less where U is steeper than a quadratic."""
 
 BENT = 2.0
-"""How many times as steep as at the mode U may be away from it for the linear step to tell how long chains take."""
+"""How many times as steep, or as flat, as at its mode U may be around it for a linear step to tell what chains do."""
 
 TRIAL = 2.0**-10
 """The step size of the module that is asked for the gradient; no chain is run with it."""
@@ -56,8 +63,23 @@ class Plan:
     """With every choice in its document."""
     says: tuple[str, ...]
     """In lines, for whoever runs it."""
-    bends: bool = False
-    """Whether U is so much steeper away from the mode that a linear step does not tell how long chains take."""
+    measured: Measured | None = None
+    """What pilot chains made of the posterior, where no linear step tells it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bent:
+    """A target that no plan around one mode is made of: what is known of it before chains are asked."""
+
+    what: str
+    serves: str
+    """What to do where chains tell nothing either."""
+    slope: Slope
+    minima: tuple[Array, ...]
+    guess: Bulk
+    """What U on rays from the first of them tells."""
+    own: Plan | None = None
+    """The plan around the mode all the same, where there is one: for the gradient it chooses."""
 
 
 def trial(build: Build, width: int, rows: int) -> Build:
@@ -71,7 +93,9 @@ def trial(build: Build, width: int, rows: int) -> Build:
     Raises:
         RunError: a parameter has no value, and nothing that it could be matched to.
     """
-    ones = tuple((one.name, _value(np.eye(width) if one.is_matrix else np.ones(()))) for one in open_parameters(build))
+    ones = tuple(
+        (one.name, value_of(np.eye(width) if one.is_matrix else np.ones(()))) for one in open_parameters(build)
+    )
     size = build.run.batch_size or min(BATCH, rows)
     run = replace(build.run, step_size=TRIAL, batch_size=size if build.variant == "minibatch" else None)
     return replace(build, values=(*build.values, *ones), run=run, stated_step_size=Fraction(TRIAL))
@@ -79,8 +103,8 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 def plan(
     stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...]
-) -> Plan:
-    """Return what a run of a build should be.
+) -> Plan | Bent:
+    """Return what a run of a build should be, or what keeps a linear step from telling it.
 
     Args:
         stated: with `step_size: auto`.
@@ -99,17 +123,60 @@ def plan(
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     slope = question.slope_of_few
     mode = find_mode(slope, starts)
-    _demand_definite(curvature(slope, mode.theta))
-    mode = main_mode(slope, mode, starts, question.entries)
-    K = decimals(_demand_definite(curvature(slope, mode.theta)))
-    around, mode = surroundings(slope, mode.theta, K), question.refined(mode)
+    try:
+        _demand_definite(curvature(slope, mode.theta))
+        mode = main_mode(slope, mode, starts, question.entries)
+        K = decimals(_demand_definite(curvature(slope, mode.theta)))
+        around = surroundings(slope, mode.theta, K)
+    except UnlikeGaussianError as why:
+        found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, question.entries)
+        return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
+    mode = question.refined(mode)
     question = replace(question, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
+    bends = around.steepest > BENT or around.flattest * BENT < 1.0
     open_ones, gradient = open_parameters(stated), compiled.program.gradient
     may_vary = stated.variant == "minibatch" and stated.control is None
     kinds = (AS_IT_IS, CONTROL_VARIATES) if may_vary and gradient and not gradient.stacked else (AS_IT_IS,)
-    choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
-    chosen = _Chosen(stated, open_ones, choice, mode, K, around)
-    return Plan(restated(stated, chosen.changes), chosen.says, around.steepest > BENT)
+    own: Plan | None = None
+    if not bends or len(kinds) > 1:
+        choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
+        own = _around_mode(stated, open_ones, choice, mode, K, around)
+        if not bends:
+            return own
+    what = (
+        f"U bends: on the way {AWAY:g} sds out its curvature is up to {around.steepest:.2g} and its slope down to "
+        f"{around.flattest:.2g} of the quadratic's at its mode"
+    )
+    guess = first_guess(slope, (mode.theta,))
+    return Bent(what, f"{OTHERS}, or state a step size", slope, (mode.theta,), guess, own)
+
+
+def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]) -> Plan:
+    """Return what a run of a build should be by pilot chains.
+
+    Args:
+        stated: with `step_size: auto`.
+        bent: why no linear step tells it.
+        walker: of the build, or of the plan around its mode where there is one: with the gradient that this chose.
+        names: of the coordinates of the potential's block.
+
+    Raises:
+        RunError: no pilot chains tell it either; says what to do.
+    """
+    open_ones = open_parameters(stated)
+    try:
+        bulk = learnt(bent.slope, walker, open_ones, bent.guess)
+        found = measure(walker, open_ones, bulk, stated.share, names)
+    except RunError as why:
+        raise RunError(
+            f"step_size: auto: {bent.what}. Pilot chains do not either: {why}. {_begun(bent.serves)}"
+        ) from None
+    choice = _Entries(
+        stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
+        found.settings.values, walker.build.control is not None and stated.control is None,
+        bulk.mean, found.spread**2 * bulk.covariance,
+    )  # fmt: skip
+    return Plan(restated(stated, choice.changes), tuple(_says_measured(bent, bulk, found, choice)), found.measured)
 
 
 def states(build: Build, setting: str) -> bool:
@@ -122,14 +189,11 @@ def _demand_definite(K: Array) -> Array:
     least = float(np.linalg.eigvalsh(K)[0]) if np.isfinite(K).all() else math.nan
     if least > 0.0:
         return K
-    raise RunError(
-        f"step_size: auto: the Hessian of U at the mode is not positive definite (smallest eigenvalue {least:.3g}), so "
-        "that nothing is known there of the width of the posterior; state a step size, or another parameterisation"
+    raise UnlikeGaussianError(
+        f"the Hessian of U at the mode is not positive definite (smallest eigenvalue {least:.3g}), so that nothing is "
+        "known there of the width of the posterior",
+        "state a step size, or another parameterisation",
     )
-
-
-def _value(array: Array) -> Value:
-    return Value(tuple(tuple(Fraction(float(entry)) for entry in row) for row in np.atleast_2d(array)))
 
 
 def _entry(array: Array) -> Entry:
@@ -138,71 +202,63 @@ def _entry(array: Array) -> Entry:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Chosen:
-    """A choice beside what the build states itself."""
+class _Entries:
+    """What was chosen, beside what the build states itself."""
 
     stated: Build
     open_ones: tuple[Open, ...]
-    choice: Choice
-    mode: Mode
-    K: Array
-    around: Surroundings
+    eps: float
+    paced: int
+    """Steps from one draw to the next that its chains need."""
+    warm: int
+    """Draws that are thrown away."""
+    batch_size: int | None
+    values: Mapping[str, Array]
+    varies: bool
+    """Whether control variates are taken, at the mode."""
+    start: Array
+    start_covariance: Array
 
     @property
     def thin(self) -> int:
-        """Steps from one draw to the next: two draws in the time of one that counts."""
-        return self._own("thin") or max(1, math.ceil(self.choice.width.steps / 2.0))
+        """Steps from one draw to the next."""
+        return self._own("thin") or self.paced
 
     @property
     def warmup(self) -> int:
+        """Draws that are thrown away: as many steps of them, also where thinning is stated."""
         own = self._own("warmup")
-        return math.ceil(WARMUP * self.choice.width.steps / self.thin) if own is None else own
+        return math.ceil(self.warm * self.paced / self.thin) if own is None else own
 
     @property
     def changes(self) -> dict[str, dict[str, Entry | None]]:
         """What the document of the build has in addition."""
-        inputs = self.choice.question.inputs
-        run: dict[str, Entry | None] = {"step_size": number(inputs.eps), "share": None}
+        run: dict[str, Entry | None] = {"step_size": number(self.eps), "share": None}
         run |= {"thin": str(self.thin), "warmup": str(self.warmup)}
         changes: dict[str, dict[str, Entry | None]] = {"run": run}
         if self.stated.variant == "minibatch":
-            run["batch_size"] = str(inputs.batch_size)
-        if self.choice.question.noise == CONTROL_VARIATES:
+            run["batch_size"] = str(self.batch_size)
+        if self.varies:
             changes["minibatch"] = {"control_variates": "mode"}
         changes["parameters"] = {
-            one.name: {**self._declared(one.name), "value": _entry(self._of(one))} for one in self.open_ones
+            one.name: {**self._declared(one.name), "value": _entry(self.values[one.name])} for one in self.open_ones
         }
-        if self.block not in dict(self.stated.init):
+        if self.starts_chosen:
             self._add_starts(changes)
         return {section: entries for section, entries in changes.items() if entries}
 
     @property
-    def says(self) -> tuple[str, ...]:
-        """The plan in lines."""
-        choice, width = self.choice, self.choice.width
-        d, condition = len(self.K), float(np.linalg.cond(self.K))
-        off = 100.0 * (width.off - 1.0)
-        shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
-        shape += f", {choice.question.of_how_many}" if choice.question.of_how_many else ""
-        lines = [f"plan: around the mode found from {self.mode.says}; {shape}"]
-        lines += [f"  {one.name}: {self._matched_to(one)}" for one in self.open_ones]
-        stable = "" if choice.stable is None else f", stable up to {choice.stable:.2g}"
-        lines.append(f"  step_size: {choice.question.inputs.eps:g}{stable}; posterior sds at most {off:.2g} % off")
-        if self.stated.variant == "minibatch":
-            kind = "with control variates at the mode" if choice.question.noise == CONTROL_VARIATES else "as it is"
-            lines.append(f"  batch_size: {choice.question.inputs.batch_size}, the gradient {kind}")
-        lines.append(
-            f"  thin: {self.thin}, warmup: {self.warmup} draws; {width.steps:.3g} steps are worth one independent draw"
-        )
-        if self.block not in dict(self.stated.init):
-            lines.append(f"  init: around the mode, {SPREAD:g} posterior sds wide at most")
-        return tuple(lines)
+    def starts_chosen(self) -> bool:
+        """Whether the build leaves open where chains start."""
+        return _potential_block(self.stated) not in dict(self.stated.init)
 
     @property
-    def block(self) -> str:
-        """The name of the potential's block in the dynamics."""
-        declared = self.stated.dynamics.declarations.functions
-        return next(function.of[0] for function in declared if function.role == "potential")
+    def of_batches(self) -> tuple[str, ...]:
+        """What is said of minibatches, if there are any."""
+        if self.stated.variant != "minibatch":
+            return ()
+        kind = "with control variates at the mode" if self.varies else "as it is"
+        return (f"  batch_size: {self.batch_size}, the gradient {kind}",)
 
     def _own(self, name: str) -> int | None:
         """Return a setting that the document states itself."""
@@ -212,39 +268,101 @@ class _Chosen:
         """Return what the document says of a parameter already."""
         return dict(dict(json.loads(self.stated.source.document).get("parameters") or []).get(name) or {})
 
-    def _of(self, one: Open) -> Array:
-        question = self.choice.question
-        return np.asarray(question.inputs.parameters[question.place_of(one.name)])
-
-    def _matched_to(self, one: Open) -> str:
-        gamma = self.choice.gamma
-        match one.role:
-            case Role.MASS:
-                return "the Hessian of U"
-            case Role.FRICTION if not one.is_matrix:
-                return f"{gamma:g}"
-            case Role.FRICTION:
-                mass = next((other.name for other in self.open_ones if other.role is Role.MASS), "I")
-                return f"{gamma:g} {mass}"
-            case Role.PRECONDITIONER:
-                return "the inverse of the Hessian of U" if one.is_matrix else f"{float(self._of(one)):g}"
-
     def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
-        """Let chains start around the mode, wider than the posterior: new parameters `start` and `start_covariance`."""
+        """Let chains start wide around a state: new parameters `start` and `start_covariance`."""
         declared = {parameter.name for parameter in declared_parameters(self.stated)}
         mean, spread = (_free(name, declared) for name in ("start", "start_covariance"))
-        block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == self.block)
-        spread_out = self.around.spread
-        covariance = decimals(SPREAD**2 * (spread_out + spread_out.T) / 2.0)
+        own = _potential_block(self.stated)
+        block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
+        covariance = decimals((self.start_covariance + self.start_covariance.T) / 2.0)
         size = [str(size) for size in block.shape.sizes]
         shapes = ({"shape": size[0]}, {"shape": size * 2}) if size else ({}, {})
-        values = (self.mode.theta, covariance) if size else (self.mode.theta.reshape(()), covariance.reshape(()))
+        values = (self.start, covariance) if size else (self.start.reshape(()), covariance.reshape(()))
         kinds = ({}, {"is": "positive definite" if size else "positive"})
         changes["parameters"] |= {
             name: {**shape, **kind, "value": _entry(value)}
             for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
         }
-        changes["init"] = {self.block: f"{mean} + N(0, {spread})"}
+        changes["init"] = {own: f"{mean} + N(0, {spread})"}
+
+
+def _around_mode(
+    stated: Build, open_ones: tuple[Open, ...], choice: Choice, mode: Mode, K: Array, around: Surroundings
+) -> Plan:
+    """Return the plan by the audit of the step made linear at the mode."""
+    question, width = choice.question, choice.width
+    thin = max(1, math.ceil(width.steps / 2.0))  # two draws in the time of one that counts
+    entries = _Entries(
+        stated, open_ones, question.inputs.eps, thin, math.ceil(WARMUP * width.steps / thin),
+        question.inputs.batch_size,
+        {one.name: np.asarray(question.inputs.parameters[question.place_of(one.name)]) for one in open_ones},
+        question.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
+    )  # fmt: skip
+    return Plan(restated(stated, entries.changes), tuple(_says_audited(entries, choice, mode, K)))
+
+
+def _says_audited(entries: _Entries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:
+    """Yield a plan around the mode in lines."""
+    d, condition = len(K), float(np.linalg.cond(K))
+    shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
+    shape += f", {choice.question.of_how_many}" if choice.question.of_how_many else ""
+    yield f"plan: around the mode found from {mode.says}; {shape}"
+    for one in entries.open_ones:
+        yield f"  {one.name}: {_matched_to(one, entries, 'the Hessian of U', f'{choice.gamma:g}')}"
+    stable = "" if choice.stable is None else f", stable up to {choice.stable:.2g}"
+    yield f"  step_size: {entries.eps:g}{stable}; posterior sds at most {100.0 * (choice.width.off - 1.0):.2g} % off"
+    yield from entries.of_batches
+    worth = f"{choice.width.steps:.3g} steps are worth one independent draw"
+    yield f"  thin: {entries.thin}, warmup: {entries.warmup} draws; {worth}"
+    if entries.starts_chosen:
+        yield f"  init: around the mode, {SPREAD:g} posterior sds wide at most"
+
+
+def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: _Entries) -> Iterator[str]:
+    """Yield a plan by pilot chains in lines."""
+    measured = found.measured
+    several = f" from {len(bent.minima)} modes" if len(bent.minima) > 1 else ""
+    yield (
+        f"plan: by pilot chains{several}, not by the audit of a quadratic U: its curvature among their draws is up to "
+        f"{bulk.steepest:.2g} of that of a Gaussian as wide as the bulk"
+    )
+    yield f"  because {bent.what}"
+    for one in entries.open_ones:
+        says = _matched_to(one, entries, "the inverse of the covariance of pilot draws", "1")
+        yield f"  {one.name}: {says}"
+    yield (
+        f"  step_size: {entries.eps:g}; measured against steps {SHORTER:g} times shorter, over {measured.draws} draws "
+        f"of each: posterior sds off by {measured.off} at most, means by {measured.shift}"
+    )
+    if not measured.is_known:
+        yield "  what little is known of these in some seconds does not tell whether they keep to the share"
+    yield from entries.of_batches
+    yield f"  thin: {entries.thin}, warmup: {entries.warmup} draws, by the effective sample sizes of pilot chains"
+    if entries.starts_chosen:
+        yield f"  init: around the mean of pilot draws, {found.spread:g} of their sds wide"
+
+
+def _begun(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+def _matched_to(one: Open, entries: _Entries, matrix: str, gamma: str) -> str:
+    """Return what the value of a parameter is, in words."""
+    match one.role:
+        case Role.MASS:
+            return matrix
+        case Role.FRICTION if not one.is_matrix:
+            return f"{float(entries.values[one.name]):.3g}"
+        case Role.FRICTION:
+            mass = next((other.name for other in entries.open_ones if other.role is Role.MASS), "I")
+            return f"{gamma} {mass}"
+        case Role.PRECONDITIONER:
+            return f"the inverse of: {matrix}" if one.is_matrix else f"{float(entries.values[one.name]):g}"
+
+
+def _potential_block(build: Build) -> str:
+    """Return the name of the potential's block in the dynamics."""
+    return next(f.of[0] for f in build.dynamics.declarations.functions if f.role == "potential")
 
 
 def _free(name: str, taken: set[str]) -> str:

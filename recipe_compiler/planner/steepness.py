@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import RunError
+from recipe_compiler.planner.unlike import UnlikeGaussianError
 from recipe_compiler.run.map_estimate import Slope
 
 Array = NDArray[np.float64]
@@ -47,6 +47,8 @@ class Surroundings:
 
     steepest: float
     """The largest curvature, in units of that at the mode."""
+    flattest: float
+    """The least slope, in units of the Gaussian's there; less than 1 where its tails are heavier."""
     spread: Array
     """The covariance of a Gaussian around the mode that has its sd on every axis of K, or less where U is steeper."""
 
@@ -59,10 +61,10 @@ def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
     `AWAY`^2/2, `AWAY` posterior sds at most: by the power iteration on differences of grad U.
 
     Raises:
-        RunError: no step size that stays the same serves there and at the mode.
+        UnlikeGaussianError: no step size that stays the same serves there and at the mode.
     """
     values, vectors = np.linalg.eigh(K)
-    A, most, rng = vectors / np.sqrt(values), 1.0, np.random.default_rng(0)
+    A, most, least, rng = vectors / np.sqrt(values), 1.0, 1.0, np.random.default_rng(0)
     reached = np.ones(len(K))
 
     def scaled(at: Array) -> Array:
@@ -75,25 +77,27 @@ def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
         for w in (part * far * axis for part in LOOKED_AT):
             away = float(np.linalg.norm(w))
             rise = float(scaled(w) @ w) / away**2
-            bent = _curvature(scaled, w, rng.standard_normal(len(K)))
+            bent = bent_at(scaled, w, rng.standard_normal(len(K)), APART)
             if not (rise >= FLATTEST and bent <= STEEPEST):
                 raise _far_from_quadratic(away, rise, bent, values)
-            most = max(most, bent)
-    return Surroundings(most, (A * reached**2) @ A.T)
+            most, least = max(most, bent), min(least, rise)
+    return Surroundings(most, least, (A * reached**2) @ A.T)
 
 
-def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) -> RunError:
+def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) -> UnlikeGaussianError:
     """Return why no step is chosen at a mode: `away` sds from it the slope is `rise` times the quadratic's."""
     if away < SINGULAR and bent > STEEPEST:
-        return RunError(
-            f"step_size: auto: the Hessian of U at its mode is all but singular (eigenvalues {values[0]:.2g} to "
+        return UnlikeGaussianError(
+            f"the Hessian of U at its mode is all but singular (eigenvalues {values[0]:.2g} to "
             f"{values[-1]:.2g}): U is flatter there than any quadratic, so that nothing is known there of the width of "
-            "the posterior; state a step size and a value of every parameter, or another parameterisation"
+            "the posterior",
+            "state a step size and a value of every parameter, or another parameterisation",
         )
     where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
-    return RunError(
-        f"step_size: auto: U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step "
-        f"that is chosen at the mode serves; {OTHERS}, or state a step size"
+    return UnlikeGaussianError(
+        f"U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step that is chosen at the mode "
+        "serves",
+        f"{OTHERS}, or state a step size",
     )
 
 
@@ -120,12 +124,19 @@ def _reached(slope: Slope, way: Array) -> float:
     return high
 
 
-def _curvature(slope: Slope, w: Array, start: Array) -> float:
-    """Return about the spectral norm of the derivative of a slope at w: from below, as the power iteration has it."""
+def bent_at(slope: Slope, w: Array, start: Array, apart: float) -> float:
+    """Return about the spectral norm of the derivative of a slope at w: from below, as the power iteration has it.
+
+    Args:
+        slope: to be differentiated.
+        w: where.
+        start: of the iteration: any direction.
+        apart: half of the difference, in the unit of w.
+    """
     found, largest = start, 0.0
     for _ in range(TURNS):
         direction = found / np.linalg.norm(found)
-        found = (slope(w + APART * direction) - slope(w - APART * direction)) / (2.0 * APART)
+        found = (slope(w + apart * direction) - slope(w - apart * direction)) / (2.0 * apart)
         largest = float(np.linalg.norm(found))
         if not 0.0 < largest < np.inf:
             break

@@ -27,6 +27,9 @@ NEAR = 3.0
 FAR = 8.0
 """How many sds, of the draws or of the forecast, their mean may be from the mode."""
 
+FAR_FROM_PILOT = 1.0
+"""The same of the mean of pilot chains, which is known within much less."""
+
 JUDGED = 0.5
 """The largest standard error of what the target says of the draws, that says it all."""
 
@@ -158,7 +161,12 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
         off = np.abs(mean - mode) / np.maximum(sd, expected)
     far, still, wide = int(np.argmax(off)), int(np.argmin(within / expected)), int(np.argmax(sd / expected))
     again = "Try more steps (--thin, --warmup), another step size, or `init` near the mode."
-    if not off[far] <= FAR:
+    if forecast.measured is not None and not off[far] <= FAR_FROM_PILOT:
+        yield (
+            f"the draws contradict the forecast: the mean of {forecast.names[far]} is {mean[far]:.4g}, {off[far]:.2g} "
+            f"sds from where pilot chains of the plan had it, {mode[far]:.4g}. {again}"
+        )
+    elif not off[far] <= FAR:
         yield (
             f"the draws contradict the forecast: the mean of {forecast.names[far]} is {mean[far]:.4g}, "
             f"{off[far]:.2g} sds from the mode {mode[far]:.4g} that was found from {forecast.around}: the chains have "

@@ -18,6 +18,7 @@ from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.question import Question, Width
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held
@@ -45,14 +46,38 @@ class Forecast:
     stable: float | None = None
     """The step size above which chains with exact gradients leave the mode; None where that is not known."""
     variant: str = "minibatch"
+    measured: Measured | None = None
+    """What it says, where pilot chains of a plan found it."""
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
     autocorrelations: Array | None = None
     """Of theta, between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
+    @classmethod
+    def of(cls, measured: Measured, module: Emitted, names: tuple[str, ...], thin: int) -> "Forecast":
+        """Return the forecast of a plan that was made by pilot chains, whatever the step made linear at a mode says."""
+        width = Width(
+            measured.sds,
+            tuple(1.0 + error for error in measured.of_sds),
+            math.nan,
+            math.nan,
+            measured.mean,
+            measured.steps,
+            measured.worst,
+            max(1.0, measured.steps / thin),
+        )
+        return cls(width, block=module.potential_block, names=names, variant=module.variant, measured=measured)
+
     @property
     def says(self) -> tuple[str, ...]:
         """The forecast in lines: what will come, then what can be done."""
+        if self.width is not None and self.measured is not None:
+            return (
+                f"forecast: by pilot chains of the plan: posterior sds off by {self.measured.off} at most "
+                f"({self.names[self.measured.worst]}), means by {self.measured.shift}",
+                f"  about {self.width.steps:.3g} steps are worth one independent draw, {self.width.draws:.3g} draws of "
+                "this run",
+            )
         cures = tuple(
             f"  {_setting(cure)}: {_wide(cure.width.factors[cure.width.worst])} at most; {cure.cost}"
             for cure in self.cures
@@ -78,7 +103,9 @@ class Forecast:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why the posterior of the run is not to be believed."""
+        """Why the posterior of the run is not to be believed; a plan by pilot chains keeps to its share."""
+        if self.measured is not None:
+            return ()
         smaller = "try a smaller step size." if self.variant == "full" else "try a smaller step size or a larger batch."
         cures = "its cures are listed before the run." if self.cures else smaller
         if self.why_not == NO_NOISE:
@@ -100,6 +127,8 @@ class Forecast:
         """What speaks for a run that has no doubts; empty where there is no forecast, or U is far from quadratic."""
         if self.width is None or self.bends:
             return ""
+        if self.measured is not None:
+            return f"pilot chains (sds off by {self.measured.off} at most)" if self.measured.is_known else ""
         return f"sds by the forecast within {100.0 * (self.width.off - 1.0):.1f} %"
 
     @property
@@ -107,6 +136,12 @@ class Forecast:
         """What the file of the draws keeps."""
         if self.width is None:
             return {"forecast": self.why_not}
+        if self.measured is not None:
+            return {
+                "forecast": "by pilot chains",
+                "forecast_widest": self.width.widest,
+                "forecast_steps": self.width.steps,
+            }
         return {
             "forecast_temperature": self.width.temperature,
             "forecast_widest": self.width.widest,
@@ -115,7 +150,7 @@ class Forecast:
 
     @property
     def group(self) -> dict[str, Array]:
-        """What the file of the draws keeps of each coordinate, in the order of `names`; empty without a forecast."""
+        """What the file of the draws keeps of each coordinate, in the order of `names`; empty without a linear step."""
         if self.width is None or self.autocorrelations is None:
             return {}
         sd = np.array(self.width.sds)
@@ -198,6 +233,6 @@ def forecast(
         return Forecast(None, str(error), cures, around=around, variant=module.variant)
     cures = tuple(cures_of(question, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
-        width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends,
-        autocorrelations,
+        width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends=bends,
+        autocorrelations=autocorrelations,
     )  # fmt: skip

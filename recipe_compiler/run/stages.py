@@ -29,6 +29,7 @@ from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
+from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stein import departures
@@ -71,6 +72,8 @@ class Run:
     """What a run must share with one that it continues."""
     planned: tuple[str, ...] = ()
     """What was chosen for it, in lines; empty where its build states everything."""
+    measured: Measured | None = None
+    """What pilot chains of its plan made of the posterior, where no linear step tells it."""
 
     @property
     def may_use_lanes(self) -> bool:
@@ -170,6 +173,8 @@ def make_ready(run: Run) -> Ready:
     """
     inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
     names = sampled_names(run.build, run.data, resolve_sizes(run.build, run.data))
+    if run.measured is not None:
+        return Ready(run, inputs, names, Forecast.of(run.measured, run.module, names, run.settings.thin))
     return Ready(run, inputs, names, forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs)))
 
 

@@ -39,12 +39,12 @@ EULER = "{name: sequential_euler, order: [r, theta]}"
 
 
 @cache
-def planned(text: str, folder: Path) -> Plan:
+def planned(text: str, folder: Path, verdict: str = "proved") -> Plan:
     path = folder / "planned.yaml"
     path.write_text(text)
     build = load_build(path)
     found, report = plan_run(build, check(build), allow_undecided=True, cache=NOTHING)
-    assert report.verdict.value == "proved"
+    assert report.verdict.value == verdict
     return found
 
 
@@ -151,14 +151,26 @@ def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
 def test_a_target_that_bends_is_refused(tmp_path: Path) -> None:
     lines = [line for line in stated(scheme="{name: baoab}").splitlines() if "Sigma" not in line and "mu:" not in line]
     text = "\n".join(lines).replace("gaussian.yaml", "funnel.yaml").replace("{d: 3}", "{d: 4, k: 3}")
-    with pytest.raises(RunError, match=r"U is far from a quadratic [13.5]+ sds from its mode"):
+    says = (
+        r"U is far from a quadratic [13.5]+ sds from its mode .* Pilot chains do not either: .* no step size that stays"
+    )
+    with pytest.raises(RunError, match=says):
         planned(text.replace("parameters:", ""), tmp_path)
 
 
-@pytest.mark.parametrize("potential", ["sum(theta**4)", "theta[0]**4/10 + (4*(theta[1] + 1.2) - theta[0]**2)**2/2"])
-def test_a_mode_that_is_flatter_than_a_quadratic_is_told(potential: str, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="the Hessian of U at its mode is all but singular"):
-        planned(target_of(potential, tmp_path), tmp_path)
+def test_a_mode_that_is_flatter_than_a_quadratic_is_planned_by_chains(tmp_path: Path) -> None:
+    found = planned(target_of("sum(theta**4)", tmp_path), tmp_path)
+    assert "not by the audit of a quadratic U" in found.says[0]
+    assert "the Hessian of U at its mode is all but singular" in found.says[1]
+    # E theta^2 = gamma(3/4)/gamma(1/4): the mass is its inverse, as 11,200 draws of windows know it within 2 %
+    np.testing.assert_allclose(given_arrays(found.build)["M"], np.eye(2) / 0.337989, atol=0.3)
+    assert found.measured is not None
+    np.testing.assert_allclose(found.measured.sds, np.sqrt(0.337989), rtol=0.02)
+
+
+def test_a_potential_that_never_rises_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="U does not rise along a direction from its mode"):
+        planned(target_of("norm2(theta)/(1 + norm2(theta))", tmp_path), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -185,21 +197,29 @@ def target_of(potential: str, folder: Path) -> str:
     )
 
 
-def test_light_tails_are_looked_at_where_chains_come(tmp_path: Path) -> None:
+def test_a_step_is_as_short_as_where_chains_come_asks(tmp_path: Path) -> None:
     """A Poisson regression without events: 3 sds up U has 120 times its curvature, and no chain comes there."""
-    found = planned(target_of("3*exp(theta[0]) + norm2(theta)/20", tmp_path), tmp_path).build
-    values = given_arrays(found)
-    sd = 1.0 / np.sqrt(values["M"][0, 0])
-    starts = np.sqrt(np.diag(values["start_covariance"]))
-    risen = 3.0 * np.exp(values["start"][0] + 1.5 * starts[0]) + (values["start"][0] + 1.5 * starts[0]) ** 2 / 20.0
-    level = 3.0 * np.exp(values["start"][0]) + values["start"][0] ** 2 / 20.0
-    assert starts[0] < 1.3 * sd
-    assert abs(risen - level - 4.5) < 0.01  # 1.5 of 2 sds are where 3 sds of a Gaussian are as unlikely
-    np.testing.assert_allclose(starts[1], 2.0 * np.sqrt(10.0), rtol=1e-3)
+    found = planned(target_of("3*exp(theta[0]) + norm2(theta)/20", tmp_path), tmp_path)
+    assert found.measured is not None
+    x = np.linspace(-30.0, 5.0, 100_001)
+    law = np.exp(-3.0 * np.exp(x) - x**2 / 20.0)
+    law /= law.sum()
+    mean = law @ x
+    sd = np.sqrt(law @ (x - mean) ** 2)
+    np.testing.assert_allclose(found.measured.mean, [mean, 0.0], atol=0.02 * sd)
+    np.testing.assert_allclose(found.measured.sds, [sd, np.sqrt(10.0)], rtol=0.02)
+    assert 0.1 < found.build.run.eps < 0.8
 
 
-def test_a_wall_between_the_mode_and_three_sds_is_seen(tmp_path: Path) -> None:
-    """Separable data and a wide prior: the curvature peaks one sd away, and is small again at three."""
-    potential = "20*softplus(-theta[0]) + theta[0]**2/2000 + theta[1]**2/2"
-    with pytest.raises(RunError, match=r"far from a quadratic [01]\.\d+ sds from its mode"):
-        planned(target_of(potential, tmp_path), tmp_path)
+def test_a_wall_beside_a_plateau_is_planned_by_chains(tmp_path: Path) -> None:
+    """Separable data and a wide prior: the curvature peaks one sd away from the mode, and is small again at three."""
+    wall = target_of("20*softplus(-theta[0]) + theta[0]**2/2000 + theta[1]**2/2", tmp_path)
+    found = planned(wall, tmp_path, "undecided")
+    assert "far from a quadratic" in found.says[1]
+    assert found.measured is not None
+    x = np.linspace(-20.0, 300.0, 400_001)
+    law = np.exp(-20.0 * np.logaddexp(0.0, -x) - x**2 / 2000.0)
+    law /= law.sum()
+    mean = law @ x
+    np.testing.assert_allclose(found.measured.mean[0], mean, rtol=0.02)
+    np.testing.assert_allclose(found.measured.sds, [np.sqrt(law @ (x - mean) ** 2), 1.0], rtol=0.02)

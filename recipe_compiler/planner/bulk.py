@@ -1,0 +1,230 @@
+"""The bulk of exp(-U), learnt from chains, where no Gaussian around a mode describes it.
+
+Where U is flatter at its mode than any quadratic, has several modes close by, or bends, its Hessian at the mode says
+little of where chains are. Windows of the build's own chains tell: each is walked with the mass (or preconditioner)
+matched to the covariance S of the draws of the one before, and with a step that is stable at the largest curvature
+that those met,
+
+    lambda = max over the draws of the spectral norm of B^(1/2) Hess U B^(1/2)
+
+B being what the step multiplies forces by: S for a matched mass or preconditioner. The steps are short, so that what
+little of their bias is left in S does not matter: what is planned with S is measured by itself (`measure.py`).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.search import decimals, matched
+from recipe_compiler.planner.steepness import TURNS, bent_at
+from recipe_compiler.planner.walks import CHAINS, Settings, Walker
+from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.suggestions import rounded
+
+Array = NDArray[np.float64]
+
+WINDOWS = (100, 200, 400, 800)
+"""Draws of a chain in each window, one time of the bulk apart; the first quarter is not looked at."""
+
+STEEPEST, STEEPEST_EVEN = 1e3, 1e4
+"""The most that the curvature may be of that of a Gaussian as wide as the bulk for one step size to serve: where it
+varies, as chains are yet to meet more of it than pilots did; and where it is much the same everywhere, as on a ring."""
+
+UNEVEN = 30.0
+"""The largest curvature over the middle one where it varies."""
+
+AWAY = 3.0
+"""Sds at which exp(-U) of a Gaussian has fallen as far as looked for: by AWAY^2/2 in its logarithm."""
+
+DOUBLINGS = 80
+"""Of the way on which U rises so far, from an eighth of what the largest curvature gives."""
+
+BISECTIONS = 6
+"""Of the last of these."""
+
+APART = 1e-3
+"""Half of the difference that tells a curvature, in sds of the bulk."""
+
+LOOKED_AT = 512
+"""Draws of a window at which the curvature is looked at."""
+
+HALVINGS = 8
+"""How often a step size is halved at which chains leave the finite numbers."""
+
+LEAST = 40
+"""Draws of a chain in a window at least."""
+
+READ = 1e10
+"""Entries of the data that windows may read: some seconds."""
+
+MOST_STEPS = 1000
+"""Of a draw in a window."""
+
+SHRUNK = 5.0
+"""Draws that the variances alone are worth, beside those of a window, in its covariance (Stan's warmup)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bulk:
+    """Where exp(-U) is, as chains found it."""
+
+    mean: Array
+    covariance: Array
+    steepest: float
+    """lambda."""
+    typical: float
+    """The median of what it is the maximum of."""
+    eps: float
+    """A stable step size by it."""
+    thin: int
+    """Steps of it in one time of the bulk."""
+    theta: Array
+    """Where the chains are, chain by chain."""
+
+
+def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int) -> Settings:
+    """Return what a walk over a bulk steps with: every open parameter matched to its covariance."""
+    K = np.linalg.inv(bulk.covariance)
+    has_mass = any(one.role is Role.MASS for one in open_ones)
+    gamma = 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0]))
+    return Settings(matched(open_ones, decimals((K + K.T) / 2.0), gamma), eps, thin)
+
+
+def first_guess(slope: Slope, minima: tuple[Array, ...]) -> Bulk:
+    """Return what is known of the bulk before a chain has walked: how far U rises on rays, and minima that are known.
+
+    Raises:
+        RunError: it never does on one of them.
+    """
+    covariance = _around(slope, minima[0], curvature(slope, minima[0]))
+    apart = np.array(minima) - np.mean(minima, axis=0)
+    covariance = covariance + apart.T @ apart / len(minima)
+    theta = np.array([minima[k % len(minima)] for k in range(CHAINS)])
+    return Bulk(np.mean(minima, axis=0), covariance, math.nan, math.nan, math.nan, 1, theta)
+
+
+def guessed(slope: Slope, theta: Array) -> Array:
+    """Return a precision of the bulk around a minimum where the Hessian is none, as `first_guess` does."""
+    return np.asarray(np.linalg.inv(_around(slope, theta, curvature(slope, theta))), dtype=np.float64)
+
+
+def _around(slope: Slope, theta: Array, hessian: Array) -> Array:
+    """Return a covariance by how far U rises by AWAY^2/2 on the axes of a Hessian, both ways."""
+    values, vectors = np.linalg.eigh(hessian)
+    largest = float(np.abs(values).max())
+    first = 1.0 / (8.0 * math.sqrt(largest)) if largest > 0.0 else 1.0
+    ways = [[_extent(slope, theta, sign * v, first) for sign in (1.0, -1.0)] for v in vectors.T]
+    return (vectors * (np.mean(np.square(ways), axis=1) / AWAY**2)) @ vectors.T
+
+
+def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bulk) -> Bulk:
+    """Return the bulk as windows of chains find it.
+
+    Raises:
+        RunError: chains leave the finite numbers, or the curvature varies too much for one step size.
+    """
+    rng, bulk = np.random.default_rng(0), guess
+    spread = np.linalg.cholesky(guess.covariance) / 4.0
+    theta = guess.theta + rng.standard_normal(guess.theta.shape) @ spread.T
+    bulk = _measured(slope, open_ones, guess, theta[:, None], walker.entries)
+    for number, wanted in enumerate(WINDOWS):
+        draws = int(min(wanted, max(LEAST, READ / (len(WINDOWS) * CHAINS * bulk.thin * walker.entries))))
+        bulk = _window(slope, walker, open_ones, bulk, draws, number)
+    most = STEEPEST if bulk.steepest > UNEVEN * bulk.typical else STEEPEST_EVEN
+    if not bulk.steepest <= most:
+        raise RunError(
+            f"among their draws the curvature of U is up to {bulk.steepest:.2g} times that of a Gaussian as wide as "
+            f"the bulk, and {bulk.typical:.2g} times at the middle one: no step size that stays the same serves"
+        )
+    return bulk
+
+
+def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, draws: int, number: int) -> Bulk:
+    eps, thin = bulk.eps, bulk.thin
+    for _ in range(HALVINGS):
+        found = walker.walked(bulk.theta, settings_of(open_ones, bulk, eps, thin), draws, number)
+        if np.isfinite(found).all():
+            return _measured(slope, open_ones, bulk, found[:, draws // 4 :], walker.entries)
+        eps, thin = eps / 2.0, 2 * thin
+    raise RunError(f"pilot chains leave the finite numbers at every step size, at last {2.0 * eps:.2g}")
+
+
+def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, entries: float) -> Bulk:
+    """Return the bulk by the draws of a window."""
+    flat = draws.reshape(-1, draws.shape[2])
+    covariance = before.covariance
+    if len(flat) > CHAINS:
+        centred = flat - flat.mean(axis=0)
+        raw, n = centred.T @ centred / len(flat), float(len(flat))
+        covariance = (n * raw + SHRUNK * np.diag(np.diag(raw))) / (n + SHRUNK)
+    metric, time, by_root = _scale(open_ones, covariance)
+    values, vectors = np.linalg.eigh(metric)
+    A, rng = vectors * np.sqrt(values), np.random.default_rng(0)
+    looks = min(LOOKED_AT, max(CHAINS, READ / (10 * len(WINDOWS) * 2 * TURNS * entries)))
+    looked = flat[:: max(1, len(flat) // int(looks))]
+    bent = [
+        bent_at(lambda w, at=at: A.T @ slope(at + A @ w), np.zeros(len(A)), rng.standard_normal(len(A)), APART)
+        for at in looked
+    ]
+    steepest = float(max(bent))
+    if not (np.isfinite(bent).all() and steepest > 0.0):
+        raise RunError(
+            f"among the draws of pilot chains U has a curvature of {steepest:.2g}, from which no step follows"
+        )
+    eps = rounded(1.0 / (math.sqrt(steepest) if by_root else steepest))
+    thin = min(MOST_STEPS, max(1, math.ceil(time / eps)))
+    return Bulk(flat.mean(axis=0), covariance, steepest, float(np.median(bent)), eps, thin, draws[:, -1])
+
+
+def _scale(open_ones: tuple[Open, ...], S: Array) -> tuple[Array, float, bool]:
+    """Return what a step multiplies forces by, one time of the bulk, and whether the stable step goes by a root.
+
+    A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
+    Where the mass is stated, forces are taken as they are.
+    """
+    roles = {one.role: one for one in open_ones}
+    widest = float(np.linalg.eigvalsh(S)[-1])
+    if Role.MASS in roles:
+        return S, 1.0, True
+    if Role.PRECONDITIONER not in roles:
+        return np.eye(len(S)), math.sqrt(widest), True
+    if roles[Role.PRECONDITIONER].is_matrix:
+        return S, 1.0, False
+    least = float(np.linalg.eigvalsh(S)[0])
+    return least * np.eye(len(S)), widest / least, False
+
+
+def _extent(slope: Slope, origin: Array, direction: Array, first: float) -> float:
+    """Return how far from a minimum U has risen by AWAY^2/2 on a ray, though it may fall again on the way."""
+    places, weights = np.polynomial.legendre.leggauss(8)
+    places, weights = (places + 1.0) / 2.0, weights / 2.0
+
+    def risen(near: float, far: float) -> float:
+        slopes = [slope(origin + (near + (far - near) * t) * direction) @ direction for t in places]
+        return (far - near) * float(weights @ slopes)
+
+    near, far, left = 0.0, first, AWAY**2 / 2.0
+    with np.errstate(all="ignore"):
+        for _ in range(DOUBLINGS):
+            part = risen(near, far)
+            if not part < left:  # or not finite
+                break
+            near, far, left = far, 2.0 * far, left - part
+        else:
+            raise RunError(
+                "step_size: auto: U does not rise along a direction from its mode, so that exp(-U) has no width there; "
+                "state a step size and a value of every parameter, or a prior"
+            )
+        for _ in range(BISECTIONS):
+            middle = (near + far) / 2.0
+            part = risen(near, middle)
+            if part < left:
+                near, left = middle, left - part
+            else:
+                far = middle
+    return far

@@ -1,0 +1,105 @@
+"""Chains of a build while its settings are looked for: its own module, walked with values that are tried in turn."""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.chain import start_chain
+from recipe_compiler.run.chains import run_chains
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.sample import available_cores, potential_place, prepare_inputs, unwatched
+from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.spec.model import Build, Value
+
+Array = NDArray[np.float64]
+
+CHAINS = 8
+"""Side by side, so that what one of them never reaches is seen in another."""
+
+SEED = 2**40
+"""The first of the seeds of walks: their own, so that a plan is the same for every seed of its run."""
+
+LEAST_ENTRIES = 30
+"""What a step costs at least, in entries of the data that are read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """With what a walk steps."""
+
+    values: Mapping[str, Array]
+    """Of the parameters that are chosen, by their names in the documents."""
+    eps: float
+    thin: int
+
+
+@dataclass(frozen=True, eq=False)
+class Walker:
+    """A build with any values of what is to be chosen, compiled."""
+
+    module: Emitted
+    build: Build
+    data: Data
+
+    @cached_property
+    def entries(self) -> float:
+        """What a step costs, in entries of the data that are read."""
+        fields = sum(field.values.size for field in self.data.fields)
+        part = (self.build.run.batch_size or 1) / max(1, self.data.rows) if self.module.variant == "minibatch" else 1.0
+        return max(float(LEAST_ENTRIES), fields * part)
+
+    def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
+        """Return draws of the potential's block, [chain, draw, coordinate]; not numbers after a chain has left them.
+
+        All other blocks start at zero: momenta at rest.
+
+        Args:
+            theta: where each chain starts.
+            settings: the values and the step size.
+            draws: of each chain, `thin` steps apart.
+            seed: counted from `SEED`.
+
+        Raises:
+            RunError: the step size is above eps_max.
+        """
+        chosen = tuple((name, value_of(value)) for name, value in settings.values.items())
+        kept = tuple((name, value) for name, value in self.build.values if name not in settings.values)
+        run = replace(self.build.run, step_size=settings.eps, thin=settings.thin)
+        build = replace(self.build, values=(*kept, *chosen), run=run, stated_step_size=Fraction(settings.eps))
+        inputs = prepare_inputs(self.module, build, run, self.data, draws)
+        noise, batch = self.module.seed_streams(SEED + seed, len(theta))
+        place, widths = potential_place(self.module), self._widths
+        chains = [
+            start_chain(
+                self.module, inputs,
+                tuple(at.copy() if b == place else np.zeros(width) for b, width in enumerate(widths)),
+                noise[k], batch[k],
+            )
+            for k, at in enumerate(theta)
+        ]  # fmt: skip
+        stopped = run_chains(self.module, inputs, chains, available_cores(), unwatched)
+        if stopped is not None:
+            signal.raise_signal(stopped)  # it was meant for the whole run, not for the walk alone
+        found = np.full((len(chains), draws, widths[place]), np.nan)
+        for k, chain in enumerate(chains):
+            found[k, : chain.done] = chain.draws[place][: chain.done]
+        return found
+
+    @cached_property
+    def _widths(self) -> tuple[int, ...]:
+        """Numbers that each block has."""
+        sizes = resolve_sizes(self.build, self.data)
+        return tuple(extent(users_name(str(n), sizes) if isinstance(n, str) else n, sizes) or 1
+                     for _, n in self.module.blocks)  # fmt: skip
+
+
+def value_of(array: Array) -> Value:
+    """Return numbers as a build has the value of a parameter."""
+    return Value(tuple(tuple(Fraction(float(entry)) for entry in row) for row in np.atleast_2d(array)))
