@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
+import numba
 import pytest
 from reports import FOLDER, decided, read_back
 from warm import LIBRARIES, OWN, warm_python
@@ -25,6 +26,7 @@ from recipe_compiler.program.canonical import Broken, check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.report import check as report
+from recipe_compiler.run import load_module
 from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
@@ -153,6 +155,22 @@ def without_reading_back() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "read_all", lambda *_: None)
         yield
+
+
+@pytest.fixture
+def without_jit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Import emitted modules as plain Python: for tests that ask for few gradients and steps, and draw no noise.
+
+    To compile a step takes longer than thousands of them do in Python.
+    """
+    import_ = load_module._import
+
+    def plain(path: Path, name: str) -> load_module.Emitted:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(numba.config, "DISABLE_JIT", 1)
+            return import_(path, name)
+
+    monkeypatch.setattr(load_module, "_import", plain)
 
 
 @pytest.fixture(scope="module")
