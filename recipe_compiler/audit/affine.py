@@ -64,11 +64,12 @@ def lines_of(
     Raises:
         NotAffineError: one is not; `says` which.
     """
-    return tuple(_line(entry, name, symbols, known) for entry, name in zip(entries, says, strict=True))
+    order = {symbol: k for k, symbol in enumerate(symbols)}
+    return tuple(_line(entry, name, order, known) for entry, name in zip(entries, says, strict=True))
 
 
-def _line(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]) -> Line:
-    own = [symbol for symbol in symbols if symbol in entry.free_symbols]
+def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mapping[Scalar, Scalar]) -> Line:
+    own = sorted(order.keys() & entry.free_symbols, key=order.__getitem__)
     factors: list[tuple[sp.Symbol, Scalar]] = []
     for symbol in own:
         factor = sp.diff(entry, symbol)
@@ -89,8 +90,10 @@ class AffineStep:
     """In the order in which shifts make them, entry by entry."""
     made: tuple[sp.Symbol, ...]
     """What stands for them in later ones."""
+    noisy: tuple[int, ...]
+    """The places of those that noise is added to."""
     covariance: tuple[tuple[Scalar, ...], ...]
-    """Of what their noise adds, given what stands before: constants."""
+    """Of that noise, given what stands before: constants."""
     gradient: tuple[Line, ...]
     """grad U = K theta - b, entry by entry."""
     held: tuple[str, ...] = ()
@@ -122,7 +125,7 @@ class AffineStep:
         rows, chain = self._rows(value, float), self.composed(value, float)
         mean = np.linalg.solve(np.eye(len(chain.F)) - chain.F, chain.a)
         n = len(mean)
-        law = np.zeros((n + len(self.made), n + len(self.made)))
+        law = np.zeros((n + len(self.noisy), n + len(self.noisy)))
         law[:n, :n], law[n:, n:] = S, self._noise(value, float)
 
         def moment(term: tuple[sp.Symbol, ...]) -> float:
@@ -133,7 +136,8 @@ class AffineStep:
         return [sum(value(factor) * moment(term) for term, factor in own) for own in self.changes]
 
     def _noise(self, value: Value, dtype: type) -> Array:
-        return np.array([[value(entry) for entry in line] for line in self.covariance], dtype)
+        found = [value(entry) for line in self.covariance for entry in line]
+        return np.array(found, dtype).reshape(len(self.noisy), len(self.noisy))
 
     def _newest(self) -> dict[str, Sequence[sp.Symbol]]:
         """Return what stands for every value of a block of z, by its name."""
@@ -147,11 +151,12 @@ class AffineStep:
         return found
 
     def _rows(self, value: Value, dtype: type) -> dict[sp.Symbol, Array]:
-        """Return all values as functions of z, 1 and the noise that each value made adds, in that order."""
+        """Return all values as functions of z, 1 and the noise that is added to some of them, in that order."""
         program, names = self.names.program, self.names
         start = [symbol for block in self.blocks for symbol in names.block(block)]
-        n, m = len(start), len(self.made)
+        n, m = len(start), len(self.noisy)
         unit = np.array([[value(sp.Integer(int(i == j))) for j in range(n + 1 + m)] for i in range(n + 1 + m)], dtype)
+        noise = {k: unit[n + 1 + j] for j, k in enumerate(self.noisy)}
         rows: dict[sp.Symbol, Array] = {symbol: unit[k] for k, symbol in enumerate(start)}
         newest = self._newest()
 
@@ -178,8 +183,10 @@ class AffineStep:
                 case Shift(block) if block.name not in self.held:
                     own = range(done, done + len(names.block(block)))
                     made = [self.made[k] for k in own]
-                    apart = [self.values[k].without(made) for k in own]
-                    known = [row(line, rows) + unit[n + 1 + k] for line, k in zip(apart, own, strict=True)]
+                    lines = [self.values[k] for k in own]
+                    apart = [line.without(made) for line in lines] if statement.implicit else lines
+                    known = [row(line, rows) for line in apart]
+                    known = [found + noise[k] if k in noise else found for found, k in zip(known, own, strict=True)]
                     if statement.implicit:
                         known = _solved(self._within(own, value, dtype), known)
                     rows.update(zip(made, known, strict=True))
@@ -279,18 +286,23 @@ def affine_step(step: Step, names: Names, gradient: Sequence[Scalar], held: tupl
     made = tuple(step.next[k] for k in places)
     state = tuple(symbol for block in program.blocks if block.name not in held for symbol in names.block(block))
     symbols = (*state, *made, *(symbol for value in sorted(names.gradients) for symbol in names.gradient(value)))
-    inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in step.covariance for x in line)])
+    spread = [
+        [(j, entry) for j, entry in enumerate(line) if entry is not ZERO and entry != 0] for line in step.covariance
+    ]
+    inverses = names.inverses_written_out([*step.values, *gradient, *(x for line in spread for _, x in line)])
     every = tuple(_entries(names))
     says = [every[k] for k in places]
     slopes = lines_of(gradient, [f"grad U[{k}]" for k in range(len(gradient))], state, inverses)
-    for name, line in zip(every, step.covariance, strict=True):
-        for entry in line:
+    for name, line in zip(every, spread, strict=True):
+        for _, entry in line:
             if others := _names(entry, symbols):
                 raise NotAffineError(f"the noise of {name} depends on {others}: it has no one covariance")
-    covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in places) for i in places)
+    noisy = tuple(k for k, i in enumerate(places) if spread[i])
+    added = [places[k] for k in noisy]
+    covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in added) for i in added)
     changes = tuple(_quadratic(what, says, symbols, inverses) for says, what in _changes(step, names, held))
     values = lines_of([step.values[k] for k in places], says, symbols, inverses)
-    return AffineStep(names, values, made, covariance, slopes, held, changes)
+    return AffineStep(names, values, made, noisy, covariance, slopes, held, changes)
 
 
 def _changes(step: Step, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:
@@ -329,7 +341,8 @@ def made_by(names: Names) -> tuple[sp.Symbol, ...]:
 
 def _names(entry: Scalar, symbols: Sequence[sp.Symbol]) -> str:
     """Return the symbols that an entry depends on, by name."""
-    return ", ".join(symbol.name for symbol in symbols if symbol in entry.free_symbols)
+    free = entry.free_symbols
+    return ", ".join(symbol.name for symbol in symbols if symbol in free) if free else ""
 
 
 def _made_of(names: Names) -> Iterator[str]:

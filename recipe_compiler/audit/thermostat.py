@@ -35,7 +35,7 @@ def thermostats(program: Program) -> tuple[str, ...]:
         own = {block.name, *(shift.new for shift in shifts)}
         rates = [shift.rate for shift in shifts]
         apart = all(not shift.noise for shift in shifts) and all(own.isdisjoint(names_of(rate)) for rate in rates)
-        degrees = [degree(rate, frozenset(values), declared) for rate in rates]
+        degrees = (degree(rate, frozenset(values), declared) for rate in rates)
         if apart and rates and all(n is None or n > 1 for n in degrees):
             found.append(block.name)
     return tuple(found)
@@ -47,7 +47,8 @@ def with_thermostats_held(program: Program) -> Program:
     With it held a step is then linear where the flows of its pieces are, and changes the thermostat by what is
     quadratic.
     """
-    old = {s.new: s.block.name for s in program.shifts if s.block.name in thermostats(program)}
+    held = thermostats(program)
+    old = {s.new: s.block.name for s in program.shifts if s.block.name in held}
 
     def rule(atom: Atom) -> Atom:
         if isinstance(atom, Coordinate) and atom.block in old:

@@ -112,7 +112,7 @@ def with_noise(step: AffineStep, V: np.ndarray, eps: float) -> tuple[np.ndarray,
     ends = [x for block in program.blocks for x in newest[program.newest(block)]]
     out = np.array([rows[x] for x in (*ends, *(left if carried else []))])
     noise = np.zeros((made + d, made + d))
-    noise[:made, :made] = [[value(entry) for entry in line] for line in step.covariance]
+    noise[np.ix_(step.noisy, step.noisy)] = [[value(entry) for entry in line] for line in step.covariance]
     noise[made:, made:] = V
     return out[:, :n], out[:, n:] @ noise @ out[:, n:].T
 
