@@ -35,6 +35,9 @@ T = TypeVar("T")
 KEPT_SECONDS = 7 * 24 * 3600
 """How long compiled code of the tests is kept: texts change, and what they were once is of no use."""
 
+LONGEST = {"planner", "posteriors", "properties", "recheck", "statistics"}
+"""Folders of tests some of which take more than ten seconds."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of this run, and keep compiled code with pytest's own cache, for all workers and their children.
@@ -53,6 +56,11 @@ def pytest_configure(config: pytest.Config) -> None:
         if found.stat().st_mtime < old:
             shutil.rmtree(found, ignore_errors=True)
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose tests take longest, so that no worker is left with them at the end."""
+    items.sort(key=lambda item: not LONGEST.intersection(item.path.parts))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -125,8 +125,18 @@ def test_another_compiler_decides(
     assert decided == ["sgld"] * 2
 
 
-def test_every_damage_is_seen(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
+def test_every_damage_is_seen(
+    tmp_path: Path, cache: Cache, decided: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = check_once(sgld(tmp_path), cache)
+
+    def again(document: Dynamics, *, advisory: bool = True, findings: tuple[Finding, ...] | None = None) -> Report:
+        assert advisory
+        assert findings is None
+        decided.append(document.name)
+        return first
+
+    monkeypatch.setattr(deciding, "check", again)
     assert cache.folder is not None
     (entry,) = cache.folder.iterdir()
     whole = entry.read_bytes()
