@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from recipe_compiler.commands import documents
 from recipe_compiler.report.as_json import report_schema
 
+pytestmark = pytest.mark.usefixtures("known_verdicts")
+
 SGHMC = "specs/dynamics/sghmc.yaml"
 PYTHON = """\
 from recipe_compiler import Dynamics, I, function, matrix, vector

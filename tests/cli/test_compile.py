@@ -6,6 +6,8 @@ import pytest
 
 from recipe_compiler.readback import child_process as read_limited
 
+pytestmark = pytest.mark.usefixtures("known_verdicts")
+
 BUILD = "specs/builds/sgld_gaussian.yaml"
 
 
@@ -67,6 +69,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(recipe, tmp_path: Pat
 def test_what_is_not_read_back_in_its_time_is_refused_by_name_and_not_written(
     recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / "empty"))  # where nothing was read back
     monkeypatch.setattr(read_limited.read_all, "__defaults__", (1e-3, 1e-3))
     outcome = recipe("compile", BUILD, "-o", tmp_path)
     assert outcome.code == 3
