@@ -119,11 +119,13 @@ def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
     Every n-th state of the chain is one with F^n in place of F.
 
     Raises:
-        NoLawError: K is not positive definite.
+        NoLawError: K is not positive definite, or theta does not vary.
     """
     demand_definite(K)
     own = S[block, block]
     variances = np.diag(own)
+    if not (variances > 0.0).all():
+        raise NoLawError("a step moves theta by less than double precision tells from where it is")
     expected = np.diag(np.linalg.inv(K))
     resolved = np.linalg.solve(np.eye(len(F)) - F, S)
     columns = S[:, block].T

@@ -75,6 +75,9 @@ MOST_DRAWS = 5e5
 READ = 3e9
 """Entries of the data that a comparison may read: some ten seconds."""
 
+AFFORDED = 10.0
+"""Times as much may be read where chains are slow."""
+
 WARMUP = 20.0
 """Effective draws that are thrown away."""
 
@@ -103,12 +106,20 @@ def measure(walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: floa
             warmup = math.ceil(WARMUP / pace.counts)
             found = _compared(walker, bulk, pace, share, warmup, seed=100 * (k + 1) + 50)
             if _holds(found, share):
-                return Measure(pace.settings, warmup, pace.spread, found)
+                return _with_room(Measure(pace.settings, warmup, pace.spread, found))
         settings = replace(settings, eps=rounded(settings.eps / 2.0), thin=2 * settings.thin)
     raise RunError(
         f"no step size that was tried, at last {settings.eps * 2.0:g}, has every mean and sd of theirs within "
         f"{100.0 * share:g} % of an sd of those with steps {SHORTER:g} times shorter"
     )
+
+
+def _with_room(found: Measure) -> Measure:
+    """Return settings as they were measured; where seconds do not tell their bias, with steps half as long."""
+    if found.measured.is_known:
+        return found
+    settings = replace(found.settings, eps=found.settings.eps / 2.0, thin=2 * found.settings.thin)
+    return replace(found, settings=settings, measured=replace(found.measured, steps=2.0 * found.measured.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +137,18 @@ def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...
     """Return settings with as many steps a draw as chains need; None where these leave the finite numbers.
 
     Raises:
-        RunError: chains do not pass from one end of the bulk to the other.
+        RunError: chains do not pass from one end of the bulk to the other, or take too long to.
     """
     spread = _started(walker, bulk, settings, seed)
     if spread is None:
         return None
-    most = MOST * settings.thin
+    afforded = AFFORDED * READ / ((1.0 + SHORTER) * DRAWS * CHAINS * walker.entries)
+    if settings.thin > afforded:
+        raise RunError(
+            f"with a step size of {settings.eps:g} a draw takes {settings.thin} steps or more, and in a minute too few "
+            "of them are tried"
+        )
+    most = min(MOST * settings.thin, int(afforded))
     while True:
         # From where windows left them: chains in modes between which they do not pass stay in them, and R-hat tells.
         kept = walker.walked(bulk.theta, settings, DRAWS + DRAWS // 4, seed)[:, DRAWS // 4 :]

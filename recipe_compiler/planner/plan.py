@@ -137,16 +137,18 @@ def plan(
     open_ones, gradient = open_parameters(stated), compiled.program.gradient
     may_vary = stated.variant == "minibatch" and stated.control is None
     kinds = (AS_IT_IS, CONTROL_VARIATES) if may_vary and gradient and not gradient.stacked else (AS_IT_IS,)
-    own: Plan | None = None
-    if not bends or len(kinds) > 1:
-        choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
-        own = _around_mode(stated, open_ones, choice, mode, K, around)
-        if not bends:
-            return own
-    what = (
+    own, what = None, (
         f"U bends: on the way {AWAY:g} sds out its curvature is up to {around.steepest:.2g} and its slope down to "
         f"{around.flattest:.2g} of the quadratic's at its mode"
-    )
+    )  # fmt: skip
+    if not bends or len(kinds) > 1:
+        try:
+            choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
+            own = _around_mode(stated, open_ones, choice, mode, K, around)
+        except RunError as why:
+            what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
+        if own is not None and not bends:
+            return own
     guess = first_guess(slope, (mode.theta,))
     return Bent(what, f"{OTHERS}, or state a step size", slope, (mode.theta,), guess, own)
 
@@ -307,8 +309,9 @@ def _says_audited(entries: _Entries, choice: Choice, mode: Mode, K: Array) -> It
     shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
     shape += f", {choice.question.of_how_many}" if choice.question.of_how_many else ""
     yield f"plan: around the mode found from {mode.says}; {shape}"
+    of_K = "the Hessian of U", "the inverse of the Hessian of U", f"{choice.gamma:g}"
     for one in entries.open_ones:
-        yield f"  {one.name}: {_matched_to(one, entries, 'the Hessian of U', f'{choice.gamma:g}')}"
+        yield f"  {one.name}: {_matched_to(one, entries, *of_K)}"
     stable = "" if choice.stable is None else f", stable up to {choice.stable:.2g}"
     yield f"  step_size: {entries.eps:g}{stable}; posterior sds at most {100.0 * (choice.width.off - 1.0):.2g} % off"
     yield from entries.of_batches
@@ -328,14 +331,14 @@ def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: _Entries) ->
     )
     yield f"  because {bent.what}"
     for one in entries.open_ones:
-        says = _matched_to(one, entries, "the inverse of the covariance of pilot draws", "1")
-        yield f"  {one.name}: {says}"
+        S = "the covariance of pilot draws"
+        yield f"  {one.name}: {_matched_to(one, entries, f'the inverse of {S}', S, '1')}"
     yield (
         f"  step_size: {entries.eps:g}; measured against steps {SHORTER:g} times shorter, over {measured.draws} draws "
         f"of each: posterior sds off by {measured.off} at most, means by {measured.shift}"
     )
     if not measured.is_known:
-        yield "  what little is known of these in some seconds does not tell whether they keep to the share"
+        yield "  which seconds tell too little of: measured was twice this step size, taken is half of it"
     yield from entries.of_batches
     yield f"  thin: {entries.thin}, warmup: {entries.warmup} draws, by the effective sample sizes of pilot chains"
     if entries.starts_chosen:
@@ -346,18 +349,18 @@ def _begun(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _matched_to(one: Open, entries: _Entries, matrix: str, gamma: str) -> str:
+def _matched_to(one: Open, entries: _Entries, K: str, S: str, gamma: str) -> str:
     """Return what the value of a parameter is, in words."""
     match one.role:
         case Role.MASS:
-            return matrix
+            return K
         case Role.FRICTION if not one.is_matrix:
             return f"{float(entries.values[one.name]):.3g}"
         case Role.FRICTION:
             mass = next((other.name for other in entries.open_ones if other.role is Role.MASS), "I")
             return f"{gamma} {mass}"
         case Role.PRECONDITIONER:
-            return f"the inverse of: {matrix}" if one.is_matrix else f"{float(entries.values[one.name]):g}"
+            return S if one.is_matrix else f"{float(entries.values[one.name]):g}"
 
 
 def _potential_block(build: Build) -> str:

@@ -120,10 +120,15 @@ def test_chains_that_leave_the_finite_numbers_take_a_shorter_step_or_none() -> N
         measured(Known(lost=0.0))
 
 
-def test_large_data_are_compared_as_far_as_seconds_go() -> None:
-    known = max(measured(Known(entries=1e7)).measured.sds_within)
-    assert known > 0.01  # 250 draws of 8 chains: 4/3 sqrt(2) sqrt(1/4000)
-    assert known < 0.06
+def test_large_data_are_compared_as_far_as_seconds_go_and_the_step_is_halved() -> None:
+    found = measured(Known(entries=1e6))
+    assert 0.02 < max(found.measured.sds_within) < 0.06  # 250 draws of 8 chains: 4/3 sqrt(2) sqrt(1/4000) = 0.03
+    assert not found.measured.is_known
+    assert (found.settings.eps, found.settings.thin) == (0.25, 4)
+    with pytest.raises(
+        RunError, match=r"with a step size of 0\.5 a draw takes 2 steps or more, and in a minute too few"
+    ):
+        measured(Known(entries=1e8))
 
 
 def schools(**run: Any) -> tuple[rc.Model, dict[str, np.ndarray]]:

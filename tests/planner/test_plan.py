@@ -235,3 +235,12 @@ def test_a_wall_beside_a_plateau_is_planned_by_chains(tmp_path: Path) -> None:
     mean = law @ x
     np.testing.assert_allclose(found.measured.mean[0], mean, rtol=0.02)
     np.testing.assert_allclose(found.measured.sds, [np.sqrt(law @ (x - mean) ** 2), 1.0], rtol=0.02)
+
+
+def test_a_mode_at_10_to_the_11_sds_is_planned(tmp_path: Path) -> None:
+    """Differences of a step are rounded there, and its audit ends without an answer; chains are not in need of it."""
+    found = planned(target_of("5000*norm2(theta - 1000000000*ones)", tmp_path), tmp_path)
+    assert "the audit of the step at the mode ended with" in found.says[1]
+    assert found.measured is not None
+    np.testing.assert_allclose(found.measured.mean, 1e9, rtol=0.0, atol=0.001)
+    np.testing.assert_allclose(found.measured.sds, 0.01, rtol=0.03)
