@@ -1,12 +1,33 @@
-"""generalised_langevin_gaussian_baoab: Generalised Langevin dynamics with k memory variables.
+"""generalised_langevin_gaussian_baoab: Generalised Langevin dynamics with k memory variables, for gaussian.
 
-Emitted by recipe_compiler (format 1) from generalised_langevin and gaussian.
-Spec digest (SHA-256): 53a3bfb64dc30692a3f70b835b309492dd64ad9693b4af5949ca5db3b16861c4
+To draw from it, in plain Python with numpy and numba alone:
+
+    import generalised_langevin_gaussian_baoab
+
+    draws = generalised_langevin_gaussian_baoab.sample()
+    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 3)
+    help(generalised_langevin_gaussian_baoab.sample)  # settings, and what else it takes
+
+Parameters:
+    M: (3, 3), positive definite; [[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.5]] unless it is given
+    Lambda: (3, 2), real; [[1.0, 0.5], [-0.3333333333333333, 1.0], [0.25, -1.0]] unless it is given
+    A: (2, 2), positive semidefinite; [[2.0, 0.5], [0.5, 1.0]] unless it is given
+    mu: (3,), real; [1.0, -2.0, 0.5] unless it is given
+    Sigma: (3, 3), positive definite; [[2.0, 0.5, 0.3333333333333333], [0.5, 1.0, -0.25], [0.3333333333333333,
+        -0.25, 1.5]] unless it is given
 
 State:
-    theta: column [3], real
-    r: column [3], real
-    w: column [2], real
+    theta: (3,), real
+    r: (3,), real
+    w: (2,), real
+
+Draws, each of shape (chain, draw, ...):
+    theta: (3,)
+    r: (3,)
+    w: (2,)
+
+The build:
+    step_size 0.25, draws 4000, warmup 1000, thin 8, chains 4, seed 1
 
 Energy:
     H = U(theta) + r.T @ inv(M) @ r / 2 + w.T @ w / 2
@@ -23,63 +44,68 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     f[r] = sum_j Lambda[i,j] w[j] - d_theta[i] U
     f[w] = -sum_j A[j,i] w[j] - sum_jl Lambda[j,i] inv(M)[j,l] r[l]
 
-Parameters:
-    M: positive definite
-    Lambda: real
-    A: positive semidefinite
-    mu: real
-    Sigma: positive definite
-
 Step:
     baoab: [B/2, A/2, O, A/2, B/2], the exact flow of each piece, one after the other; weak order 2
     grad U over all data; noise N(0, 2 eps D)
 
-Claims:
-    proved: D is symmetric (by index calculus for every size; second engine; given A is positive semidefinite)
-    proved: D is positive semidefinite (by structure of D; given A is positive semidefinite)
-    proved: Q is skew (by index calculus for every size; second engine)
-    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive
-        semidefinite; M is positive definite; U is smooth)
-    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
-        positive semidefinite; M is positive definite; U is smooth)
-    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
-        is positive semidefinite; M is positive definite; U is smooth)
-    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given M is positive
-        definite; Sigma is positive definite; U is smooth)
-    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
-        size; second engine; given M is positive definite; U is smooth)
-    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given M is positive
-        definite; U is smooth)
-    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
-        positive definite)
-    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
-        Sigma is positive definite)
-    proved: what is bound is of the kind declared (by structure, exact values)
-    proved: V is positive semidefinite (by structure of V)
-    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
-    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
-    proved: the pieces of the word make the equation (by index calculus for every size; second engine; given A is
-        positive semidefinite; M is positive definite; U is smooth)
-    proved: each piece is moved by its flow, exact or the one named (by A, B: shift; O: linear or Ornstein-
-        Uhlenbeck, constant matrices; second engine; given A is positive semidefinite; M is positive definite; U is
-        smooth)
-    advisory claims are decided by `recipe check`
+Proved:
+    Q is skew (index calculus for every size; second engine)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that A is positive semidefinite:
+    D is symmetric (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+
+Proved, given that Sigma is positive definite:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that M is positive definite; U is smooth:
+    the target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal
+        (index calculus for every size; second engine)
+
+Proved, given that A is positive semidefinite; M is positive definite; U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
+        pieces of the word make the equation (index calculus for every size; second engine)
+    each piece is moved by its flow, exact or the one named (A, B: shift; O: linear or Ornstein-Uhlenbeck, constant
+        matrices; second engine)
+
+Proved, given that M is positive definite; Sigma is positive definite; U is smooth:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
         that steps of one size settle at is from exp(-H) is computed where U is quadratic only
 
 References:
-    ceriotti2010colored
-    ottobre2011gle
+    Michele Ceriotti, Giovanni Bussi, Michele Parrinello (2010): Colored-Noise Thermostats a la Carte. Journal of
+        Chemical Theory and Computation, 6(4), 1170-1180
+    Michela Ottobre, Grigorios A. Pavliotis (2011): Asymptotic Analysis for the Generalized Langevin Equation.
+        Nonlinearity, 24(5), 1629-1653
+
+Origin:
+    Emitted by recipe_compiler (format 2) from generalised_langevin and gaussian, by version 0.1.0 of that Python
+        package.
+    Spec digest (SHA-256): 53a3bfb64dc30692a3f70b835b309492dd64ad9693b4af5949ca5db3b16861c4
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
 """
 
 import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from numba import njit
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "53a3bfb64dc30692a3f70b835b309492dd64ad9693b4af5949ca5db3b16861c4"
 VARIANT = "full"
 REPLACEMENT = False
@@ -87,61 +113,91 @@ BLOCKS = (("theta", 3), ("r", 3), ("w", 2))
 SIZES = ()
 PARAMETERS = ("M", "Lambda", "A", "mu", "Sigma")
 CONSTANTS = (
-    "inv_Sigma",
-    "inv_M",
-    "change_O_r_r",
-    "change_O_r_w",
-    "change_O_w_r",
-    "change_O_w_w",
-    "step_factor",
-    "step_factor_2",
-    "L_r",
-    "L_w",
-    "step_factor_3",
-)
+    "inv_Sigma", "inv_M", "change_O_r_r", "change_O_r_w", "change_O_w_r", "change_O_w_w", "step_factor",
+    "step_factor_2", "L_r", "L_w", "step_factor_3",
+)  # fmt: skip
 DATA = ()
 ARGUMENTS = (
-    "theta",
-    "r",
-    "w",
-    "M",
-    "Lambda",
-    "A",
-    "mu",
-    "Sigma",
-    "inv_Sigma",
-    "inv_M",
-    "change_O_r_r",
-    "change_O_r_w",
-    "change_O_w_r",
-    "change_O_w_w",
-    "step_factor",
-    "step_factor_2",
-    "L_r",
-    "L_w",
-    "step_factor_3",
-    "eps",
-    "thin",
-    "noise_state",
-    "theta_draws",
-    "r_draws",
-    "w_draws",
-)
-MOMENTS = (
-    "theta[i]",
-    "r[i]",
-    "w[i]",
-    "theta[i]*theta[j]",
-    "theta[i]*r[j]",
-    "theta[i]*w[j]",
-    "r[i]*r[j]",
-    "r[i]*w[j]",
-    "w[i]*w[j]",
-)
+    "theta", "r", "w", "M", "Lambda", "A", "mu", "Sigma", "inv_Sigma", "inv_M", "change_O_r_r", "change_O_r_w",
+    "change_O_w_r", "change_O_w_w", "step_factor", "step_factor_2", "L_r", "L_w", "step_factor_3", "eps", "thin",
+    "noise_state", "theta_draws", "r_draws", "w_draws",
+)  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    *, M=None, Lambda=None, A=None, mu=None, Sigma=None, step_size=0.25, draws=4000, warmup=1000, thin=8, chains=4,
+    seed=1, init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    M (3, 3), Lambda (3, 2), A (2, 2), mu (3,), Sigma (3, 3). The top of the file,
+    help(generalised_langevin_gaussian_baoab), says what they are, and what is returned. A draw is kept of every
+    `thin` steps. init: where chains start, a dict with any of theta or r or w, each (size,) for all chains or
+    (chain, size). progress: tell it on stderr. threads: None takes all cores; the same seed draws the same bits on
+    any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    if M is None:
+        M = [[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.5]]
+    M = _checked_array("M", M, (3, 3), sizes)
+    _check_kinds("M", M, ["positive definite"])
+    if Lambda is None:
+        Lambda = [[1.0, 0.5], [-0.3333333333333333, 1.0], [0.25, -1.0]]
+    Lambda = _checked_array("Lambda", Lambda, (3, 2), sizes)
+    if A is None:
+        A = [[2.0, 0.5], [0.5, 1.0]]
+    A = _checked_array("A", A, (2, 2), sizes)
+    _check_kinds("A", A, ["positive semidefinite"])
+    if mu is None:
+        mu = [1.0, -2.0, 0.5]
+    mu = _checked_array("mu", mu, (3,), sizes)
+    if Sigma is None:
+        Sigma = [[2.0, 0.5, 0.3333333333333333], [0.5, 1.0, -0.25], [0.3333333333333333, -0.25, 1.5]]
+    Sigma = _checked_array("Sigma", Sigma, (3, 3), sizes)
+    _check_kinds("Sigma", Sigma, ["positive definite"])
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"M": M, "Lambda": Lambda, "A": A, "mu": mu, "Sigma": Sigma, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(M, Lambda, A, mu, Sigma, eps)))
+    starts = [first_state(seed, chain, M) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    return {"theta": drawn["theta"], "r": drawn["r"], "w": drawn["w"]}
+
+
+def first_state(seed, chain, M):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 3)
+
+    def energy(r):
+        r = r.reshape((3, 1))
+        return float((((r.T @ np.linalg.inv(M)) @ r).reshape(()) * 0.5) + ((np.ones((2, 1)).T @ np.ones((2, 1))).reshape(()) * 0.5))  # fmt: skip
+
+    r = _draw_law(rng, 3, energy)
+
+    def energy(w):
+        w = w.reshape((2, 1))
+        return float((((np.ones((3, 1)).T @ np.linalg.inv(M)) @ np.ones((3, 1))).reshape(()) * 0.5) + ((w.T @ w).reshape(()) * 0.5))  # fmt: skip
+
+    w = _draw_law(rng, 2, energy)
+    return {"theta": theta, "r": r, "w": w}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
@@ -161,36 +217,10 @@ def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_0,
-    theta_1,
-    theta_2,
-    r_0,
-    r_1,
-    r_2,
-    w_0,
-    w_1,
-    grad_U_0,
-    grad_U_1,
-    grad_U_2,
-    mu,
-    inv_Sigma,
-    inv_M,
-    change_O_r_r,
-    change_O_r_w,
-    change_O_w_r,
-    change_O_w_w,
-    step_factor,
-    step_factor_2,
-    L_r,
-    L_w,
-    step_factor_3,
-    noise_r_w_0,
-    noise_r_w_1,
-    noise_r_w_2,
-    noise_r_w_3,
-    noise_r_w_4,
-    eps,
-):
+    theta_0, theta_1, theta_2, r_0, r_1, r_2, w_0, w_1, grad_U_0, grad_U_1, grad_U_2, mu, inv_Sigma, inv_M,
+    change_O_r_r, change_O_r_w, change_O_w_r, change_O_w_w, step_factor, step_factor_2, L_r, L_w, step_factor_3,
+    noise_r_w_0, noise_r_w_1, noise_r_w_2, noise_r_w_3, noise_r_w_4, eps,
+):  # fmt: skip
     """Return one step (baoab): theta_new, r_new, w_new, grad_U_new; draw nothing."""
     # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
     r_v1_0 = r_0 + step_factor * grad_U_0
@@ -268,18 +298,9 @@ def step(
     r_new_1 = r_v2_1 + step_factor * grad_U_new_1
     r_new_2 = r_v2_2 + step_factor * grad_U_new_2
     return (
-        theta_new_0,
-        theta_new_1,
-        theta_new_2,
-        r_new_0,
-        r_new_1,
-        r_new_2,
-        w_new_0,
-        w_new_1,
-        grad_U_new_0,
-        grad_U_new_1,
+        theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, w_new_0, w_new_1, grad_U_new_0, grad_U_new_1,
         grad_U_new_2,
-    )
+    )  # fmt: skip
 
 
 def prepare(M, Lambda, A, mu, Sigma, eps):
@@ -351,56 +372,24 @@ def prepare(M, Lambda, A, mu, Sigma, eps):
     L_r, L_w = _noise_factor([[two_D_r_r_2, two_D_r_w_2], [two_D_w_r_2, two_D_w_w_2]], None, eps, ["r", "w"])
     step_factor_3 = eps
     return (
-        inv_Sigma,
-        inv_M,
-        change_O_r_r,
-        change_O_r_w,
-        change_O_w_r,
-        change_O_w_w,
-        step_factor,
-        step_factor_2,
-        L_r,
-        L_w,
+        inv_Sigma, inv_M, change_O_r_r, change_O_r_w, change_O_w_r, change_O_w_w, step_factor, step_factor_2, L_r, L_w,
         step_factor_3,
-    )
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta,
-    r,
-    w,
-    M,
-    Lambda,
-    A,
-    mu,
-    Sigma,
-    inv_Sigma,
-    inv_M,
-    change_O_r_r,
-    change_O_r_w,
-    change_O_w_r,
-    change_O_w_w,
-    step_factor,
-    step_factor_2,
-    L_r,
-    L_w,
-    step_factor_3,
-    eps,
-    thin,
-    noise_state,
-    theta_draws,
-    r_draws,
-    w_draws,
-):
+    theta, r, w, M, Lambda, A, mu, Sigma, inv_Sigma, inv_M, change_O_r_r, change_O_r_w, change_O_w_r, change_O_w_w,
+    step_factor, step_factor_2, L_r, L_w, step_factor_3, eps, thin, noise_state, theta_draws, r_draws, w_draws,
+):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
-    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
-    wide as the block; random states are rows of what `seed_streams` returns.
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
+    as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
+    as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 8 coordinates, so the state and all of a step are scalars.
     """
@@ -426,36 +415,10 @@ def run(
             noise_r_w_3, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_r_w_4, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             theta_0, theta_1, theta_2, r_0, r_1, r_2, w_0, w_1, grad_U_0, grad_U_1, grad_U_2 = step(
-                theta_0,
-                theta_1,
-                theta_2,
-                r_0,
-                r_1,
-                r_2,
-                w_0,
-                w_1,
-                grad_U_0,
-                grad_U_1,
-                grad_U_2,
-                mu,
-                inv_Sigma,
-                inv_M,
-                change_O_r_r,
-                change_O_r_w,
-                change_O_w_r,
-                change_O_w_w,
-                step_factor,
-                step_factor_2,
-                L_r,
-                L_w,
-                step_factor_3,
-                noise_r_w_0,
-                noise_r_w_1,
-                noise_r_w_2,
-                noise_r_w_3,
-                noise_r_w_4,
-                eps,
-            )
+                theta_0, theta_1, theta_2, r_0, r_1, r_2, w_0, w_1, grad_U_0, grad_U_1, grad_U_2, mu, inv_Sigma, inv_M,
+                change_O_r_r, change_O_r_w, change_O_w_r, change_O_w_w, step_factor, step_factor_2, L_r, L_w,
+                step_factor_3, noise_r_w_0, noise_r_w_1, noise_r_w_2, noise_r_w_3, noise_r_w_4, eps,
+            )  # fmt: skip
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
         theta_draws[kept, 2] = theta_2
@@ -491,203 +454,12 @@ def run(
     return done
 
 
-def checked_run(theta, r, w, M, Lambda, A, mu, Sigma, eps, thin, noise_state, theta_draws, r_draws, w_draws):
-    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
-    """
-    sizes = {}
-    _check_array("theta", theta, (3,), sizes, written=True)
-    _check_finite("theta", theta)
-    _check_array("r", r, (3,), sizes, written=True)
-    _check_finite("r", r)
-    _check_array("w", w, (2,), sizes, written=True)
-    _check_finite("w", w)
-    _check_array("M", M, (3, 3), sizes)
-    _check_finite("M", M)
-    _check_kinds("M", M, ["positive definite"])
-    _check_array("Lambda", Lambda, (3, 2), sizes)
-    _check_finite("Lambda", Lambda)
-    _check_array("A", A, (2, 2), sizes)
-    _check_finite("A", A)
-    _check_kinds("A", A, ["positive semidefinite"])
-    _check_array("mu", mu, (3,), sizes)
-    _check_finite("mu", mu)
-    _check_array("Sigma", Sigma, (3, 3), sizes)
-    _check_finite("Sigma", Sigma)
-    _check_kinds("Sigma", Sigma, ["positive definite"])
-    eps = _checked_number("eps", eps, above=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    _check_words("noise_state", noise_state, 4)
-    _check_array("theta_draws", theta_draws, ("draws", 3), sizes, written=True)
-    _check_array("r_draws", r_draws, ("draws", 3), sizes, written=True)
-    _check_array("w_draws", w_draws, ("draws", 2), sizes, written=True)
-    _check_apart(
-        ["M", "Lambda", "A", "mu", "Sigma"],
-        theta=theta,
-        r=r,
-        w=w,
-        theta_draws=theta_draws,
-        r_draws=r_draws,
-        w_draws=w_draws,
-        noise_state=noise_state,
-        M=M,
-        Lambda=Lambda,
-        A=A,
-        mu=mu,
-        Sigma=Sigma,
-    )
-    (
-        inv_Sigma,
-        inv_M,
-        change_O_r_r,
-        change_O_r_w,
-        change_O_w_r,
-        change_O_w_w,
-        step_factor,
-        step_factor_2,
-        L_r,
-        L_w,
-        step_factor_3,
-    ) = prepare(M, Lambda, A, mu, Sigma, eps)
-    return run(
-        theta,
-        r,
-        w,
-        M,
-        Lambda,
-        A,
-        mu,
-        Sigma,
-        inv_Sigma,
-        inv_M,
-        change_O_r_r,
-        change_O_r_w,
-        change_O_w_r,
-        change_O_w_w,
-        step_factor,
-        step_factor_2,
-        L_r,
-        L_w,
-        step_factor_3,
-        eps,
-        thin,
-        noise_state,
-        theta_draws,
-        r_draws,
-        w_draws,
-    )
-
-
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
 
 
-def prepare_generator(M, Lambda, A, mu, Sigma):
-    """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
-    inv_Sigma = np.linalg.inv(Sigma)
-    inv_M = np.linalg.inv(M)
-    return (inv_Sigma, inv_M)
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def full_gradient(theta, mu, inv_Sigma):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
-    grad_U = np.empty(3)
-    inv_Sigma_difference = np.empty(3)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * (mu[j] - theta[j])
-        inv_Sigma_difference[i] = total
-    for i in range(3):
-        grad_U[i] = -inv_Sigma_difference[i]
-    return grad_U
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, w, M, Lambda, A, mu, Sigma, inv_Sigma, inv_M):
-    """Return L phi at one state, for phi = theta[i], r[i], w[i], theta[i]*theta[j], theta[i]*r[j], theta[i]*w[j],
-    r[i]*r[j], r[i]*w[j], w[i]*w[j].
-    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
-    """
-    L_theta = np.empty(3)
-    L_r = np.empty(3)
-    L_w = np.empty(2)
-    L_theta_theta = np.empty((3, 3))
-    L_theta_r = np.empty((3, 3))
-    L_theta_w = np.empty((3, 2))
-    L_r_r = np.empty((3, 3))
-    L_r_w = np.empty((3, 2))
-    L_w_w = np.empty((2, 2))
-    inv_M_r = np.empty(3)
-    Lambda_w = np.empty(3)
-    A_w = np.empty(2)
-    Lambda_inv_M_r = np.empty(2)
-    grad_U = full_gradient(theta, mu, inv_Sigma)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_M[i, j] * r[j]
-        inv_M_r[i] = total
-    # L(theta[i]) = sum_j inv(M)[j,i] r[j]
-    for i in range(3):
-        L_theta[i] = inv_M_r[i]
-    for i in range(3):
-        total = 0.0
-        for j in range(2):
-            total += Lambda[i, j] * w[j]
-        Lambda_w[i] = total
-    # L(r[i]) = sum_j Lambda[i,j] w[j] - grad_U[i]
-    for i in range(3):
-        L_r[i] = Lambda_w[i] - grad_U[i]
-    for i in range(2):
-        total = 0.0
-        for j in range(2):
-            total += A[i, j] * w[j]
-        A_w[i] = total
-    for i in range(2):
-        total = 0.0
-        for j in range(3):
-            total += Lambda[j, i] * inv_M_r[j]
-        Lambda_inv_M_r[i] = total
-    # L(w[i]) = -sum_j A[j,i] w[j] - sum_jk Lambda[j,i] inv(M)[j,k] r[k]
-    for i in range(2):
-        L_w[i] = -A_w[i] - Lambda_inv_M_r[i]
-    # L(theta[i]*theta[j]) = sum_k theta[i] inv(M)[k,j] r[k] + sum_k theta[j] inv(M)[k,i] r[k]
-    for i in range(3):
-        for j in range(3):
-            L_theta_theta[i, j] = theta[i] * inv_M_r[j] + theta[j] * inv_M_r[i]
-    # L(theta[i]*r[j]) = sum_k Lambda[j,k] w[k] theta[i] - grad_U[j] theta[i] + sum_k r[j] inv(M)[k,i] r[k]
-    for i in range(3):
-        for j in range(3):
-            L_theta_r[i, j] = theta[i] * Lambda_w[j] - grad_U[j] * theta[i] + r[j] * inv_M_r[i]
-    # L(theta[i]*w[j]) = -sum_k A[k,j] w[k] theta[i] - sum_kl Lambda[k,j] inv(M)[k,l] r[l] theta[i] + sum_k w[j]
-    #   inv(M)[k,i] r[k]
-    for i in range(3):
-        for j in range(2):
-            L_theta_w[i, j] = w[j] * inv_M_r[i] - theta[i] * A_w[j] - theta[i] * Lambda_inv_M_r[j]
-    # L(r[i]*r[j]) = sum_k Lambda[i,k] w[k] r[j] + sum_k Lambda[j,k] w[k] r[i] - grad_U[i] r[j] - grad_U[j] r[i]
-    for i in range(3):
-        for j in range(3):
-            L_r_r[i, j] = r[j] * Lambda_w[i] + r[i] * Lambda_w[j] - grad_U[i] * r[j] - grad_U[j] * r[i]
-    # L(r[i]*w[j]) = -sum_k A[k,j] w[k] r[i] - sum_kl Lambda[k,j] inv(M)[k,l] r[l] r[i] + sum_k Lambda[i,k] w[k] w[j] -
-    #   grad_U[i] w[j]
-    for i in range(3):
-        for j in range(2):
-            L_r_w[i, j] = w[j] * Lambda_w[i] - r[i] * A_w[j] - r[i] * Lambda_inv_M_r[j] - grad_U[i] * w[j]
-    # L(w[i]*w[j]) = -sum_k A[k,i] w[k] w[j] - sum_k A[k,j] w[k] w[i] + 2 A[i,j] - sum_kl Lambda[k,i] inv(M)[k,l] r[l]
-    #   w[j] - sum_kl Lambda[k,j] inv(M)[k,l] r[l] w[i]
-    for i in range(2):
-        for j in range(2):
-            L_w_w[i, j] = (
-                2.0 * A[i, j] - w[j] * A_w[i] - w[i] * A_w[j] - w[j] * Lambda_inv_M_r[i] - w[i] * Lambda_inv_M_r[j]
-            )
-    return L_theta, L_r, L_w, L_theta_theta, L_theta_r, L_theta_w, L_r_r, L_r_w, L_w_w
-
-
-# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -854,36 +626,48 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
-def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
     """
-    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
-    if not plain or all(array.dtype != kind for kind in kinds):
-        found = f"an array of {array.dtype}" if plain else type(array).__name__
-        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = tuple(zip(array.shape, known, strict=False))
-    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
-    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
-    for found, size in pairs:
-        if found == 0 and not isinstance(size, int):
-            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
-    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
-    if written and not array.flags.writeable:
-        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
-
-
-def _check_finite(name, array):
-    """Check that all entries of an array are finite numbers. Raises ValueError."""
-    bad = np.argwhere(~np.isfinite(array))
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def _check_kinds(name, array, kinds):
@@ -939,24 +723,136 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     return value
 
 
-def _check_words(name, state, words):
-    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }
 
-    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+
+_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
+
+
+def _draw_law(rng, length, energy):
+    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
+
+    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
+    rounding.
     """
-    if not words:
-        if not isinstance(state, np.random.Generator):
-            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
-        return
-    _check_array(name, state, (words,), {}, ("uint64",), written=True)
-    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
-        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+    if length > _LONGEST_LAW:
+        return np.zeros(length)
+    unit = np.eye(length)
+    with np.errstate(all="ignore"):
+        origin = energy(np.zeros(length))
+        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
+        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
+        A = np.diag(ahead + behind)
+        for k in range(length):
+            for j in range(k):
+                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
+    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
+        return np.zeros(length)
+    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
+    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
 
 
-def _check_apart(read, /, **arrays):
-    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
-    names = list(arrays)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
-                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

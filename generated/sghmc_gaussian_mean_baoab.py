@@ -1,11 +1,34 @@
-"""sghmc_gaussian_mean_baoab: Stochastic gradient Hamiltonian Monte Carlo.
+"""sghmc_gaussian_mean_baoab: Stochastic gradient Hamiltonian Monte Carlo, for gaussian_mean.
 
-Emitted by recipe_compiler (format 1) from sghmc and gaussian_mean.
-Spec digest (SHA-256): c8599f93b33fc693ad2815fae1edce94d58194f0e068d0b9ebcd2c2e911d4f9a
+To draw from it, in plain Python with numpy and numba alone:
+
+    import sghmc_gaussian_mean_baoab
+
+    draws = sghmc_gaussian_mean_baoab.sample(x)
+    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 2)
+    help(sghmc_gaussian_mean_baoab.sample)  # settings, and what else it takes
+
+Data:
+    x: (N, 2), finite numbers, kept as float64
+    in the build, x is made of the columns a, b of linear_regression.csv
+
+Parameters:
+    M: (2, 2), positive definite; [[400.0, -50.0], [-50.0, 200.0]] unless it is given
+    C: (2, 2), positive semidefinite; [[400.0, 50.0], [50.0, 300.0]] unless it is given
+    V: (2, 2), positive semidefinite; [[1133.8, 315.7], [315.7, 224.2]] unless it is given
+    Sigma: (2, 2), positive definite; [[1.0, 0.25], [0.25, 2.0]] unless it is given
+    prior_variance: a number, positive; 10.0 unless it is given
 
 State:
-    theta: column [2], real
-    r: column [2], real
+    theta: (2,), real
+    r: (2,), real
+
+Draws, each of shape (chain, draw, ...):
+    theta: (2,)
+    r: (2,)
+
+The build:
+    step_size 0.25, draws 2000, warmup 500, thin 10, chains 4, seed 1, batch_size 100
 
 Energy:
     H = U(theta) + r.T @ inv(M) @ r / 2
@@ -21,13 +44,6 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     f[theta] = sum_j inv(M)[j,i] r[j]
     f[r] = -sum_jk C[j,i] inv(M)[j,k] r[k] - d_theta[i] U
 
-Parameters:
-    M: positive definite
-    C: positive semidefinite
-    V: positive semidefinite
-    Sigma: positive definite
-    prior_variance: positive
-
 Step:
     baoab: [B/2, A/2, O, A/2, B/2], the exact flow of each piece, one after the other; weak order 2
     grad U from a minibatch drawn without replacement, its sum scaled by N/n, the prior not
@@ -37,55 +53,71 @@ Step:
     volume and reversibility are those of a step given its minibatch, not of the chain; the order of what is sampled
         is 2 only where the noise of the gradient is given up
 
-Claims:
-    proved: D is symmetric (by index calculus for every size; second engine; given C is positive semidefinite)
-    proved: D is positive semidefinite (by structure of D; given C is positive semidefinite)
-    proved: Q is skew (by index calculus for every size; second engine)
-    proved: exp(-H) is stationary (by index calculus for every size; second engine; given C is positive
-        semidefinite; M is positive definite; U is smooth)
-    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given C is
-        positive semidefinite; M is positive definite; U is smooth)
-    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given C
-        is positive semidefinite; M is positive definite; U is smooth)
-    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given M is positive
-        definite; Sigma is positive definite; U is smooth; prior_variance is positive)
-    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
-        size; second engine; given M is positive definite; U is smooth)
-    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given M is positive
-        definite; U is smooth)
-    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
-        positive definite; prior_variance is positive)
-    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
-        Sigma is positive definite; prior_variance is positive)
-    proved: what is bound is of the kind declared (by structure, exact values)
-    proved: V is positive semidefinite (by structure of V; given V is positive semidefinite)
-    proved: 2D - eps B_hat is positive semidefinite (by exact values: O gives up eps^2 K B K^T with K = 1/2 + E/2;
-        it holds at eps = 637329/1000000, and not at 63739/100000; given C is positive semidefinite; V is positive
-        semidefinite)
-    proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
-    proved: the pieces of the word make the equation (by index calculus for every size; second engine; given C is
-        positive semidefinite; M is positive definite; U is smooth)
-    proved: each piece is moved by its flow, exact or the one named (by A, B: shift; O: linear or Ornstein-
-        Uhlenbeck, constant matrices; second engine; given C is positive semidefinite; M is positive definite; U is
-        smooth; gradients are those of all data)
-    advisory claims are decided by `recipe check`
+Proved:
+    Q is skew (index calculus for every size; second engine)
+    what is bound is of the kind declared (structure, exact values)
+    D and Q do not reuse the gradient's minibatch (structure: no entry of D or Q holds U)
+
+Proved, given that C is positive semidefinite:
+    D is symmetric (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+
+Proved, given that V is positive semidefinite:
+    V is positive semidefinite (structure of V)
+
+Proved, given that C is positive semidefinite; V is positive semidefinite:
+    2D - eps B_hat is positive semidefinite (exact values: O gives up eps^2 K B K^T with K = 1/2 + E/2; it holds at
+        eps = 637329/1000000, and not at 63739/100000)
+
+Proved, given that M is positive definite; U is smooth:
+    the target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal
+        (index calculus for every size; second engine)
+
+Proved, given that Sigma is positive definite; prior_variance is positive:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that C is positive semidefinite; M is positive definite; U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
+        pieces of the word make the equation (index calculus for every size; second engine)
+
+Proved, given that C is positive semidefinite; M is positive definite; U is smooth; gradients are those of all data:
+    each piece is moved by its flow, exact or the one named (A, B: shift; O: linear or Ornstein-Uhlenbeck, constant
+        matrices; second engine)
+
+Proved, given that M is positive definite; Sigma is positive definite; U is smooth; prior_variance is positive:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
         that steps of one size settle at is from exp(-H) is computed where U is quadratic only
 
 References:
-    chen2014sghmc
-    ma2015recipe
+    Tianqi Chen, Emily B. Fox, Carlos Guestrin (2014): Stochastic Gradient Hamiltonian Monte Carlo. Proceedings of
+        the 31st International Conference on Machine Learning. arXiv:1402.4102
+    Yi-An Ma, Tianqi Chen, Emily B. Fox (2015): A Complete Recipe for Stochastic Gradient MCMC. Advances in Neural
+        Information Processing Systems 28. arXiv:1506.04696
+
+Origin:
+    Emitted by recipe_compiler (format 2) from sghmc and gaussian_mean, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): c8599f93b33fc693ad2815fae1edce94d58194f0e068d0b9ebcd2c2e911d4f9a
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
 """
 
 import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "c8599f93b33fc693ad2815fae1edce94d58194f0e068d0b9ebcd2c2e911d4f9a"
 VARIANT = "minibatch"
 REPLACEMENT = False
@@ -95,36 +127,99 @@ PARAMETERS = ("M", "C", "V", "Sigma", "prior_variance")
 CONSTANTS = ("inv_Sigma", "inv_M", "change_O", "step_factor", "step_factor_2", "L_r", "step_factor_3")
 DATA = ("x",)
 ARGUMENTS = (
-    "theta",
-    "r",
-    "grad_U_tilde",
-    "M",
-    "C",
-    "V",
-    "Sigma",
-    "prior_variance",
-    "inv_Sigma",
-    "inv_M",
-    "change_O",
-    "step_factor",
-    "step_factor_2",
-    "L_r",
-    "step_factor_3",
-    "x",
-    "batch_size",
-    "eps",
-    "thin",
-    "noise_state",
-    "batch_state",
-    "permutation",
-    "theta_draws",
-    "r_draws",
-)
-MOMENTS = ("theta[i]", "r[i]", "theta[i]*theta[j]", "theta[i]*r[j]", "r[i]*r[j]")
+    "theta", "r", "grad_U_tilde", "M", "C", "V", "Sigma", "prior_variance", "inv_Sigma", "inv_M", "change_O",
+    "step_factor", "step_factor_2", "L_r", "step_factor_3", "x", "batch_size", "eps", "thin", "noise_state",
+    "batch_state", "permutation", "theta_draws", "r_draws",
+)  # fmt: skip
+FIRST_ARGUMENTS = (
+    "theta", "r", "grad_U_tilde", "M", "C", "V", "Sigma", "prior_variance", "inv_Sigma", "inv_M", "change_O",
+    "step_factor", "step_factor_2", "L_r", "step_factor_3", "x", "batch_size", "batch_state", "permutation",
+)  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    x, *, M=None, C=None, V=None, Sigma=None, prior_variance=10.0, step_size=0.25, draws=2000, warmup=500, thin=10,
+    chains=4, seed=1, batch_size=100, init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    x (N, 2), M (2, 2), C (2, 2), V (2, 2), Sigma (2, 2), prior_variance a number. The top of the file,
+    help(sghmc_gaussian_mean_baoab), says what they are, and what is returned. A draw is kept of every `thin` steps.
+    init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress:
+    tell it on stderr. threads: None takes all cores; the same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    x = _checked_array("x", x, ("N", 2), sizes)
+    if M is None:
+        M = [[400.0, -50.0], [-50.0, 200.0]]
+    M = _checked_array("M", M, (2, 2), sizes)
+    _check_kinds("M", M, ["positive definite"])
+    if C is None:
+        C = [[400.0, 50.0], [50.0, 300.0]]
+    C = _checked_array("C", C, (2, 2), sizes)
+    _check_kinds("C", C, ["positive semidefinite"])
+    if V is None:
+        V = [[1133.8, 315.7], [315.7, 224.2]]
+    V = _checked_array("V", V, (2, 2), sizes)
+    _check_kinds("V", V, ["positive semidefinite"])
+    if Sigma is None:
+        Sigma = [[1.0, 0.25], [0.25, 2.0]]
+    Sigma = _checked_array("Sigma", Sigma, (2, 2), sizes)
+    _check_kinds("Sigma", Sigma, ["positive definite"])
+    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {
+        "M": M, "C": C, "V": V, "Sigma": Sigma, "prior_variance": prior_variance, "x": x, "batch_size": batch_size,
+        "eps": eps, "thin": thin,
+    }  # fmt: skip
+    given.update(_constants(CONSTANTS, prepare(M, C, V, Sigma, prior_variance, eps)))
+    starts = [first_state(seed, chain, M) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, batches = seed_streams(seed, chains)
+    states = [
+        {
+            **starts[chain],
+            "noise_state": noise[chain],
+            "batch_state": batches[chain],
+            "permutation": np.arange(x.shape[0], dtype=np.uint64),
+            "grad_U_tilde": np.empty(2),
+        }
+        for chain in range(chains)
+    ]
+    for state in states:
+        own = {**given, **state}
+        first_gradient(*[own[name] for name in FIRST_ARGUMENTS])
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    return {"theta": drawn["theta"], "r": drawn["r"]}
+
+
+def first_state(seed, chain, M):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 2)
+
+    def energy(r):
+        r = r.reshape((2, 1))
+        return float(((r.T @ np.linalg.inv(M)) @ r).reshape(()) * 0.5)
+
+    r = _draw_law(rng, 2, energy)
+    return {"theta": theta, "r": r}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
@@ -162,33 +257,10 @@ def gradient(grad_U_tilde, theta, prior_variance, inv_Sigma, x, batch, x_batch_0
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_new,
-    r_new,
-    grad_U_tilde_new,
-    theta,
-    r,
-    grad_U_tilde,
-    prior_variance,
-    inv_Sigma,
-    inv_M,
-    change_O,
-    step_factor,
-    step_factor_2,
-    L_r,
-    step_factor_3,
-    x,
-    batch,
-    noise_r,
-    eps,
-    r_v1,
-    theta_v1,
-    r_v2,
-    inv_M_r_v1,
-    L_r_noise_r,
-    change_O_r_v1,
-    inv_M_r_v2,
-    x_batch_0_1,
-):
+    theta_new, r_new, grad_U_tilde_new, theta, r, grad_U_tilde, prior_variance, inv_Sigma, inv_M, change_O, step_factor,
+    step_factor_2, L_r, step_factor_3, x, batch, noise_r, eps, r_v1, theta_v1, r_v2, inv_M_r_v1, L_r_noise_r,
+    change_O_r_v1, inv_M_r_v2, x_batch_0_1,
+):  # fmt: skip
     """Write one step (baoab): theta_new, r_new, grad_U_tilde_new; draw nothing."""
     # r_v1[i] = r[i] + eps*(-grad_U_tilde[i]/2)
     for i in range(2):
@@ -288,26 +360,9 @@ def prepare(M, C, V, Sigma, prior_variance, eps):
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def first_gradient(
-    theta,
-    r,
-    grad_U_tilde,
-    M,
-    C,
-    V,
-    Sigma,
-    prior_variance,
-    inv_Sigma,
-    inv_M,
-    change_O,
-    step_factor,
-    step_factor_2,
-    L_r,
-    step_factor_3,
-    x,
-    batch_size,
-    batch_state,
-    permutation,
-):
+    theta, r, grad_U_tilde, M, C, V, Sigma, prior_variance, inv_Sigma, inv_M, change_O, step_factor, step_factor_2, L_r,
+    step_factor_3, x, batch_size, batch_state, permutation,
+):  # fmt: skip
     """Write grad_U_tilde at the state, of a minibatch that is drawn for it: what the first step of a chain begins
     with."""
     x_batch_0_1 = np.empty(2 * batch_size)
@@ -318,41 +373,19 @@ def first_gradient(
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta,
-    r,
-    grad_U_tilde,
-    M,
-    C,
-    V,
-    Sigma,
-    prior_variance,
-    inv_Sigma,
-    inv_M,
-    change_O,
-    step_factor,
-    step_factor_2,
-    L_r,
-    step_factor_3,
-    x,
-    batch_size,
-    eps,
-    thin,
-    noise_state,
-    batch_state,
-    permutation,
-    theta_draws,
-    r_draws,
-):
+    theta, r, grad_U_tilde, M, C, V, Sigma, prior_variance, inv_Sigma, inv_M, change_O, step_factor, step_factor_2, L_r,
+    step_factor_3, x, batch_size, eps, thin, noise_state, batch_state, permutation, theta_draws, r_draws,
+):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64, the data of
-    float64 or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a
-    row for each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
-    batch_size is from 1 to N, permutation begins as np.arange(N, dtype=np.uint64). grad_U_tilde begins as
-    `first_gradient` writes it; from call to call it is passed on.
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
+    or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. batch_size is
+    from 1 to N, permutation begins as np.arange(N, dtype=np.uint64). grad_U_tilde begins as `first_gradient` writes it;
+    from call to call it is passed on.
 
     Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
     their features in scalars takes several rows at once.
@@ -376,33 +409,10 @@ def run(
             _shuffle_indices(batch_state, permutation, batch)
             _fill_normals(noise_state, noise_r)
             step(
-                theta_new,
-                r_new,
-                grad_U_tilde_new,
-                theta,
-                r,
-                grad_U_tilde,
-                prior_variance,
-                inv_Sigma,
-                inv_M,
-                change_O,
-                step_factor,
-                step_factor_2,
-                L_r,
-                step_factor_3,
-                x,
-                batch,
-                noise_r,
-                eps,
-                r_v1,
-                theta_v1,
-                r_v2,
-                inv_M_r_v1,
-                L_r_noise_r,
-                change_O_r_v1,
-                inv_M_r_v2,
-                x_batch_0_1,
-            )
+                theta_new, r_new, grad_U_tilde_new, theta, r, grad_U_tilde, prior_variance, inv_Sigma, inv_M, change_O,
+                step_factor, step_factor_2, L_r, step_factor_3, x, batch, noise_r, eps, r_v1, theta_v1, r_v2,
+                inv_M_r_v1, L_r_noise_r, change_O_r_v1, inv_M_r_v2, x_batch_0_1,
+            )  # fmt: skip
             for entry in range(2):
                 theta[entry] = theta_new[entry]
                 r[entry] = r_new[entry]
@@ -419,191 +429,12 @@ def run(
     return theta_draws.shape[0]
 
 
-def checked_run(
-    theta,
-    r,
-    grad_U_tilde,
-    M,
-    C,
-    V,
-    Sigma,
-    prior_variance,
-    x,
-    batch_size,
-    eps,
-    thin,
-    noise_state,
-    batch_state,
-    permutation,
-    theta_draws,
-    r_draws,
-):
-    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
-    """
-    sizes = {}
-    _check_array("theta", theta, (2,), sizes, written=True)
-    _check_finite("theta", theta)
-    _check_array("r", r, (2,), sizes, written=True)
-    _check_finite("r", r)
-    _check_array("grad_U_tilde", grad_U_tilde, (2,), sizes, written=True)
-    _check_finite("grad_U_tilde", grad_U_tilde)
-    _check_array("x", x, ("N", 2), sizes, ("float64", "float32"))
-    _check_finite("x", x)
-    _check_array("M", M, (2, 2), sizes)
-    _check_finite("M", M)
-    _check_kinds("M", M, ["positive definite"])
-    _check_array("C", C, (2, 2), sizes)
-    _check_finite("C", C)
-    _check_kinds("C", C, ["positive semidefinite"])
-    _check_array("V", V, (2, 2), sizes)
-    _check_finite("V", V)
-    _check_kinds("V", V, ["positive semidefinite"])
-    _check_array("Sigma", Sigma, (2, 2), sizes)
-    _check_finite("Sigma", Sigma)
-    _check_kinds("Sigma", Sigma, ["positive definite"])
-    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
-    eps = _checked_number("eps", eps, above=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    _check_words("noise_state", noise_state, 4)
-    batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
-    _check_words("batch_state", batch_state, 4)
-    _check_places("permutation", permutation, x.shape[0])
-    _check_array("theta_draws", theta_draws, ("draws", 2), sizes, written=True)
-    _check_array("r_draws", r_draws, ("draws", 2), sizes, written=True)
-    _check_apart(
-        ["x", "M", "C", "V", "Sigma"],
-        theta=theta,
-        r=r,
-        grad_U_tilde=grad_U_tilde,
-        theta_draws=theta_draws,
-        r_draws=r_draws,
-        noise_state=noise_state,
-        batch_state=batch_state,
-        permutation=permutation,
-        x=x,
-        M=M,
-        C=C,
-        V=V,
-        Sigma=Sigma,
-    )
-    inv_Sigma, inv_M, change_O, step_factor, step_factor_2, L_r, step_factor_3 = prepare(
-        M, C, V, Sigma, prior_variance, eps
-    )
-    return run(
-        theta,
-        r,
-        grad_U_tilde,
-        M,
-        C,
-        V,
-        Sigma,
-        prior_variance,
-        inv_Sigma,
-        inv_M,
-        change_O,
-        step_factor,
-        step_factor_2,
-        L_r,
-        step_factor_3,
-        x,
-        batch_size,
-        eps,
-        thin,
-        noise_state,
-        batch_state,
-        permutation,
-        theta_draws,
-        r_draws,
-    )
-
-
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
 
 
-def prepare_generator(M, C, V, Sigma, prior_variance):
-    """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
-    inv_Sigma = np.linalg.inv(Sigma)
-    inv_M = np.linalg.inv(M)
-    return (inv_Sigma, inv_M)
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def full_gradient(theta, prior_variance, inv_Sigma, x):
-    """Return grad_U[i] = theta[i]/prior_variance
-    + sum over the data of -sum_j (x[n,j] - theta[j]) inv(Sigma)[j,i].
-    """
-    N = x.shape[0]
-    grad_U = np.empty(2)
-    difference_inv_Sigma = np.empty((N, 2))
-    for row in range(N):
-        for i in range(2):
-            total = 0.0
-            for j in range(2):
-                total += (x[row, j] - theta[j]) * inv_Sigma[i, j]
-            difference_inv_Sigma[row, i] = total
-    for i in range(2):
-        grad_U[i] = 0.0
-    for row in range(N):
-        weight = -1.0
-        for i in range(2):
-            grad_U[i] += weight * difference_inv_Sigma[row, i]
-    for i in range(2):
-        grad_U[i] = theta[i] / prior_variance + grad_U[i]
-    return grad_U
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, M, C, V, Sigma, prior_variance, inv_Sigma, inv_M, x):
-    """Return L phi at one state, for phi = theta[i], r[i], theta[i]*theta[j], theta[i]*r[j], r[i]*r[j].
-    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
-    """
-    L_theta = np.empty(2)
-    L_r = np.empty(2)
-    L_theta_theta = np.empty((2, 2))
-    L_theta_r = np.empty((2, 2))
-    L_r_r = np.empty((2, 2))
-    inv_M_r = np.empty(2)
-    C_inv_M_r = np.empty(2)
-    grad_U = full_gradient(theta, prior_variance, inv_Sigma, x)
-    for i in range(2):
-        total = 0.0
-        for j in range(2):
-            total += inv_M[i, j] * r[j]
-        inv_M_r[i] = total
-    # L(theta[i]) = sum_j inv(M)[j,i] r[j]
-    for i in range(2):
-        L_theta[i] = inv_M_r[i]
-    for i in range(2):
-        total = 0.0
-        for j in range(2):
-            total += C[i, j] * inv_M_r[j]
-        C_inv_M_r[i] = total
-    # L(r[i]) = -sum_jk C[j,i] inv(M)[j,k] r[k] - grad_U[i]
-    for i in range(2):
-        L_r[i] = -C_inv_M_r[i] - grad_U[i]
-    # L(theta[i]*theta[j]) = sum_k theta[i] inv(M)[k,j] r[k] + sum_k theta[j] inv(M)[k,i] r[k]
-    for i in range(2):
-        for j in range(2):
-            L_theta_theta[i, j] = theta[i] * inv_M_r[j] + theta[j] * inv_M_r[i]
-    # L(theta[i]*r[j]) = -sum_kl C[k,j] inv(M)[k,l] r[l] theta[i] - grad_U[j] theta[i] + sum_k r[j] inv(M)[k,i] r[k]
-    for i in range(2):
-        for j in range(2):
-            L_theta_r[i, j] = r[j] * inv_M_r[i] - theta[i] * C_inv_M_r[j] - grad_U[j] * theta[i]
-    # L(r[i]*r[j]) = -sum_kl C[k,i] inv(M)[k,l] r[l] r[j] - sum_kl C[k,j] inv(M)[k,l] r[l] r[i] + 2 C[i,j] - grad_U[i]
-    #   r[j] - grad_U[j] r[i]
-    for i in range(2):
-        for j in range(2):
-            L_r_r[i, j] = (
-                2.0 * C[i, j] - r[j] * C_inv_M_r[i] - r[i] * C_inv_M_r[j] - grad_U[i] * r[j] - grad_U[j] * r[i]
-            )
-    return L_theta, L_r, L_theta_theta, L_theta_r, L_r_r
-
-
-# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
 @intrinsic
@@ -832,36 +663,48 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
-def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
     """
-    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
-    if not plain or all(array.dtype != kind for kind in kinds):
-        found = f"an array of {array.dtype}" if plain else type(array).__name__
-        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = tuple(zip(array.shape, known, strict=False))
-    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
-    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
-    for found, size in pairs:
-        if found == 0 and not isinstance(size, int):
-            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
-    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
-    if written and not array.flags.writeable:
-        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
-
-
-def _check_finite(name, array):
-    """Check that all entries of an array are finite numbers. Raises ValueError."""
-    bad = np.argwhere(~np.isfinite(array))
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def _check_kinds(name, array, kinds):
@@ -917,31 +760,136 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     return value
 
 
-def _check_words(name, state, words):
-    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }
 
-    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+
+_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
+
+
+def _draw_law(rng, length, energy):
+    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
+
+    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
+    rounding.
     """
-    if not words:
-        if not isinstance(state, np.random.Generator):
-            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
-        return
-    _check_array(name, state, (words,), {}, ("uint64",), written=True)
-    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
-        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+    if length > _LONGEST_LAW:
+        return np.zeros(length)
+    unit = np.eye(length)
+    with np.errstate(all="ignore"):
+        origin = energy(np.zeros(length))
+        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
+        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
+        A = np.diag(ahead + behind)
+        for k in range(length):
+            for j in range(k):
+                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
+    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
+        return np.zeros(length)
+    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
+    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
 
 
-def _check_places(name, permutation, count):
-    """Check that an array holds every number below `count` once. Raises TypeError, ValueError."""
-    _check_array(name, permutation, (count,), {}, ("uint64",), written=True)
-    if permutation.max(initial=0) >= count or (np.bincount(permutation.astype(np.int64)) != 1).any():
-        raise ValueError(f"{name}: expected every number from 0 to {count - 1} once, as np.arange({count}) has them")
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
 
 
-def _check_apart(read, /, **arrays):
-    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
-    names = list(arrays)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
-                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

@@ -1,12 +1,31 @@
-"""sgnht_gaussian: Stochastic gradient Nose-Hoover thermostat.
+"""sgnht_gaussian: Stochastic gradient Nose-Hoover thermostat, for gaussian.
 
-Emitted by recipe_compiler (format 1) from sgnht and gaussian.
-Spec digest (SHA-256): 0d6e0bcdf79d829b2526d4150c1be7e12db60222f4def928a989cc4cdc2884e1
+To draw from it, in plain Python with numpy and numba alone:
+
+    import sgnht_gaussian
+
+    draws = sgnht_gaussian.sample()
+    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 3)
+    help(sgnht_gaussian.sample)  # settings, and what else it takes
+
+Parameters:
+    A: a number, positive; 1.0 unless it is given
+    mu: (3,), real; [1.0, -2.0, 0.5] unless it is given
+    Sigma: (3, 3), positive definite; [[2.0, 0.5, 0.3333333333333333], [0.5, 1.0, -0.25], [0.3333333333333333,
+        -0.25, 1.5]] unless it is given
 
 State:
-    theta: column [3], real
-    r: column [3], real
-    xi: scalar, real
+    theta: (3,), real
+    r: (3,), real
+    xi: a number, real
+
+Draws, each of shape (chain, draw, ...):
+    theta: (3,)
+    r: (3,)
+    xi: a number
+
+The build:
+    step_size 0.02, draws 4000, warmup 1000, thin 50, chains 4, seed 1
 
 Energy:
     H = U(theta) + r.T @ r / 2 + d*(xi - A)**2/2
@@ -23,59 +42,64 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     f[r] = -d_theta[i] U - xi r[i]
     f[xi] = sum_i r[i]**2/d - 1
 
-Parameters:
-    A: positive
-    mu: real
-    Sigma: positive definite
-
 Step:
     sequential Euler: r, then theta, then xi; the noise covariance is that of the old state; order 1
     grad U over all data; noise N(0, 2 eps D)
 
-Claims:
-    proved: D is symmetric (by index calculus for every size; second engine; given A is positive)
-    proved: D is positive semidefinite (by structure of D; given A is positive)
-    proved: Q is skew (by index calculus for every size; second engine)
-    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive; U is
-        smooth)
-    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
-        positive; U is smooth)
-    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
-        is positive; U is smooth)
-    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given A is positive;
-        Sigma is positive definite; U is smooth)
-    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
-        size; second engine; given A is positive; U is smooth)
-    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given A is positive;
-        U is smooth)
-    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
-        by structure; given A is positive)
-    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given Sigma is
-        positive definite)
-    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
-        Sigma is positive definite)
-    proved: what is bound is of the kind declared (by structure, exact values)
-    proved: V is positive semidefinite (by structure of V)
-    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
-    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
-    advisory claims are decided by `recipe check`
+Proved:
+    Q is skew (index calculus for every size; second engine)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that A is positive:
+    D is symmetric (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+    D and Q are locally Lipschitz, and vanish nowhere that splits the state space (Lipschitz; nonsingular by
+        structure)
+
+Proved, given that Sigma is positive definite:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that A is positive; U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
+        target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal
+        (index calculus for every size; second engine)
+
+Proved, given that A is positive; Sigma is positive definite; U is smooth:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     order is about one step, other claims about the equation; how far the law that steps of one size settle at is
         from exp(-H) is computed where U is quadratic only
 
 References:
-    ding2014sgnht
-    ma2015recipe
+    Nan Ding, Youhan Fang, Ryan Babbush, Changyou Chen, Robert D. Skeel, Hartmut Neven (2014): Bayesian Sampling
+        Using Stochastic Gradient Thermostats. Advances in Neural Information Processing Systems 27
+    Yi-An Ma, Tianqi Chen, Emily B. Fox (2015): A Complete Recipe for Stochastic Gradient MCMC. Advances in Neural
+        Information Processing Systems 28. arXiv:1506.04696
+
+Origin:
+    Emitted by recipe_compiler (format 2) from sgnht and gaussian, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): 0d6e0bcdf79d829b2526d4150c1be7e12db60222f4def928a989cc4cdc2884e1
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
 """
 
 import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "0d6e0bcdf79d829b2526d4150c1be7e12db60222f4def928a989cc4cdc2884e1"
 VARIANT = "full"
 REPLACEMENT = False
@@ -85,37 +109,74 @@ PARAMETERS = ("A", "mu", "Sigma")
 CONSTANTS = ("scale_r", "inv_Sigma")
 DATA = ()
 ARGUMENTS = (
-    "theta",
-    "r",
-    "xi",
-    "A",
-    "mu",
-    "Sigma",
-    "scale_r",
-    "inv_Sigma",
-    "eps",
-    "thin",
-    "noise_state",
-    "theta_draws",
-    "r_draws",
-    "xi_draws",
-)
-LANES_ARGUMENTS = ("lanes", "mu", "scale_r", "inv_Sigma", "eps", "thin", "noise_state", "kept", "lanes_draws")
-MOMENTS = (
-    "theta[i]",
-    "r[i]",
-    "xi",
-    "theta[i]*theta[j]",
-    "theta[i]*r[j]",
-    "theta[i]*xi",
-    "r[i]*r[j]",
-    "r[i]*xi",
-    "xi*xi",
-)
+    "theta", "r", "xi", "A", "mu", "Sigma", "scale_r", "inv_Sigma", "eps", "thin", "noise_state", "theta_draws",
+    "r_draws", "xi_draws",
+)  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    *, A=1.0, mu=None, Sigma=None, step_size=0.02, draws=4000, warmup=1000, thin=50, chains=4, seed=1, init=None,
+    progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    A a number, mu (3,), Sigma (3, 3). The top of the file, help(sgnht_gaussian), says what they are, and what is
+    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r or xi,
+    each (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None takes all cores; the
+    same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    A = _checked_number("A", A, above=0)
+    if mu is None:
+        mu = [1.0, -2.0, 0.5]
+    mu = _checked_array("mu", mu, (3,), sizes)
+    if Sigma is None:
+        Sigma = [[2.0, 0.5, 0.3333333333333333], [0.5, 1.0, -0.25], [0.3333333333333333, -0.25, 1.5]]
+    Sigma = _checked_array("Sigma", Sigma, (3, 3), sizes)
+    _check_kinds("Sigma", Sigma, ["positive definite"])
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"A": A, "mu": mu, "Sigma": Sigma, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(A, mu, Sigma, eps)))
+    starts = [first_state(seed, chain, A) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    return {"theta": drawn["theta"], "r": drawn["r"], "xi": drawn["xi"][:, :, 0]}
+
+
+def first_state(seed, chain, A):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 3)
+
+    def energy(r):
+        r = r.reshape((3, 1))
+        return float(((r.T @ r).reshape(()) * 0.5) + ((float(3) * (np.asarray((np.ones(()) + (-1.0 * A))) ** np.asarray(2.0))) * 0.5))  # fmt: skip
+
+    r = _draw_law(rng, 3, energy)
+
+    def energy(xi):
+        xi = xi.reshape(())
+        return float(((np.ones((3, 1)).T @ np.ones((3, 1))).reshape(()) * 0.5) + ((float(3) * (np.asarray((xi + (-1.0 * A))) ** np.asarray(2.0))) * 0.5))  # fmt: skip
+
+    xi = _draw_law(rng, 1, energy)
+    return {"theta": theta, "r": r, "xi": xi}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
@@ -151,32 +212,6 @@ def step(theta_0, theta_1, theta_2, r_0, r_1, r_2, xi_0, mu, scale_r, inv_Sigma,
     return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, xi_new_0
 
 
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step_lanes(lanes, mu, scale_r, inv_Sigma, lanes_noise, eps):
-    """Advance 64 chains by one step, in place; draw nothing."""
-    for lane in range(np.uint64(64)):
-        theta_0 = lanes[lane]
-        theta_1 = lanes[np.uint64(64) + lane]
-        theta_2 = lanes[np.uint64(128) + lane]
-        r_0 = lanes[np.uint64(192) + lane]
-        r_1 = lanes[np.uint64(256) + lane]
-        r_2 = lanes[np.uint64(320) + lane]
-        xi_0 = lanes[np.uint64(384) + lane]
-        noise_r_0 = lanes_noise[lane]
-        noise_r_1 = lanes_noise[np.uint64(64) + lane]
-        noise_r_2 = lanes_noise[np.uint64(128) + lane]
-        theta_0, theta_1, theta_2, r_0, r_1, r_2, xi_0 = step(
-            theta_0, theta_1, theta_2, r_0, r_1, r_2, xi_0, mu, scale_r, inv_Sigma, noise_r_0, noise_r_1, noise_r_2, eps
-        )
-        lanes[lane] = theta_0
-        lanes[np.uint64(64) + lane] = theta_1
-        lanes[np.uint64(128) + lane] = theta_2
-        lanes[np.uint64(192) + lane] = r_0
-        lanes[np.uint64(256) + lane] = r_1
-        lanes[np.uint64(320) + lane] = r_2
-        lanes[np.uint64(384) + lane] = xi_0
-
-
 def prepare(A, mu, Sigma, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     scale_r = _noise_scale(2.0 * A, 0.0, eps, "r")
@@ -191,9 +226,9 @@ def run(theta, r, xi, A, mu, Sigma, scale_r, inv_Sigma, eps, thin, noise_state, 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
-    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
-    wide as the block; random states are rows of what `seed_streams` returns.
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
+    as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
+    as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 7 coordinates, so the state and all of a step are scalars.
     """
@@ -215,21 +250,9 @@ def run(theta, r, xi, A, mu, Sigma, scale_r, inv_Sigma, eps, thin, noise_state, 
             noise_r_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_r_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             theta_0, theta_1, theta_2, r_0, r_1, r_2, xi_0 = step(
-                theta_0,
-                theta_1,
-                theta_2,
-                r_0,
-                r_1,
-                r_2,
-                xi_0,
-                mu,
-                scale_r,
-                inv_Sigma,
-                noise_r_0,
-                noise_r_1,
-                noise_r_2,
+                theta_0, theta_1, theta_2, r_0, r_1, r_2, xi_0, mu, scale_r, inv_Sigma, noise_r_0, noise_r_1, noise_r_2,
                 eps,
-            )
+            )  # fmt: skip
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
         theta_draws[kept, 2] = theta_2
@@ -262,170 +285,12 @@ def run(theta, r, xi, A, mu, Sigma, scale_r, inv_Sigma, eps, thin, noise_state, 
     return done
 
 
-def checked_run(theta, r, xi, A, mu, Sigma, eps, thin, noise_state, theta_draws, r_draws, xi_draws):
-    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
-    """
-    sizes = {}
-    _check_array("theta", theta, (3,), sizes, written=True)
-    _check_finite("theta", theta)
-    _check_array("r", r, (3,), sizes, written=True)
-    _check_finite("r", r)
-    _check_array("xi", xi, (1,), sizes, written=True)
-    _check_finite("xi", xi)
-    A = _checked_number("A", A, above=0)
-    _check_array("mu", mu, (3,), sizes)
-    _check_finite("mu", mu)
-    _check_array("Sigma", Sigma, (3, 3), sizes)
-    _check_finite("Sigma", Sigma)
-    _check_kinds("Sigma", Sigma, ["positive definite"])
-    eps = _checked_number("eps", eps, above=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    _check_words("noise_state", noise_state, 4)
-    _check_array("theta_draws", theta_draws, ("draws", 3), sizes, written=True)
-    _check_array("r_draws", r_draws, ("draws", 3), sizes, written=True)
-    _check_array("xi_draws", xi_draws, ("draws", 1), sizes, written=True)
-    _check_apart(
-        ["mu", "Sigma"],
-        theta=theta,
-        r=r,
-        xi=xi,
-        theta_draws=theta_draws,
-        r_draws=r_draws,
-        xi_draws=xi_draws,
-        noise_state=noise_state,
-        mu=mu,
-        Sigma=Sigma,
-    )
-    scale_r, inv_Sigma = prepare(A, mu, Sigma, eps)
-    return run(theta, r, xi, A, mu, Sigma, scale_r, inv_Sigma, eps, thin, noise_state, theta_draws, r_draws, xi_draws)
-
-
-@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run_lanes(lanes, mu, scale_r, inv_Sigma, eps, thin, noise_state, kept, lanes_draws):
-    """Advance 64 chains and keep every thin-th state of each in a row of lanes_draws.
-
-    Entry k of the state of lane l is lanes[64 * k + l], in a row of lanes_draws too; word w of its
-    random state is noise_state[64 * w + l]. Each kept[l] counts its draws before it left the finite
-    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes.
-    """
-    _wide_vectors()
-    lanes_noise = _empty_rows(6)
-    kept[:] = 0
-    for draw in range(lanes_draws.shape[0]):
-        for turn in range(thin):
-            if turn % 2 == 0:
-                _fill_normals_lanes(noise_state, lanes_noise[: 192 * min(2, thin - turn)])
-            step_lanes(lanes, mu, scale_r, inv_Sigma, lanes_noise[192 * (turn % 2) :], eps)
-        for lane in range(np.uint64(64)):
-            finite = kept[lane] == draw
-            finite &= abs(lanes[lane]) <= 1.7976931348623157e308
-            finite &= abs(lanes[np.uint64(64) + lane]) <= 1.7976931348623157e308
-            finite &= abs(lanes[np.uint64(128) + lane]) <= 1.7976931348623157e308
-            finite &= abs(lanes[np.uint64(192) + lane]) <= 1.7976931348623157e308
-            finite &= abs(lanes[np.uint64(256) + lane]) <= 1.7976931348623157e308
-            finite &= abs(lanes[np.uint64(320) + lane]) <= 1.7976931348623157e308
-            finite &= abs(lanes[np.uint64(384) + lane]) <= 1.7976931348623157e308
-            kept[lane] += finite
-        for entry in range(448):
-            lanes_draws[draw, entry] = lanes[entry]
-
-
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
 
 
-def prepare_generator(A, mu, Sigma):
-    """Return what `generator` and `full_gradient` take beside the state, parameters and data."""
-    inv_Sigma = np.linalg.inv(Sigma)
-    return (inv_Sigma,)
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def full_gradient(theta, mu, inv_Sigma):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
-    grad_U = np.empty(3)
-    inv_Sigma_difference = np.empty(3)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += inv_Sigma[i, j] * (mu[j] - theta[j])
-        inv_Sigma_difference[i] = total
-    for i in range(3):
-        grad_U[i] = -inv_Sigma_difference[i]
-    return grad_U
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, xi, A, mu, Sigma, inv_Sigma):
-    """Return L phi at one state, for phi = theta[i], r[i], xi, theta[i]*theta[j], theta[i]*r[j], theta[i]*xi,
-    r[i]*r[j], r[i]*xi, xi*xi.
-    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
-    """
-    L_theta = np.empty(3)
-    L_r = np.empty(3)
-    L_xi = np.empty(1)
-    L_theta_theta = np.empty((3, 3))
-    L_theta_r = np.empty((3, 3))
-    L_theta_xi = np.empty(3)
-    L_r_r = np.empty((3, 3))
-    L_r_xi = np.empty(3)
-    L_xi_xi = np.empty(1)
-    grad_U = full_gradient(theta, mu, inv_Sigma)
-    # L(theta[i]) = r[i]
-    for i in range(3):
-        L_theta[i] = r[i]
-    # L(r[i]) = -grad_U[i] - xi r[i]
-    for i in range(3):
-        L_r[i] = -grad_U[i] - r[i] * xi[0]
-    r_r = 0.0
-    for i in range(3):
-        r_r += r[i] ** 2
-    # L(xi) = sum_i r[i]**2/3 - 1
-    L_xi[0] = r_r / 3.0 - 1.0
-    # L(theta[i]*theta[j]) = r[i] theta[j] + r[j] theta[i]
-    for i in range(3):
-        for j in range(3):
-            L_theta_theta[i, j] = r[i] * theta[j] + r[j] * theta[i]
-    # L(theta[i]*r[j]) = -grad_U[j] theta[i] + r[i] r[j] - xi r[j] theta[i]
-    for i in range(3):
-        for j in range(3):
-            L_theta_r[i, j] = r[i] * r[j] - grad_U[j] * theta[i] - r[j] * theta[i] * xi[0]
-    # L(theta[i]*xi) = sum_j theta[i] r[j]**2/3 + xi r[i] - theta[i]
-    for i in range(3):
-        L_theta_xi[i] = theta[i] * r_r / 3.0 + r[i] * xi[0] - theta[i]
-    # L(r[i]*r[j]) = 2 A delta[i,j] - grad_U[i] r[j] - grad_U[j] r[i] - 2 xi r[i] r[j]
-    for i in range(3):
-        for j in range(3):
-            L_r_r[i, j] = (
-                2.0 * (1.0 if i == j else 0.0) * A - grad_U[i] * r[j] - grad_U[j] * r[i] - 2.0 * r[i] * r[j] * xi[0]
-            )
-    # L(r[i]*xi) = sum_j r[i] r[j]**2/3 - xi grad_U[i] - r[i] - xi**2 r[i]
-    for i in range(3):
-        L_r_xi[i] = r[i] * r_r / 3.0 - grad_U[i] * xi[0] - r[i] - r[i] * xi[0] ** 2
-    # L(xi*xi) = sum_i 2 xi r[i]**2/3 - 2 xi
-    L_xi_xi[0] = (2.0 / 3.0) * xi[0] * r_r - 2.0 * xi[0]
-    return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_theta_xi, L_r_r, L_r_xi, L_xi_xi
-
-
-# Support: random streams, stable functions, noise factors. The same text in every emitted module.
-
-
-@intrinsic
-def _wide_vectors(_):
-    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
-
-    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
-    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
-    """
-
-    def build(context, builder, signature, arguments):
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.void(), build
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -513,115 +378,6 @@ def _next_normal(s0, s1, s2, s3):
     return _next_normal_at_edge(bits, s0, s1, s2, s3)
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _minus_two_log(x):
-    """Return -2 log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), t = 4 (1 - m)/(1 + m).
-
-    Then -2 log(m) = 4 atanh(t/4) = t + t**3 p(t**2), with p of degree 6 in pairs: shorter chains of operations.
-    """
-    bits = np.float64(x).view(np.uint64)
-    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
-    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
-    t = (1.0 - m) / (0.25 + 0.25 * m)
-    z = t * t
-    low = 0.020833333333333547 + z * 0.0007812499999884652
-    middle = 3.4877232353103505e-05 + z * 1.6954191919059589e-06
-    high = 8.670602875527406e-08 + z * 4.5638792810468e-09 + z * z * 2.7563792849176723e-10
-    p = low + z * z * (middle + z * z * high)
-    k = np.float64(k)
-    return k * -1.3862943607382476 + (t + (t * z * p + k * -3.8164298585411754e-10))
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _circle_point(bits):
-    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which.
-
-    The quarter lies about 0: x is the angle over pi/2, in [-1/2, 1/2).
-    """
-    x = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5
-    z = x * x
-    s = 5.6344631588402386e-08
-    s = s * z - 3.5986477759195397e-06
-    s = s * z + 0.00016044115216851901
-    s = s * z - 0.0046817541325625996
-    s = s * z + 0.0796926262460598
-    s = s * z - 0.6459640975062448
-    s = s * z + 1.5707963267948966
-    s = x * s
-    c = -6.324128083636905e-09
-    c = c * z + 4.7106364577487296e-07
-    c = c * z - 2.5202037759532392e-05
-    c = c * z + 0.0009192602743673871
-    c = c * z - 0.020863480763329178
-    c = c * z + 0.2536695079010476
-    c = c * z - 1.2337005501361697
-    c = c * z + 1.0
-    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
-    turned = (bits & np.uint64(2)) != np.uint64(0)
-    return (s if turned else c), (c if turned else s)
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_pair(a, b):
-    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
-
-    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
-    which a pair of normals falls with probability 2**-53.
-    """
-    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
-    radius = math.sqrt(_minus_two_log(u))
-    c, s = _circle_point(b)
-    return radius * c, radius * s
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _empty_rows(rows):
-    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
-    room = np.empty(64 * rows + 64)
-    start = (512 - room.ctypes.data % 512) // 8
-    return room[start : start + 64 * rows]
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _next_bits_of(state, lane):
-    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
-    s0, s1 = state[lane], state[np.uint64(64) + lane]
-    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
-    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    state[lane], state[np.uint64(64) + lane] = s0, s1
-    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
-    return bits
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _fill_pairs(state, words):
-    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
-
-    Words, because arrays of one type are known not to overlap by fewer comparisons than arrays of two.
-    """
-    _wide_vectors()
-    for row in range(0, np.uint64(words.size), np.uint64(128)):
-        for lane in range(np.uint64(64)):
-            one, other = _normal_pair(_next_bits_of(state, lane), _next_bits_of(state, lane))
-            words[row + lane] = np.float64(one).view(np.uint64)
-            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _fill_normals_lanes(state, out):
-    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
-
-    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
-    last pairs is not used again.
-    """
-    whole = out.size // 128 * 128
-    _fill_pairs(state, out[:whole].view(np.uint64))
-    if whole < out.size:
-        rows = _empty_rows(2)
-        _fill_pairs(state, rows.view(np.uint64))
-        out[whole:] = rows[: out.size - whole]
-
-
 def _noise_scale(two_D, B_hat, eps, block):
     """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
     variance = eps * (two_D - eps * B_hat)
@@ -649,36 +405,48 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
-def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
     """
-    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
-    if not plain or all(array.dtype != kind for kind in kinds):
-        found = f"an array of {array.dtype}" if plain else type(array).__name__
-        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = tuple(zip(array.shape, known, strict=False))
-    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
-    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
-    for found, size in pairs:
-        if found == 0 and not isinstance(size, int):
-            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
-    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
-    if written and not array.flags.writeable:
-        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
-
-
-def _check_finite(name, array):
-    """Check that all entries of an array are finite numbers. Raises ValueError."""
-    bad = np.argwhere(~np.isfinite(array))
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def _check_kinds(name, array, kinds):
@@ -734,24 +502,136 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     return value
 
 
-def _check_words(name, state, words):
-    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }
 
-    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+
+_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
+
+
+def _draw_law(rng, length, energy):
+    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
+
+    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
+    rounding.
     """
-    if not words:
-        if not isinstance(state, np.random.Generator):
-            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
-        return
-    _check_array(name, state, (words,), {}, ("uint64",), written=True)
-    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
-        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+    if length > _LONGEST_LAW:
+        return np.zeros(length)
+    unit = np.eye(length)
+    with np.errstate(all="ignore"):
+        origin = energy(np.zeros(length))
+        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
+        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
+        A = np.diag(ahead + behind)
+        for k in range(length):
+            for j in range(k):
+                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
+    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
+        return np.zeros(length)
+    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
+    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
 
 
-def _check_apart(read, /, **arrays):
-    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
-    names = list(arrays)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
-                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

@@ -1,12 +1,40 @@
-"""sgnht_logistic: Stochastic gradient Nose-Hoover thermostat.
+"""sgnht_logistic: Stochastic gradient Nose-Hoover thermostat, for logistic_regression.
 
-Emitted by recipe_compiler (format 1) from sgnht and logistic_regression.
-Spec digest (SHA-256): 45df90825b2a40eaab53e7f3e5d029dc04ab26f56c6b9cf02df0d028b5bdc5fe
+To draw from it, in plain Python with numpy and numba alone:
+
+    import sgnht_logistic
+
+    draws = sgnht_logistic.sample(x, y)
+    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 30)
+    help(sgnht_logistic.sample)  # settings, and what else it takes
+
+Data:
+    x: (N, 30), finite numbers, kept as float64
+    y: (N,), each one of 0, 1, kept as float64
+    in the build, x is made of the standardised columns mean_radius, mean_texture, mean_perimeter, mean_area,
+        mean_smoothness, mean_compactness, mean_concavity, mean_concave_points, mean_symmetry,
+        mean_fractal_dimension, error_radius, error_texture, error_perimeter, error_area, error_smoothness,
+        error_compactness, error_concavity, error_concave_points, error_symmetry, error_fractal_dimension,
+        worst_radius, worst_texture, worst_perimeter, worst_area, worst_smoothness, worst_compactness,
+        worst_concavity, worst_concave_points, worst_symmetry, worst_fractal_dimension of breast_cancer.csv
+    in the build, y is made of the column diagnosis of breast_cancer.csv
+
+Parameters:
+    A: a number, positive; 1.0 unless it is given
+    prior_variance: a number, positive; 10.0 unless it is given
 
 State:
-    theta: column [30], real
-    r: column [30], real
-    xi: scalar, real
+    theta: (30,), real
+    r: (30,), real
+    xi: a number, real
+
+Draws, each of shape (chain, draw, ...):
+    theta: (30,)
+    r: (30,)
+    xi: a number
+
+The build:
+    step_size 0.006, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size 512
 
 Energy:
     H = U(theta) + r.T @ r / 2 + d*(xi - A)**2/2
@@ -25,60 +53,68 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     f[r] = -d_theta[i] U - xi r[i]
     f[xi] = sum_i r[i]**2/d - 1
 
-Parameters:
-    A: positive
-    prior_variance: positive
-
 Step:
     sequential Euler: r, then theta, then xi; the noise covariance is that of the old state; order 1
     grad U from a minibatch drawn without replacement, its sum scaled by N/n, the prior not
     noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds
     is not subtracted and the draws are too wide by it
 
-Claims:
-    proved: D is symmetric (by index calculus for every size; second engine; given A is positive)
-    proved: D is positive semidefinite (by structure of D; given A is positive)
-    proved: Q is skew (by index calculus for every size; second engine)
-    proved: exp(-H) is stationary (by index calculus for every size; second engine; given A is positive; U is
-        smooth)
-    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given A is
-        positive; U is smooth)
-    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given A
-        is positive; U is smooth)
-    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given A is positive;
-        U is smooth; prior_variance is positive)
-    proved: the target's blocks have the law exp(-U) once the others are integrated out (by index calculus for every
-        size; second engine; given A is positive; U is smooth)
-    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given A is positive;
-        U is smooth)
-    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
-        by structure; given A is positive)
-    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given
-        prior_variance is positive)
-    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given
-        prior_variance is positive)
-    proved: what is bound is of the kind declared (by structure, exact values)
-    proved: V is positive semidefinite (by structure of V)
-    proved: 2D - eps B_hat is positive semidefinite (by V = 0: no gradient noise is subtracted)
-    proved: D and Q do not reuse the gradient's minibatch (by structure: no entry of D or Q holds U)
-    advisory claims are decided by `recipe check`
+Proved:
+    Q is skew (index calculus for every size; second engine)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (V = 0: no gradient noise is subtracted)
+    D and Q do not reuse the gradient's minibatch (structure: no entry of D or Q holds U)
+
+Proved, given that A is positive:
+    D is symmetric (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+    D and Q are locally Lipschitz, and vanish nowhere that splits the state space (Lipschitz; nonsingular by
+        structure)
+
+Proved, given that prior_variance is positive:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that A is positive; U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
+        target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal
+        (index calculus for every size; second engine)
+
+Proved, given that A is positive; U is smooth; prior_variance is positive:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     order is about one step, other claims about the equation; how far the law that steps of one size settle at is
         from exp(-H) is computed where U is quadratic only
 
 References:
-    ding2014sgnht
-    ma2015recipe
+    Nan Ding, Youhan Fang, Ryan Babbush, Changyou Chen, Robert D. Skeel, Hartmut Neven (2014): Bayesian Sampling
+        Using Stochastic Gradient Thermostats. Advances in Neural Information Processing Systems 27
+    Yi-An Ma, Tianqi Chen, Emily B. Fox (2015): A Complete Recipe for Stochastic Gradient MCMC. Advances in Neural
+        Information Processing Systems 28. arXiv:1506.04696
+
+Origin:
+    Emitted by recipe_compiler (format 2) from sgnht and logistic_regression, by version 0.1.0 of that Python
+        package.
+    Spec digest (SHA-256): 45df90825b2a40eaab53e7f3e5d029dc04ab26f56c6b9cf02df0d028b5bdc5fe
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
 """
 
 import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "45df90825b2a40eaab53e7f3e5d029dc04ab26f56c6b9cf02df0d028b5bdc5fe"
 VARIANT = "minibatch"
 REPLACEMENT = False
@@ -88,29 +124,81 @@ PARAMETERS = ("A", "prior_variance")
 CONSTANTS = ("scale_r",)
 DATA = ("x", "y")
 ARGUMENTS = (
-    "theta",
-    "r",
-    "xi",
-    "A",
-    "prior_variance",
-    "scale_r",
-    "x",
-    "y",
-    "batch_size",
-    "eps",
-    "thin",
-    "noise_state",
-    "batch_state",
-    "permutation",
-    "theta_draws",
-    "r_draws",
-    "xi_draws",
-)
-MOMENTS = ("theta[i]", "r[i]", "xi", "theta[i]*theta[i]", "theta[i]*r[i]", "r[i]*r[i]", "xi*xi")
+    "theta", "r", "xi", "A", "prior_variance", "scale_r", "x", "y", "batch_size", "eps", "thin", "noise_state",
+    "batch_state", "permutation", "theta_draws", "r_draws", "xi_draws",
+)  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    x, y, *, A=1.0, prior_variance=10.0, step_size=0.006, draws=500, warmup=100, thin=1000, chains=4, seed=1,
+    batch_size=512, init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    x (N, 30), y (N,), A a number, prior_variance a number. The top of the file, help(sgnht_logistic), says what
+    they are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any
+    of theta or r or xi, each (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None
+    takes all cores; the same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    x = _checked_array("x", x, ("N", 30), sizes)
+    y = _checked_array("y", y, ("N",), sizes, values=[0, 1])
+    A = _checked_number("A", A, above=0)
+    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {
+        "A": A, "prior_variance": prior_variance, "x": x, "y": y, "batch_size": batch_size, "eps": eps, "thin": thin
+    }  # fmt: skip
+    given.update(_constants(CONSTANTS, prepare(A, prior_variance, eps)))
+    starts = [first_state(seed, chain, A) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, batches = seed_streams(seed, chains)
+    states = [
+        {
+            **starts[chain],
+            "noise_state": noise[chain],
+            "batch_state": batches[chain],
+            "permutation": np.arange(x.shape[0], dtype=np.uint64),
+        }
+        for chain in range(chains)
+    ]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    return {"theta": drawn["theta"], "r": drawn["r"], "xi": drawn["xi"][:, :, 0]}
+
+
+def first_state(seed, chain, A):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 30)
+
+    def energy(r):
+        r = r.reshape((30, 1))
+        return float(((r.T @ r).reshape(()) * 0.5) + ((float(30) * (np.asarray((np.ones(()) + (-1.0 * A))) ** np.asarray(2.0))) * 0.5))  # fmt: skip
+
+    r = _draw_law(rng, 30, energy)
+
+    def energy(xi):
+        xi = xi.reshape(())
+        return float(((np.ones((30, 1)).T @ np.ones((30, 1))).reshape(()) * 0.5) + ((float(30) * (np.asarray((xi + (-1.0 * A))) ** np.asarray(2.0))) * 0.5))  # fmt: skip
+
+    xi = _draw_law(rng, 1, energy)
+    return {"theta": theta, "r": r, "xi": xi}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
@@ -162,24 +250,9 @@ def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, y_row, w
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_new,
-    r_new,
-    xi_new,
-    theta,
-    r,
-    xi,
-    prior_variance,
-    scale_r,
-    x,
-    y,
-    batch,
-    noise_r,
-    eps,
-    grad_U_tilde,
-    x_theta,
-    y_row,
-    weight,
-):
+    theta_new, r_new, xi_new, theta, r, xi, prior_variance, scale_r, x, y, batch, noise_r, eps, grad_U_tilde, x_theta,
+    y_row, weight,
+):  # fmt: skip
     """Write one step (sequential euler): theta_new, r_new, xi_new; draw nothing."""
     gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, y_row, weight)
     # r_new[i] = r[i] + eps*(-grad_U_tilde[i] - xi r[i]) + noise
@@ -203,33 +276,18 @@ def prepare(A, prior_variance, eps):
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta,
-    r,
-    xi,
-    A,
-    prior_variance,
-    scale_r,
-    x,
-    y,
-    batch_size,
-    eps,
-    thin,
-    noise_state,
-    batch_state,
-    permutation,
-    theta_draws,
-    r_draws,
-    xi_draws,
-):
+    theta, r, xi, A, prior_variance, scale_r, x, y, batch_size, eps, thin, noise_state, batch_state, permutation,
+    theta_draws, r_draws, xi_draws,
+):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64, the data of
-    float64 or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a
-    row for each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
-    batch_size is from 1 to N, permutation begins as np.arange(N, dtype=np.uint64).
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
+    or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. batch_size is
+    from 1 to N, permutation begins as np.arange(N, dtype=np.uint64).
 
     Blocks of rows: 8 rows of the data at a time, summed while they are in the cache.
     """
@@ -248,24 +306,9 @@ def run(
             _shuffle_indices(batch_state, permutation, batch)
             _fill_normals(noise_state, noise_r)
             step(
-                theta_new,
-                r_new,
-                xi_new,
-                theta,
-                r,
-                xi,
-                prior_variance,
-                scale_r,
-                x,
-                y,
-                batch,
-                noise_r,
-                eps,
-                grad_U_tilde,
-                x_theta,
-                y_row,
-                weight,
-            )
+                theta_new, r_new, xi_new, theta, r, xi, prior_variance, scale_r, x, y, batch, noise_r, eps,
+                grad_U_tilde, x_theta, y_row, weight,
+            )  # fmt: skip
             for entry in range(30):
                 theta[entry] = theta_new[entry]
                 r[entry] = r_new[entry]
@@ -285,219 +328,12 @@ def run(
     return theta_draws.shape[0]
 
 
-def checked_run(
-    theta,
-    r,
-    xi,
-    A,
-    prior_variance,
-    x,
-    y,
-    batch_size,
-    eps,
-    thin,
-    noise_state,
-    batch_state,
-    permutation,
-    theta_draws,
-    r_draws,
-    xi_draws,
-):
-    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
-    """
-    sizes = {}
-    _check_array("theta", theta, (30,), sizes, written=True)
-    _check_finite("theta", theta)
-    _check_array("r", r, (30,), sizes, written=True)
-    _check_finite("r", r)
-    _check_array("xi", xi, (1,), sizes, written=True)
-    _check_finite("xi", xi)
-    _check_array("x", x, ("N", 30), sizes, ("float64", "float32"))
-    _check_finite("x", x)
-    _check_array("y", y, ("N",), sizes, ("float64", "float32"))
-    _check_finite("y", y)
-    _check_values("y", y, [0, 1])
-    A = _checked_number("A", A, above=0)
-    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
-    eps = _checked_number("eps", eps, above=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    _check_words("noise_state", noise_state, 4)
-    batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
-    _check_words("batch_state", batch_state, 4)
-    _check_places("permutation", permutation, x.shape[0])
-    _check_array("theta_draws", theta_draws, ("draws", 30), sizes, written=True)
-    _check_array("r_draws", r_draws, ("draws", 30), sizes, written=True)
-    _check_array("xi_draws", xi_draws, ("draws", 1), sizes, written=True)
-    _check_apart(
-        ["x", "y"],
-        theta=theta,
-        r=r,
-        xi=xi,
-        theta_draws=theta_draws,
-        r_draws=r_draws,
-        xi_draws=xi_draws,
-        noise_state=noise_state,
-        batch_state=batch_state,
-        permutation=permutation,
-        x=x,
-        y=y,
-    )
-    (scale_r,) = prepare(A, prior_variance, eps)
-    return run(
-        theta,
-        r,
-        xi,
-        A,
-        prior_variance,
-        scale_r,
-        x,
-        y,
-        batch_size,
-        eps,
-        thin,
-        noise_state,
-        batch_state,
-        permutation,
-        theta_draws,
-        r_draws,
-        xi_draws,
-    )
-
-
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def full_gradient(theta, prior_variance, x, y):
-    """Return grad_U[i] = theta[i]/prior_variance
-    + sum over the data of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).
-    """
-    N = x.shape[0]
-    grad_U = np.empty(30)
-    x_theta = np.empty(N)
-    sigmoid_x_theta = np.empty(N)
-    for row in range(N):
-        total = 0.0
-        for i in range(30):
-            total += x[row, i] * theta[i]
-        x_theta[row] = total
-    for row in range(N):
-        sigmoid_x_theta[row] = _sigmoid(x_theta[row])
-    for i in range(30):
-        grad_U[i] = 0.0
-    for row in range(N):
-        weight = sigmoid_x_theta[row] - y[row]
-        for i in range(30):
-            grad_U[i] += weight * x[row, i]
-    for i in range(30):
-        grad_U[i] = theta[i] / prior_variance + grad_U[i]
-    return grad_U
-
-
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def generator(theta, r, xi, A, prior_variance, x, y):
-    """Return L phi at one state, for phi = theta[i], r[i], xi, theta[i]*theta[i], theta[i]*r[i], r[i]*r[i], xi*xi.
-    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H).
-    """
-    L_theta = np.empty(30)
-    L_r = np.empty(30)
-    L_xi = np.empty(1)
-    L_theta_theta = np.empty(30)
-    L_theta_r = np.empty(30)
-    L_r_r = np.empty(30)
-    L_xi_xi = np.empty(1)
-    grad_U = full_gradient(theta, prior_variance, x, y)
-    # L(theta[i]) = r[i]
-    for i in range(30):
-        L_theta[i] = r[i]
-    # L(r[i]) = -grad_U[i] - xi r[i]
-    for i in range(30):
-        L_r[i] = -grad_U[i] - r[i] * xi[0]
-    r_r = 0.0
-    for i in range(30):
-        r_r += r[i] ** 2
-    # L(xi) = sum_i r[i]**2/30 - 1
-    L_xi[0] = r_r / 30.0 - 1.0
-    # L(theta[i]*theta[i]) = 2 r[i] theta[i]
-    for i in range(30):
-        L_theta_theta[i] = 2.0 * r[i] * theta[i]
-    # L(theta[i]*r[i]) = -grad_U[i] theta[i] - xi r[i] theta[i] + r[i]**2
-    for i in range(30):
-        L_theta_r[i] = r[i] ** 2 - grad_U[i] * theta[i] - r[i] * theta[i] * xi[0]
-    # L(r[i]*r[i]) = 2 A - 2 grad_U[i] r[i] - 2 xi r[i]**2
-    for i in range(30):
-        L_r_r[i] = 2.0 * A - 2.0 * grad_U[i] * r[i] - 2.0 * r[i] ** 2 * xi[0]
-    # L(xi*xi) = sum_i xi r[i]**2/15 - 2 xi
-    L_xi_xi[0] = xi[0] * r_r / 15.0 - 2.0 * xi[0]
-    return L_theta, L_r, L_xi, L_theta_theta, L_theta_r, L_r_r, L_xi_xi
-
-
-def one_step(theta, r, xi, A, prior_variance, scale_r, x, y, batch, noise_r, eps):
-    """Return the state after one step from a batch of rows and standard normals; draw nothing."""
-    theta_new = np.zeros(30)
-    r_new = np.zeros(30)
-    xi_new = np.zeros(1)
-    grad_U_tilde = np.zeros(30)
-    x_theta = np.zeros(8)
-    y_row = np.zeros(8)
-    weight = np.zeros(8)
-    step(
-        theta_new,
-        r_new,
-        xi_new,
-        theta,
-        r,
-        xi,
-        prior_variance,
-        scale_r,
-        x,
-        y,
-        batch,
-        noise_r,
-        eps,
-        grad_U_tilde,
-        x_theta,
-        y_row,
-        weight,
-    )
-    return np.concatenate((theta_new, r_new, xi_new))
-
-
-def forecast(theta, r, xi, A, prior_variance, x, y, batch_size, eps, noise_kept="as it is"):
-    """Return the state z* around which a chain stays, and covariances there:
-    of theta under exp(-H), in a chain with exact gradients, in this chain.
-    noise_kept: "as it is"; "subtracted", by a V known at z*; or of a gradient with "control variates" at z*.
-    """
-    (scale_r,) = prepare(A, prior_variance, eps)
-    _ends = np.cumsum([theta.size, r.size, xi.size])
-    _counts = np.cumsum([30])
-
-    def after_step(_z, batch, _normals):
-        theta, r, xi = np.split(_z, _ends[:-1])
-        (noise_r,) = np.split(_normals, _counts[:-1])
-        return one_step(theta, r, xi, A, prior_variance, scale_r, x, y, batch, noise_r, eps)
-
-    def grad_at(theta):
-        return full_gradient(theta, prior_variance, x, y)
-
-    return _forecast(
-        after_step,
-        grad_at,
-        np.concatenate((theta, r, xi)),
-        slice(0, _ends[0]),
-        _counts[-1],
-        x.shape[0],
-        batch_size,
-        REPLACEMENT,
-        noise_kept,
-    )
-
-
-# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -688,44 +524,48 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
-def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
     """
-    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
-    if not plain or all(array.dtype != kind for kind in kinds):
-        found = f"an array of {array.dtype}" if plain else type(array).__name__
-        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = tuple(zip(array.shape, known, strict=False))
-    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
-    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
-    for found, size in pairs:
-        if found == 0 and not isinstance(size, int):
-            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
-    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
-    if written and not array.flags.writeable:
-        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
-
-
-def _check_finite(name, array):
-    """Check that all entries of an array are finite numbers. Raises ValueError."""
-    bad = np.argwhere(~np.isfinite(array))
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
 
 
-def _check_values(name, array, values):
-    """Check that an array holds some values only. Raises ValueError."""
-    bad = np.argwhere(~np.isin(array, values))
-    if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected one of {values}")
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
@@ -751,199 +591,136 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     return value
 
 
-def _check_words(name, state, words):
-    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }
 
-    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+
+_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
+
+
+def _draw_law(rng, length, energy):
+    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
+
+    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
+    rounding.
     """
-    if not words:
-        if not isinstance(state, np.random.Generator):
-            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
-        return
-    _check_array(name, state, (words,), {}, ("uint64",), written=True)
-    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
-        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
-
-
-def _check_places(name, permutation, count):
-    """Check that an array holds every number below `count` once. Raises TypeError, ValueError."""
-    _check_array(name, permutation, (count,), {}, ("uint64",), written=True)
-    if permutation.max(initial=0) >= count or (np.bincount(permutation.astype(np.int64)) != 1).any():
-        raise ValueError(f"{name}: expected every number from 0 to {count - 1} once, as np.arange({count}) has them")
-
-
-def _check_apart(read, /, **arrays):
-    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
-    names = list(arrays)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
-                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
-
-
-_FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
-
-
-def _jacobian(function, z, widths=None):
-    """Return d function/dz by central differences."""
-    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
-    columns = [(function(z + w) - function(z - w)) / (2.0 * w.max()) for w in np.diag(widths)]
-    return np.array(columns).T
-
-
-def _widths(slope, z, block):
-    """Return widths of differences at z: of theta 1e-4 of 1/sqrt(d^2 U/d theta_i^2), as far as U curves upwards."""
-    widths = 1e-5 * (1.0 + np.abs(z))
-    for _ in range(5):  # a difference over a poor width gives a better one
-        old = widths[block].copy()
-        with np.errstate(all="ignore"):
-            bent = np.diag(_jacobian(slope, z[block], old))
-            better = np.where(bent > 0.0, 1e-4 / np.sqrt(bent), old)
-        widths[block] = np.where(np.isnan(bent), 1e-3 * old, np.clip(better, 1e-3 * old, 1e3 * old))
-        if (np.abs(widths[block] - old) <= 0.1 * old).all():
-            break
-    return widths
-
-
-def _standstill(change, z, widths=None):
-    """Return the state where `change` is zero and its matrix there, by Newton's method with halved steps."""
-    reason = "its limit of 100 turns"
-    widths = 1e-5 * (1.0 + np.abs(z)) if widths is None else widths
+    if length > _LONGEST_LAW:
+        return np.zeros(length)
+    unit = np.eye(length)
     with np.errstate(all="ignore"):
-        for _ in range(100):
-            slopes = _jacobian(change, z, widths)
-            if not np.isfinite(slopes).all():
-                reason = "values that are not finite"
-                break
-            try:
-                move = -np.linalg.solve(slopes, change(z))
-            except np.linalg.LinAlgError:
-                reason = "a singular matrix"
-                break
-            if (np.abs(move) <= 1e-3 * widths).all():
-                return z + move, slopes
-            share = 1.0
-            while share > 1e-6:
-                left = np.linalg.solve(slopes, change(z + share * move))
-                if np.linalg.norm(left) <= (1.0 - 0.25 * share) * np.linalg.norm(move):
-                    break
-                share *= 0.5
-            if not share > 1e-6:
-                reason = "a state from which no shorter step leads on"
-                break
-            z = z + share * move
-        left = np.linalg.norm(change(z))
-    raise ValueError(
-        f"no state was found where the step stands still on average: Newton's method met {reason} (a step moves by "
-        f"{left:.2g} there)"
-    )
+        origin = energy(np.zeros(length))
+        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
+        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
+        A = np.diag(ahead + behind)
+        for k in range(length):
+            for j in range(k):
+                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
+    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
+        return np.zeros(length)
+    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
+    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
 
 
-def _stationary(M, N):
-    """Return S = M S M^T + N = sum_k M^k N (M^T)^k, twice as many terms at every turn."""
-    found, power = N, M
-    while np.abs(power).max() > 1e-12:
-        found = found + power @ found @ power.T
-        power = power @ power
-    return found
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
 
-
-def _curvature(slope, theta, widths):
-    """Return the Hessian of U, which is positive definite around a mode."""
-    slopes = _jacobian(slope, theta, widths)
-    curvature = (slopes + slopes.T) / 2.0
-    units = np.sqrt(np.abs(np.diag(curvature))) + 1e-300
-    least = np.linalg.eigvalsh(curvature / np.outer(units, units))[0]
-    if not least > 1e-7:
-        kind = "U is flat in a direction" if least > -1e-7 else "U curves downwards in a direction"
-        raise ValueError(f"{kind} where the step stands still on average (smallest curvature {least:.1g} in its units)")
-    return curvature
-
-
-def _demand_return(M):
-    """Raise ValueError where a chain z+ = M z does not come back to 0."""
-    slowest = np.abs(np.linalg.eigvals(M)).max()
-    if not slowest < 1.0 + 1e-8:
-        raise ValueError("the chain is unstable: the step size is too large")
-    if not slowest < 1.0 - 1e-9:
-        raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
-
-
-def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noise):
-    """Return a state z* and covariances: of exp(-H), of the chain with exact gradients, of the chain.
-
-    take(z, batch, normals) is the state after one step, slope(theta) the gradient of all data; z[block] is theta.
-    noise says what is made of the noise of the gradient: "as it is"; "subtracted", V at z* being known; or "control
-    variates", where only what it differs from z* by counts. ValueError where no chain stays around z*.
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
     """
-    every, quiet = np.arange(rows, dtype=np.uint64), np.zeros(normals)
-
-    def change(at):
-        return take(at, every, quiet) - at
-
-    widths = _widths(slope, z, block)
-    z, slopes = _standstill(change, z, widths)
-    curvature = _curvature(slope, z[block], widths[block])
-    M = np.eye(z.size) + slopes
-    _demand_return(M)
-    order = np.random.default_rng(0).permutation(rows)
-    drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
-
-    def of_rows(at, chosen):
-        return np.array([take(at, every[row : row + 1], quiet) for row in chosen])
-
-    def of_gradient(values):
-        """Return the covariance of the mean of a batch from values of single rows, drawn from among all."""
-        return np.atleast_2d(np.cov(values.T)) * ((rows - 1.0) / rows * drawn)
-
-    def of_normals(at):
-        start = take(at, every[:1], quiet)
-        factor = np.array([take(at, every[:1], unit) - start for unit in np.eye(normals)]).reshape(normals, z.size)
-        return factor.T @ factor
-
-    known = order[:_FORECAST_ROWS]
-    middle = of_rows(z, known)
-    if known.size == rows and not np.allclose(middle.mean(axis=0), take(z, every, quiet), rtol=1e-6, atol=1e-9):
-        raise ValueError("the step is not linear in the gradient")
-    own, V = of_normals(z), of_gradient(middle)
-    subtracted = V if noise == "subtracted" else 0.0 * V
-    if np.linalg.eigvalsh(own - subtracted)[0] < -1e-9 * np.abs(own).max():
-        raise ValueError("2D - eps B_hat is not positive semidefinite")
-    exact = _stationary(M, own)
-    size = min(known.size, max(_FORECAST_ROWS // (2 * z.size), 32))
-    root = _root(exact).sum(axis=0)
-    steady = np.allclose(of_normals(z + root), own, rtol=1e-6, atol=1e-9 * np.abs(own).max())
-
-    def around(points):
-        """Return the covariance of the noise of a step, over states around z*."""
-        total = np.zeros_like(own)
-        for k, away in enumerate(points):
-            chosen = (k * size + np.arange(size)) % known.size
-            found = of_rows(z + away, known[chosen])
-            total += of_gradient(found - middle[chosen] if noise == "control variates" else found)
-            total += (own if steady else of_normals(z + away)) - subtracted
-        return total / len(points)
-
-    start = own - subtracted + (0.0 * V if noise == "control variates" else V)
-    chain = _settled(M, _stationary(M, start), around, 1e4 * np.abs(exact).max())
-    return z, np.linalg.inv(curvature), exact[block, block], chain[block, block]
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
 
 
-def _root(S):
-    """Return the symmetric root of a covariance."""
-    values, vectors = np.linalg.eigh(S)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
 
 
-def _settled(M, start, around, most):
-    """Return S = M S M^T + N, with N the mean over N(z*, S) of what `around` says, from a first guess of S."""
-    old = start
-    for _ in range(30):
-        spread = np.sqrt(len(old)) * _root(old)
-        new = _stationary(M, around(np.concatenate((spread, -spread))))
-        if np.abs(new - old).max() <= 1e-3 * np.abs(new).max():
-            return new
-        if not np.abs(new).max() < most:
-            break
-        old = new
-    raise ValueError("the noise of the gradient grows without bound: the step size is too large")
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

@@ -1,10 +1,25 @@
-"""wright_fisher_dirichlet: Wright-Fisher diffusion with a potential.
+"""wright_fisher_dirichlet: Wright-Fisher diffusion with a potential, for dirichlet.
 
-Emitted by recipe_compiler (format 1) from wright_fisher and dirichlet.
-Spec digest (SHA-256): e57855312f1226da1dfeec363fcc6166d5ee49447721eb8cc09fc7e68dda160a
+To draw from it, in plain Python with numpy and numba alone:
+
+    import wright_fisher_dirichlet
+
+    draws = wright_fisher_dirichlet.sample()
+    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 2)
+    help(wright_fisher_dirichlet.sample)  # settings, and what else it takes
+
+Parameters:
+    a: (2,), positive; [8.0, 6.0] unless it is given
+    b: a number, positive; 5.0 unless it is given
 
 State:
-    theta: column [2], simplex
+    theta: (2,), simplex
+
+Draws, each of shape (chain, draw, ...):
+    theta: (2,)
+
+The build:
+    step_size 0.001, draws 4000, warmup 500, thin 100, chains 4, seed 1
 
 Energy:
     H = U(theta)
@@ -16,40 +31,36 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     Gamma[theta] = -d theta[i] - theta[i] + 1
     f[theta] = -d theta[i] + sum_j theta[i] d_theta[j] U theta[j] - d_theta[i] U theta[i] - theta[i] + 1
 
-Parameters:
-    a: positive
-    b: positive
-
 Step:
     Euler-Maruyama: every block from the old state at once; weak order 1
     grad U over all data; noise N(0, 2 eps D)
 
-Claims:
-    proved: D is symmetric (by index calculus for every size; second engine)
-    proved: D is positive semidefinite (by structure of D; given sum(theta) < 1 inside its domain; theta > 0 inside
-        its domain)
-    proved: Q is skew (by index calculus for every size; second engine)
-    proved: exp(-H) is stationary (by index calculus for every size; second engine; given U is smooth)
-    proved: the claimed drift is the derived one (by index calculus for every size; second engine; given U is
-        smooth)
-    proved: exp(-H) is stationary for the claimed equation (by index calculus for every size; second engine; given U
-        is smooth)
-    proved: exp(-H) has a finite integral (by growth at the ends of the domain; second engine; given U is smooth; a
-        is positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
-    proved: exp(-H) has the claimed marginal (by index calculus for every size; second engine; given U is smooth)
-    proved: D and Q are locally Lipschitz, and vanish nowhere that splits the state space (by Lipschitz; nonsingular
-        by structure; given sum(theta) < 1 inside its domain; theta > 0 inside its domain)
-    proved: no probability flows through the faces of the domain (by D and Q times exp(-H) vanish at theta = 0; D
-        and Q times exp(-H) vanish at sum(theta) = 1; given a is positive; b is positive)
-    proved: the log posterior is defined inside the domain (by rules of definedness and smoothness; given a is
-        positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
-    proved: the log posterior is differentiable inside the domain (by rules of definedness and smoothness; given a
-        is positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain)
-    proved: what is bound is of the kind declared (by structure, exact values)
-    proved: V is positive semidefinite (by structure of V)
-    proved: 2D - eps B_hat is positive semidefinite (by the gradient is exact)
-    proved: D and Q do not reuse the gradient's minibatch (by there is no minibatch)
-    advisory claims are decided by `recipe check`
+Proved:
+    D is symmetric; Q is skew (index calculus for every size; second engine)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation;
+        exp(-H) has the claimed marginal (index calculus for every size; second engine)
+
+Proved, given that a is positive; b is positive:
+    no probability flows through the faces of the domain (D and Q times exp(-H) vanish at theta = 0; D and Q times
+        exp(-H) vanish at sum(theta) = 1)
+
+Proved, given that sum(theta) < 1 inside its domain; theta > 0 inside its domain:
+    D is positive semidefinite (structure of D)
+    D and Q are locally Lipschitz, and vanish nowhere that splits the state space (Lipschitz; nonsingular by
+        structure)
+
+Proved, given that a is positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that U is smooth; a is positive; b is positive; sum(theta) < 1 inside its domain; theta > 0 inside its domain:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     order is about one step, other claims about the equation; how far the law that steps of one size settle at is
@@ -58,15 +69,28 @@ Not checked here:
         the domain
 
 References:
-    patterson2013sgrld
+    Sam Patterson, Yee Whye Teh (2013): Stochastic Gradient Riemannian Langevin Dynamics on the Probability Simplex.
+        Advances in Neural Information Processing Systems 26
+
+Origin:
+    Emitted by recipe_compiler (format 2) from wright_fisher and dirichlet, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): e57855312f1226da1dfeec363fcc6166d5ee49447721eb8cc09fc7e68dda160a
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
 """
 
 import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from numba import njit
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "e57855312f1226da1dfeec363fcc6166d5ee49447721eb8cc09fc7e68dda160a"
 VARIANT = "full"
 REPLACEMENT = False
@@ -76,12 +100,58 @@ PARAMETERS = ("a", "b")
 CONSTANTS = ()
 DATA = ()
 ARGUMENTS = ("theta", "a", "b", "eps", "thin", "noise_state", "clipped", "theta_draws")
-CLIPS = True
-MOMENTS = ()
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    *, a=None, b=5.0, step_size=0.001, draws=4000, warmup=500, thin=100, chains=4, seed=1, init=None, progress=False,
+    threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    a (2,), b a number. The top of the file, help(wright_fisher_dirichlet), says what they are, and what is
+    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta, each (size,)
+    for all chains or (chain, size). progress: tell it on stderr. threads: None takes all cores; the same seed draws
+    the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    if a is None:
+        a = [8.0, 6.0]
+    a = _checked_array("a", a, (2,), sizes)
+    _check_kinds("a", a, ["positive"])
+    b = _checked_number("b", b, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"a": a, "b": b, "eps": eps, "thin": thin}
+    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    _check_starts_inside("theta", starts, "simplex")
+    drawn = _room(starts, warmup + draws)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain], "clipped": np.zeros(1)} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    _tell_clipped([state["clipped"] for state in states])
+    drawn = _after_warmup(drawn, done, warmup)
+    _tell_outside("theta", drawn["theta"], "simplex")
+    return {"theta": drawn["theta"]}
+
+
+def first_state(seed, chain):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = _spread(rng.uniform(-2.0, 2.0, 2), "simplex")
+    return {"theta": theta}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
@@ -126,9 +196,9 @@ def run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    `checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64; a block is as
-    long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as
-    wide as the block; random states are rows of what `seed_streams` returns.
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
+    as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
+    as the block; random states are rows of what `seed_streams` returns.
 
     Registers: no data and 2 coordinates, so the state and all of a step are scalars.
     """
@@ -161,33 +231,12 @@ def run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
     return done
 
 
-def checked_run(theta, a, b, eps, thin, noise_state, clipped, theta_draws):
-    """Check every argument of `run`, then call `prepare` and `run`; return how many draws were kept.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Nothing has been changed then.
-    """
-    sizes = {}
-    _check_array("theta", theta, (2,), sizes, written=True)
-    _check_finite("theta", theta)
-    _check_array("a", a, (2,), sizes)
-    _check_finite("a", a)
-    _check_kinds("a", a, ["positive"])
-    b = _checked_number("b", b, above=0)
-    eps = _checked_number("eps", eps, above=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    _check_words("noise_state", noise_state, 4)
-    _check_array("clipped", clipped, (1,), sizes, written=True)
-    _check_array("theta_draws", theta_draws, ("draws", 2), sizes, written=True)
-    _check_apart(["a"], theta=theta, theta_draws=theta_draws, noise_state=noise_state, clipped=clipped, a=a)
-    return run(theta, a, b, eps, thin, noise_state, clipped, theta_draws)
-
-
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
 
 
-# Support: random streams, stable functions, noise factors. The same text in every emitted module.
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -322,36 +371,48 @@ def _seed_words(seed, chains, stream, words):
     return states
 
 
-def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
     """
-    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
-    if not plain or all(array.dtype != kind for kind in kinds):
-        found = f"an array of {array.dtype}" if plain else type(array).__name__
-        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = tuple(zip(array.shape, known, strict=False))
-    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
-    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
-    for found, size in pairs:
-        if found == 0 and not isinstance(size, int):
-            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
-    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
-    if written and not array.flags.writeable:
-        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
-
-
-def _check_finite(name, array):
-    """Check that all entries of an array are finite numbers. Raises ValueError."""
-    bad = np.argwhere(~np.isfinite(array))
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def _check_kinds(name, array, kinds):
@@ -407,24 +468,147 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     return value
 
 
-def _check_words(name, state, words):
-    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
+def _spread(real, domain, low=0.0, high=0.0):
+    """Return a point of a domain from one of the real line, by an unbounded variable that it is a function of."""
+    if domain == "positive":
+        return np.exp(real)
+    if domain == "interval":
+        return low + (high - low) / (1.0 + np.exp(-real))
+    weights = np.exp(np.append(real, 0.0))  # of a simplex
+    return weights[:-1] / weights.sum()
 
-    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
+
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
     """
-    if not words:
-        if not isinstance(state, np.random.Generator):
-            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
-        return
-    _check_array(name, state, (words,), {}, ("uint64",), written=True)
-    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
-        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
 
 
-def _check_apart(read, /, **arrays):
-    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
-    names = list(arrays)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
-                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
+def _outside(array, domain, low=0.0, high=0.0):
+    """Return which points of an array (..., size) lie outside of a domain."""
+    if domain == "positive":
+        return (array <= 0.0).any(axis=-1)
+    if domain == "nonnegative":
+        return (array < 0.0).any(axis=-1)
+    if domain == "simplex":
+        return (array <= 0.0).any(axis=-1) | (array.sum(axis=-1) >= 1.0)
+    return ((array < low) | (array > high)).any(axis=-1)
+
+
+def _check_starts_inside(name, starts, domain, low=0.0, high=0.0):
+    """Check that every chain starts inside of the domain of a block. Raises ValueError."""
+    for start in starts:
+        if _outside(start[name], domain, low, high):
+            wanted = f"interval({low:g}, {high:g})" if domain == "interval" else domain
+            raise ValueError(f"init of {name}: found {start[name][:5]}, expected a point of its domain, {wanted}")
+
+
+def _tell_outside(name, array, domain, low=0.0, high=0.0):
+    """Warn of draws that lie outside of the domain of a block: a finite step may leave it."""
+    count = int(_outside(array, domain, low, high).sum())
+    if count:
+        found = f"{count} draws of {name} lie outside of its domain, {domain}"
+        warnings.warn(f"{found}, where nothing was proved: take a smaller step_size", RuntimeWarning, stacklevel=3)
+
+
+def _tell_clipped(counts):
+    """Warn of noise covariances that were not positive semidefinite and were cut off at zero."""
+    count = int(np.sum(counts))
+    if count:
+        found = f"2D - eps B_hat was not positive semidefinite at {count} states, and was cut off at zero"
+        warnings.warn(f"{found}: take a smaller step_size", RuntimeWarning, stacklevel=3)
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

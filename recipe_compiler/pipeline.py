@@ -9,6 +9,7 @@ Program   --lower-->       Kernel                    loops
 Kernel    --schedule-->    Kernel                    loops in the shape their sizes allow
 Kernel    --emit-->        Module                    one standalone text
 Module    --read back-->   the same Module           or a CompilerError and no file
+Module    --file-->        Module                    what was asked for of its text, word for word, and `sample`
 Module    --write-->       a file
 Build     --estimate-->    Build                     what a run has to know of the data first, as values
 Build     --plan-->        Build                     what `step_size: auto` leaves open, chosen from the data
@@ -26,7 +27,8 @@ from pathlib import Path
 from recipe_compiler.cache import NOTHING, Cache, check_once, compiler
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.header import header
-from recipe_compiler.emit.module import Module, emit_module, renames
+from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
+from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
 from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
@@ -35,6 +37,7 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.child_process import Reading, read_all
+from recipe_compiler.readback.file import check_file
 from recipe_compiler.readback.readback import readings, shipped_readings
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, load_data
@@ -114,10 +117,14 @@ def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_und
         # the text for every size, read back above, is as fast: a chunk has any length, and what a long loop counts to
         # does not matter (1500 coordinates: 1.02 times the time)
         shipped, kernel = program, schedule(program, lower(program))
-    top = header(build, derivation, shipped, report, identity, names, allow_undecided=allow_undecided)
-    module = emit_module(build.name, shipped, kernel, top, identity)
+    module = emit_module(build.name, shipped, kernel, f"{build.name}, as a run loads it.", identity)
     to_read += shipped_readings(module, sizes)
     _read_once(to_read, (*texts, module.text), build, cache)
+    fixed = {} if kernel.chunked else dict(build.sizes)
+    sampler = sampler_of(build, derivation, shipped, kernel, names, fixed)
+    top = header(sampler, derivation, report, identity, names, allow_undecided=allow_undecided)
+    module = emit_file(module, sampler, top, identity)
+    check_file(module)
     return module
 
 
@@ -227,7 +234,7 @@ def write_module(module: Module, folder: str | PathLike[str]) -> Path:
     """Write a module beside its place, then move it there: a reader sees the old file or the new one, never half."""
     path = Path(folder) / f"{module.name}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, module.text.encode())
+    write_whole(path, module.file.encode())
     return path
 
 

@@ -17,7 +17,7 @@ from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, S
 from recipe_compiler.pipeline import compile_build, write_module
 from recipe_compiler.spec.files import files_of, same_file
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.places import compiled_digest
+from recipe_compiler.spec.places import digest
 
 DIFF_LINES = 20
 """Lines of a difference that `compile --check` shows."""
@@ -35,8 +35,8 @@ def compile_files(
     for file in builds:
         try:
             build = load_build(file)
-            path, digest = folder / f"{build.name}.py", compiled_digest(build)
-            _demand_own(path, made, file, digest)
+            path, own = folder / f"{build.name}.py", digest(build)
+            _demand_own(path, made, file, own)
             demand_file(path, "-o", files_of(build), make_folders=True)
             if not compare:
                 _demand_emitted(path)
@@ -45,7 +45,7 @@ def compile_files(
             show_faults(error.faults)
             codes.append(ExitCode.FAULTY)
         else:
-            made |= {path: (file, digest)} if codes[-1] is ExitCode.PROVED else {}
+            made |= {path: (file, own)} if codes[-1] is ExitCode.PROVED else {}
     return worst(codes)
 
 
@@ -67,10 +67,10 @@ def _compile(build: Build, folder: Path, cache: Cache, *, compare: bool, allow_u
     return ExitCode.PROVED
 
 
-def _demand_own(path: Path, made: Mapping[Path, tuple[str, str]], file: str, digest: str) -> None:
+def _demand_own(path: Path, made: Mapping[Path, tuple[str, str]], file: str, of_build: str) -> None:
     """Raise SpecError where the module of another build in the same command is at `path`: one of them would be lost."""
     for other, (first, of_first) in made.items():
-        if of_first != digest and (other == path or same_file(other, path)):
+        if of_first != of_build and (other == path or same_file(other, path)):
             problem = f"found the name of the build in {first}, expected another: {path} is one module"
             hint = "rename one of them, or compile them by two commands, each into a folder of its own (-o)"
             raise SpecError([Fault(Place(file), "name", problem, hint)])
@@ -91,11 +91,11 @@ def _demand_emitted(path: Path) -> None:
 def _compare(module: Module, folder: Path) -> ExitCode:
     path = folder / f"{module.name}.py"
     there = path.read_bytes() if path.exists() else b""
-    if there == module.text.encode():
+    if there == module.file.encode():
         say(f"{path}: current")
         return ExitCode.PROVED
     complain(f"{path}: differs from what its build compiles to" if there else f"{path}: not there")
-    before, now = there.decode(errors="replace").splitlines(), module.text.splitlines()
+    before, now = there.decode(errors="replace").splitlines(), module.file.splitlines()
     for line in islice(difflib.unified_diff(before, now, str(path), "now", lineterm=""), DIFF_LINES):
         complain(line)
     return ExitCode.REFUTED

@@ -5,8 +5,9 @@ from textwrap import wrap
 
 from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.emit.sampler import Given, Piece, Sampler, shape_text
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.program import Program
 from recipe_compiler.spec.model import Build, Scheme
@@ -15,6 +16,7 @@ from recipe_compiler.splitting.subtraction import LOST, Subtraction, given_up_te
 from recipe_compiler.splitting.words import order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.verdict import Proved, Report
+from recipe_compiler.version import __version__
 
 WIDTH = 116
 
@@ -29,43 +31,75 @@ _DRAWN = {
 
 
 def header(
-    build: Build, derivation: Derivation, program: Program, report: Report, digest: str, names: Mapping[str, str],
-    *, allow_undecided: bool = False,
+    sampler: Sampler, derivation: Derivation, report: Report, digest: str, names: Mapping[str, str], *,
+    allow_undecided: bool = False,
 ) -> str:  # fmt: skip
     """Return the header's text, safe between triple quotes: one line of a user's text stays one line.
 
     It holds nothing that a limit on the time of a claim could change: the same build, the same text, on every machine.
 
     Args:
-        build: what the module is made of.
+        sampler: what the file's `sample` takes and returns.
         derivation: of the bound dynamics.
-        program: one step.
         report: the verdicts about the build.
         digest: SHA-256 of the documents.
         names: the user's names that had to be changed, with what they became.
         allow_undecided: whether it was asked for though a required claim might be undecided.
     """
+    build, program = sampler.build, sampler.program
     sections = (
-        _title(build, digest),
-        _section("State", _state(program)),
+        _title(build),
+        "\n".join(_usage(sampler)),
+        _section("Data", _data(sampler)),
+        _section("Parameters", [_parameter(one) for one in sampler.given]),
+        _section("State", _state(sampler)),
+        _section("Draws, each of shape (chain, draw, ...)", [_piece(piece) for piece in sampler.pieces]),
+        _section("The build", _values(sampler)),
         _section("Energy", [f"H = {text(derivation.dynamics.H)}", *_target(build)]),
         _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(derivation)),
         _section("Bound to", [f"{name} = {text(formula)}" for name, formula in build.bind]),
-        _section("Parameters", [_parameter(p.name, p.kinds) for p in program.parameters]),
         _section("Step", _step(build, derivation, program)),
-        _section("Claims", _claims(report, allow_undecided=allow_undecided)),
+        *_claims(report, allow_undecided=allow_undecided),
         _section("Not checked here", report.caveats),
         _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
-        _section("References", build.dynamics.references),
+        _section("References", [citation(key) for key in _references(build)]),
+        _section("Origin", _origin(build, digest)),
     )
     return "\n\n".join(part for part in sections if part) + "\n"
 
 
-def _title(build: Build, digest: str) -> str:
-    title = _line(build.dynamics.title or build.dynamics.name)
-    name = f"{build.name}: {title}"
-    made = f"{MADE_BY}{FORMAT}) from {build.dynamics.name} and {build.target.name}."
-    return f"{name}.\n\n{made}\nSpec digest (SHA-256): {digest}"
+def _title(build: Build) -> str:
+    return f"{build.name}: {_line(build.dynamics.title or build.dynamics.name)}, for {build.target.name}."
+
+
+def _usage(sampler: Sampler) -> Iterator[str]:
+    """Yield how to call it: the lines that a reader copies first."""
+    name = sampler.build.name
+    given = [*sampler.data, *(f"{word}={_example(word)}" for word, default in sampler.keywords if not default)]
+    first = sampler.pieces[0]
+    yield "To draw from it, in plain Python with numpy and numba alone:"
+    yield ""
+    yield f"    import {name}"
+    yield ""
+    yield f"    draws = {name}.sample({', '.join(given)})"
+    yield f'    draws["{first.name}"].mean(axis=(0, 1))  # of an array {shape_text(("chain", "draw", *first.shape))}'
+    yield f"    help({name}.sample)  # settings, and what else it takes"
+
+
+def _example(word: str) -> str:
+    return {"step_size": "0.01", "batch_size": "100"}.get(word, word)
+
+
+def _origin(build: Build, digest: str) -> Iterator[str]:
+    made = f"from {build.dynamics.name} and {build.target.name}, by version {__version__} of that Python package."
+    yield f"{MADE_BY}{FORMAT}) {made}"
+    yield f"Spec digest (SHA-256): {digest}"
+    yield "Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is"
+    yield "their authors' own."
+
+
+def _references(build: Build) -> Iterator[str]:
+    yield from dict.fromkeys((*build.dynamics.references, *build.target.references))
 
 
 def _section(name: str, lines: Iterable[str]) -> str:
@@ -84,9 +118,58 @@ def _line(words: str) -> str:
     return plain.replace("\\", "\\\\").replace('"', "'")
 
 
-def _state(program: Program) -> Iterator[str]:
-    for block in program.blocks:
-        yield f"{block.name}: {block.shape}, {block.domain.name.value}"
+def _data(sampler: Sampler) -> Iterator[str]:
+    """Yield the shapes of the data, what they may hold, and what the build takes for them."""
+    build, program = sampler.build, sampler.program
+    if sampler.gradient:
+        declared = program.gradient.given if program.gradient else ()
+        arguments = ", ".join(("out", *declared))
+        yield f"gradient: a function jitted by numba, gradient({arguments}), which writes grad U into out"
+    kind = "float32" if program.narrow else "float64"
+    for datum in program.data:
+        values = f"each one of {', '.join(map(str, datum.values))}" if datum.values else "finite numbers"
+        yield f"{datum.name}: {shape_text((datum.size, *datum.shape.sizes))}, {values}, kept as {kind}"
+    if not program.data or build.data is None:
+        return
+    columns = dict(build.data.columns)
+    for name, taken in columns.items():
+        how = "standardised " if name in build.data.standardise else ""
+        said = f"{how}column{'s' if len(taken) > 1 else ''} {', '.join(taken)}"
+        yield f"in the build, {name} is made of the {said} of {build.data.file.name}"
+    yield from (f"in the build, {name} is {path.name}" for name, path in build.data.arrays)
+    if build.data.intercept:
+        yield "and a column of ones stands first"
+    yield from (f"{name} has a one at the place that its column counts" for name, _ in build.data.indicators)
+
+
+def _parameter(one: Given) -> str:
+    own = one.parameter
+    kinds = ", ".join(kind.value for kind in own.kinds)
+    value = one.default if one.default != "None" else " ".join(" ".join(one.made).split(" = ", 1)[1].split())
+    said = f"{value} unless it is given" if one.default else f"to be given{f': {one.says}' if one.says else ''}"
+    return f"{own.name}: {shape_text(own.shape.sizes)}, {kinds}; {said}"
+
+
+def _state(sampler: Sampler) -> Iterator[str]:
+    left = dict(sampler.start.left)
+    for block in sampler.program.blocks:
+        said = f"; its start is to be given by init: {left[block.name]}" if block.name in left else ""
+        yield f"{block.name}: {shape_text(block.shape.sizes)}, {block.domain.name.value}{said}"
+
+
+def _piece(piece: Piece) -> str:
+    return f"{piece.name}: {shape_text(piece.shape)}{f', {piece.says}' if piece.says else ''}"
+
+
+def _values(sampler: Sampler) -> Iterator[str]:
+    """Yield what the build says of a run: what `sample` does where it is told nothing else."""
+    left = ("init", "progress", "threads")
+    yield ", ".join(f"{name} {default or 'to be given'}" for name, default in sampler.settings if name not in left)
+    run = sampler.build.run
+    if run.schedule.name != "constant":
+        yield f"the step size falls along a chain by the schedule {run.schedule.name}; draws are weighted by step_size"
+    if run.lanes:
+        yield "chains are advanced 64 side by side"
 
 
 def _target(build: Build) -> Iterator[str]:
@@ -117,10 +200,6 @@ def _dynamics(derivation: Derivation) -> Iterator[str]:
     yield from corrections or ["Gamma = 0"]
     for block, drift in zip(blocks, derivation.drift, strict=True):
         yield f"f[{block}] = {tensor_text(drift)}"
-
-
-def _parameter(name: str, kinds: tuple[Kind, ...]) -> str:
-    return f"{name}: {', '.join(kind.value for kind in kinds)}"
 
 
 def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
@@ -184,15 +263,20 @@ def _batch(build: Build) -> str:
 
 
 def _claims(report: Report, *, allow_undecided: bool) -> Iterator[str]:
-    """Yield the required claims: proved, all of them; where they need not be, what is proved depends on the limits."""
+    """Yield a section for each set of assumptions, with the required claims that were proved by it alone.
+
+    Where claims need not be proved, which of them are depends on the limits: then all that are required are named.
+    """
     required = [finding for finding in report.findings if finding.required]
     if allow_undecided:
-        yield "compiled with --allow-undecided; `recipe check` says which of these claims are proved:"
-        yield from (finding.says for finding in required)
+        says = "Claims; compiled with --allow-undecided, `recipe check` says which of them are proved"
+        yield _section(says, (finding.says for finding in required))
         return
+    groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for finding in required:
         if isinstance(finding.decision, Proved):
-            given = finding.decision.given
-            by = finding.decision.by
-            yield f"proved: {finding.says} (by {by}" + (f"; given {'; '.join(given)})" if given else ")")
-    yield "advisory claims are decided by `recipe check`"
+            by = groups.setdefault(tuple(sorted(finding.decision.given)), {})
+            by.setdefault(finding.decision.by, []).append(finding.says)
+    for given in sorted(groups, key=lambda assumptions: (len(assumptions), assumptions)):
+        name = f"Proved, given that {'; '.join(given)}" if given else "Proved"
+        yield _section(name, (f"{'; '.join(says)} ({by})" for by, says in groups[given].items()))

@@ -3,12 +3,17 @@
 import builtins
 import keyword
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from recipe_compiler.emit.print_body import WIDTH, call, print_body
-from recipe_compiler.emit.print_chain import print_first_gradient, print_run, print_sweep, run_arguments
-from recipe_compiler.emit.print_checked import print_checked
+from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body
+from recipe_compiler.emit.print_chain import (
+    first_gradient_arguments,
+    print_first_gradient,
+    print_run,
+    print_sweep,
+    run_arguments,
+)
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
 from recipe_compiler.emit.print_procedure import (
@@ -23,11 +28,12 @@ from recipe_compiler.emit.print_procedure import (
     size_lines,
     used_sizes,
 )
+from recipe_compiler.emit.print_sample import print_sample
 from recipe_compiler.emit.print_streams import print_seed_streams
+from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
-from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program, symbolic_sizes
 
 # fmt: off  # words of a table, many to a line
@@ -40,7 +46,29 @@ OWN = frozenset(
         "step",
         "prepare",
         "run",
-        "checked_run",
+        "sample",
+        "first_state",
+        "energy",
+        "starts",
+        "rng",
+        "seed",
+        "chain",
+        "chains",
+        "draws",
+        "warmup",
+        "step_size",
+        "init",
+        "progress",
+        "threads",
+        "given",
+        "drawn",
+        "noise",
+        "batches",
+        "states",
+        "state",
+        "own",
+        "of_draw",
+        "first_eps",
         "first_gradient",
         "sizes",
         "seed_streams",
@@ -85,8 +113,8 @@ OWN = frozenset(
         "CONSTANTS",
         "DATA",
         "ARGUMENTS",
-        "CLIPS",
         "LANES_ARGUMENTS",
+        "FIRST_ARGUMENTS",
         "GRADIENT",
         "POTENTIAL_BLOCK",
         "MOMENTS",
@@ -103,10 +131,10 @@ OWN = frozenset(
 # fmt: on
 """Names that every emitted module has for itself."""
 
-FORMAT = 1
-"""The number of the emission format: it changes when the same document would become a different text."""
+FORMAT = 2
+"""The number of the emission format: it changes with what a text offers to those who load it."""
 
-SUPPORT = "# Support: random streams, stable functions, noise factors. The same text in every emitted module."
+SUPPORT = "# Support: checks, random streams, stable functions, as far as what stands above calls them."
 
 
 def renames(program: Program) -> dict[str, str]:
@@ -149,31 +177,80 @@ def print_whole(procedure: Procedure) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """An emitted module: its name, its text, and what it was made of."""
+    """An emitted module: its name, its texts, and what it was made of."""
 
     name: str
     text: str
+    """What a run loads, and what is read back: all that there is, lanes and diagnostics among it."""
     program: Program
     kernel: Kernel
+    file: str = ""
+    """What users get: the functions of `text` that were asked for, word for word, described, with `sample`."""
 
 
 def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest: str) -> Module:
-    """Return the module of a kernel.
+    """Return the module of a kernel, without a file.
 
     Args:
         name: name of the file, without its ending.
         program: the step in index notation.
         kernel: the same, lowered to loops.
-        header: the module's docstring, without quotes, safe to stand between them.
+        header: the text's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    functions = ["\n".join(lines) for lines in _functions(program, kernel)]
+    functions = _texts(_functions(program, kernel, EVERYTHING))
+    text = _assembled(header, _facts(program, kernel, digest, EVERYTHING), functions, _plain(functions))
+    return Module(name, text, program, kernel)
+
+
+def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Module:
+    """Return a module with its file: `sample`, and what was asked for of the functions of its text, word for word.
+
+    Args:
+        module: as `emit_module` returns it.
+        sampler: what `sample` takes.
+        header: the file's docstring, without quotes, safe to stand between them.
+        digest: SHA-256 of the documents it was made of.
+    """
+    program, kernel = module.program, module.kernel
+    parts = Parts(lanes=sampler.build.run.lanes, diagnostics=sampler.build.diagnostics)
+    functions = _texts((print_sample(sampler), sampler.start.lines, *_functions(program, kernel, parts)))
+    plain = _plain(_texts(_functions(program, kernel, EVERYTHING)))
+    file = _assembled(header, _facts(program, kernel, digest, parts), functions, plain)
+    return replace(module, file=file)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a text holds beside what steps."""
+
+    lanes: bool
+    """Chains side by side, where the step allows it."""
+    diagnostics: bool
+    """The generator, the forecast and the gradient of all data for them."""
+
+
+EVERYTHING = Parts(lanes=True, diagnostics=True)
+
+
+def _texts(functions: Iterable[Iterable[str]]) -> list[str]:
+    return ["\n".join(lines) for lines in functions]
+
+
+def _plain(functions: Iterable[str]) -> set[str]:
+    """Return the support functions that functions of plain Python call."""
+    return {name for text in functions if not text.startswith("@njit") for name in _called(text)}
+
+
+def _assembled(header: str, facts: Iterable[str], functions: list[str], plain: set[str]) -> str:
+    """Return a text: what it says, what it imports, its facts, functions and their support.
+
+    plain: the support functions that plain Python calls, be it in this text or another one with the same functions.
+    """
     code = "\n\n\n".join(functions)
-    plain = {name for function in functions if not function.startswith("@njit") for name in _called(function)}
     support = support_text(_called(code), given=("_FASTMATH",), called_by_python=plain)
-    facts = "\n".join(_facts(program, kernel, digest))
-    body = "\n\n\n".join((facts, code, SUPPORT, support))
-    return Module(name, f'"""{header}"""\n\n{_imports(code + support)}\n\n{body}', program, kernel)
+    body = "\n\n\n".join(("\n".join(facts), code, SUPPORT, support))
+    return f'"""{header}"""\n\n{_imports(code + support)}\n\n{body}'
 
 
 def _called(code: str) -> set[str]:
@@ -181,9 +258,15 @@ def _called(code: str) -> set[str]:
     return set(re.findall(r"\b(_\w+)\(", code))
 
 
+LIBRARY = ("math", "os", "sys", "threading", "time", "warnings")
+"""Modules of Python's own library that emitted code may import."""
+
+
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
-    own = "import math\n\n" if "math." in code else ""
+    own = "".join(f"import {name}\n" for name in LIBRARY if re.search(rf"\b{name}\.", code))
+    own += "from concurrent.futures import ThreadPoolExecutor, wait\n" if "ThreadPoolExecutor(" in code else ""
+    own += "\n" if own else ""
     tools_of_llvm = [name for name in ("binding", "ir") if re.search(rf"\b{name}\.", code)]
     builder = f"from llvmlite import {', '.join(tools_of_llvm)}\n" if tools_of_llvm else ""
     if "@intrinsic" not in code:
@@ -193,7 +276,7 @@ def _imports(code: str) -> str:
     return f"{own}import numpy as np\n{builder}from numba import njit, types\n{tools}{intrinsics}"
 
 
-def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
+def _facts(program: Program, kernel: Kernel, digest: str, parts: Parts) -> Iterator[str]:
     yield f"FORMAT = {FORMAT}"
     yield f"SPEC_DIGEST = {_quoted(digest)}"
     yield f"VARIANT = {_quoted(program.variant)}"
@@ -207,16 +290,12 @@ def _facts(program: Program, kernel: Kernel, digest: str) -> Iterator[str]:
     yield from _names("CONSTANTS", tuple(array.name for array in kernel.prepare.outputs))
     yield from _names("DATA", tuple(d.name for d in program.data))
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
-    if CLIPPED in run_arguments(program, kernel):
-        yield "CLIPS = True"
-    if has_lanes(program, kernel):
+    if program.keeps_gradient:
+        yield from _names("FIRST_ARGUMENTS", first_gradient_arguments(program, kernel))
+    if parts.lanes and has_lanes(program, kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
-    yield from _names(
-        "MOMENTS",
-        tuple(moment.says for moment in program.infinitesimal_generator.moments)
-        if program.infinitesimal_generator
-        else (),
-    )
+    if parts.diagnostics and program.infinitesimal_generator is not None:
+        yield from _names("MOMENTS", tuple(moment.says for moment in program.infinitesimal_generator.moments))
     if program.gradient and program.gradient.code:
         yield f"GRADIENT = {_quoted(program.gradient.code)}"
     yield f"POTENTIAL_BLOCK = {_quoted(program.gradient.block.name if program.gradient else '')}"
@@ -239,33 +318,34 @@ def _tuple(name: str, items: tuple[str, ...]) -> Iterator[str]:
         yield line
         return
     yield f"{name} = ("
-    yield from (f"    {item}," for item in items)
-    yield ")"
+    yield from filled(items, 4)
+    yield f"){FILLED}"
 
 
 def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _functions(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
-    """Yield the functions of a module, apart from its support code."""
+def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Iterator[str]]:
+    """Yield the functions of a text, apart from its support code."""
+    lanes = parts.lanes and has_lanes(program, kernel)
     if kernel.gradient is not None:
         many = SMALL if kernel.gradient.inlined else REDUCTION
         yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else many)
     yield print_procedure(kernel.step, LOOP)
     if kernel.chunked:
         yield print_sweep(program, kernel)
-    if has_lanes(program, kernel):
+    if lanes:
         yield print_step_lanes(program, kernel)
     yield print_prepare(kernel.prepare, symbolic_sizes(program))
     if program.keeps_gradient:
         yield print_first_gradient(program, kernel)
     yield print_run(program, kernel)
-    yield print_checked(program, kernel)
-    if has_lanes(program, kernel):
+    if lanes:
         yield print_run_lanes(program, kernel)
     yield print_seed_streams(program, kernel)
-    yield from _diagnostics(program, kernel)
+    if parts.diagnostics:
+        yield from _diagnostics(program, kernel)
 
 
 def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:

@@ -210,18 +210,31 @@ def assignment(head: str, value: Scalar, indent: int) -> Iterator[str]:
 
 
 def call(head: str, arguments: tuple[str, ...], indent: int, tail: str = "") -> Iterator[str]:
-    """Yield a call or a signature, its arguments one a line where they are too long for one."""
+    """Yield a call or a signature, its arguments on lines of their own where they are too long for one."""
     line = f"{head}({', '.join(arguments)}){tail}"
     if len(line) <= WIDTH:
         yield line
         return
-    inner = " " * (indent + 4) + ", ".join(arguments)
     yield f"{head}("
-    if len(inner) <= WIDTH:
-        yield inner
-    else:
-        yield from (" " * (indent + 4) + f"{argument}," for argument in arguments)
-    yield f"{' ' * indent}){tail}"
+    lines = tuple(filled(arguments, indent + 4))
+    yield from lines
+    yield f"{' ' * indent}){tail}{FILLED if len(lines) > 1 else ''}"
+
+
+FILLED = "  # fmt: skip"
+"""What the last of lines ends with that hold many items each: a formatter would give each item its own."""
+
+
+def filled(items: Iterable[str], indent: int) -> Iterator[str]:
+    """Yield items on as few lines as hold them; a comma ends each but a single one."""
+    lines, pad = [""], " " * indent
+    for item in items:
+        longer = f"{lines[-1]}, {item}" if lines[-1] else f"{pad}{item}"
+        if len(longer) < WIDTH or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(f"{pad}{item}")
+    yield from lines if len(lines) == 1 else (f"{line}," for line in lines)
 
 
 def sizes_in(body: Iterable[Statement]) -> frozenset[str]:

@@ -145,14 +145,18 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     )
 
 
+def first_gradient_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the arguments of `first_gradient`, in order."""
+    given = run_arguments(program, kernel)
+    return given[: given.index("eps")] + tuple(name for name in ("batch_state", "permutation") if name in given)
+
+
 def print_first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `first_gradient`: what a chain is given to begin with that keeps the gradient of a batch."""
-    given = run_arguments(program, kernel)
-    arguments = given[: given.index("eps")] + tuple(n for n in ("batch_state", "permutation") if n in given)
     call_ = [statement for statement in kernel.step.body if isinstance(statement, Invoke)][-1]
     work = tuple(array for array in kernel.step.work if array.name in call_.arguments)
     yield RUN
-    yield from call("def first_gradient", arguments, 0, ":")
+    yield from call("def first_gradient", first_gradient_arguments(program, kernel), 0, ":")
     name = program.gradient.name if program.gradient else ""
     says = (
         f"Write {name} at the state, of a minibatch that is drawn for it: what the first step of a chain begins with."
@@ -185,7 +189,7 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
 def _contract(program: Program) -> str:
     """Return what `run` takes on trust: jitted code looks at neither lengths nor places."""
     data = ", the data of float64 or float32" if program.data else ""
-    said = f"`checked_run` checks its arguments, nothing is checked here: arrays are contiguous and of float64{data};"
+    said = f"`sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64{data};"
     said += " a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for"
     said += " each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns."
     if program.variant != "minibatch":

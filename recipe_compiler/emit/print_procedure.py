@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from recipe_compiler.emit.print_body import WIDTH, call, print_body, sizes_in
+from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body, sizes_in
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, names_in
@@ -43,8 +43,8 @@ def returned(names: tuple[str, ...]) -> Iterator[str]:
         yield line
         return
     yield "    return ("
-    yield from (f"        {name}," for name in names)
-    yield "    )"
+    yield from filled(names, 8)
+    yield f"    ){FILLED}"
 
 
 def print_prepare(procedure: Procedure, sizes: tuple[str, ...]) -> Iterator[str]:

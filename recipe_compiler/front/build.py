@@ -55,6 +55,8 @@ class Build(Document):
         What the noise is drawn from.
     draws, warmup, thin, chains, seed, batch_size, lanes, schedule : optional
         How long to run, as in YAML; `Model.sample` may say otherwise.
+    diagnostics : bool, optional
+        Whether the emitted file holds what tells of a run: the generator, the forecast, the gradient of all data.
     title, references : str, sequence of str
         As of `Dynamics`.
 
@@ -101,13 +103,15 @@ class Build(Document):
         seed: int | None = None,
         batch_size: int | None = None,
         lanes: bool | None = None,
+        diagnostics: bool | None = None,
         schedule: Mapping[str, object] | None = None,
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
         run = {
             "step_size": step_size, "share": share, "draws": draws, "warmup": warmup, "thin": thin, "chains": chains,
-            "seed": seed, "batch_size": batch_size, "lanes": lanes, "schedule": schedule,
+            "seed": seed, "batch_size": batch_size, "lanes": lanes,
+            "diagnostics": diagnostics, "schedule": schedule,
         }  # fmt: skip
         made = state_build(
             name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),

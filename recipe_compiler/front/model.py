@@ -77,7 +77,7 @@ class Model:
     @property
     def text(self) -> str:
         """The text of the emitted module."""
-        return self.module.text
+        return self.module.file
 
     def write(self, folder: str | PathLike[str] = ".") -> Path:
         """Write the module as FOLDER/NAME.py, whole or not at all, and return where it is.

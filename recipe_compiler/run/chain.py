@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.code_gradient import CodeGradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.rng_state import Stream
@@ -69,40 +70,42 @@ def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise
     )
     if module.first_gradient is not None:
         chain.gradient = np.empty(state[[name for name, _ in module.blocks].index(module.potential_block)].size)
-        module.first_gradient(*_gradient_arguments(module, inputs, chain), *_batch_states(module, chain))
+        own = _given(module, inputs) | _own(module, chain)
+        module.first_gradient(*(own[name] for name in module.first_arguments))
     return chain
 
 
-def _gradient_arguments(module: Emitted, inputs: Inputs, chain: Chain) -> tuple[object, ...]:
-    """Return the arguments of a module's `run` up to the step size."""
-    return (
-        *((inputs.gradient.function,) if inputs.gradient else ()),
-        *chain.blocks,
-        *((chain.gradient,) if module.first_gradient else ()),
-        *inputs.parameters,
-        *inputs.constants,
-        *inputs.data,
-        *((inputs.batch_size,) if module.variant == "minibatch" else ()),
-    )
+def _given(module: Emitted, inputs: Inputs) -> dict[str, object]:
+    """Return what all chains are given, by the names that the module has for it."""
+    return {
+        **({"gradient": inputs.gradient.function} if inputs.gradient else {}),
+        **dict(zip(module.parameters, inputs.parameters, strict=True)),
+        **dict(zip(module.constants, inputs.constants, strict=True)),
+        **dict(zip(module.data, inputs.data, strict=True)),
+        "batch_size": inputs.batch_size,
+        "eps": inputs.eps,
+        "thin": inputs.thin,
+    }
 
 
-def _batch_states(module: Emitted, chain: Chain) -> tuple[object, ...]:
-    if module.variant != "minibatch":
-        return ()
-    return (chain.batch_state, chain.permutation) if module.permutes else (chain.batch_state,)
+def _own(module: Emitted, chain: Chain) -> dict[str, object]:
+    """Return what is a chain's own, by the names that the module has for it."""
+    return {
+        **dict(zip((name for name, _ in module.blocks), chain.blocks, strict=True)),
+        module.kept_gradient: chain.gradient,
+        "noise_state": chain.noise_state,
+        "batch_state": chain.batch_state,
+        "permutation": chain.permutation,
+        CLIPPED: chain.clipped,
+    }
 
 
 def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
-    """Return the arguments of a module's `run` for the next draws of a chain."""
-    return (
-        *_gradient_arguments(module, inputs, chain),
-        inputs.eps,
-        inputs.thin,
-        chain.noise_state,
-        *_batch_states(module, chain),
-        *((chain.clipped,) if module.clips else ()),
-        *(block[chain.done : chain.done + draws] for block in chain.draws),
-    )
+    """Return the arguments of a module's `run` for the next draws of a chain, in the order that the module states."""
+    rows = slice(chain.done, chain.done + draws)
+    kept = {f"{name}_draws": block[rows] for (name, _), block in zip(module.blocks, chain.draws, strict=True)}
+    known = _given(module, inputs) | _own(module, chain) | kept
+    return tuple(known[name] for name in module.arguments)
 
 
 def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:

@@ -1,5 +1,7 @@
 """Typed formulas as NumPy arrays: initial values, defaults of parameters, energies at a point."""
 
+# pyright: reportPrivateUsage=false
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.emit.support.starts import _draw
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise, entrywise
 from recipe_compiler.formula.expression import (
@@ -86,8 +89,13 @@ def evaluate(formula: Formula, at: Point) -> Array:
             return np.asarray(value[place] if len(place) == 2 else value.reshape(-1)[place[0]])
         case Apply(fn, args):
             return _apply(fn, args, at)
-        case Normal(cov, shape):
-            return _draw(evaluate(cov, at), shape, at)
+        case Normal(cov):
+            if at.rng is None:
+                raise DataError(["a draw N(0, cov) has no value here"])
+            try:
+                return _draw(at.rng, evaluate(cov, at))
+            except ValueError as error:
+                raise DataError([str(error)]) from error
         case Compare() | Next() | GradTilde():
             raise DataError(["a comparison, `next` or `grad_tilde` has no value outside of an update"])
 
@@ -148,19 +156,3 @@ def _apply(fn: str, args: tuple[Formula, ...], at: Point) -> Array:
             return np.where(condition, evaluate(yes, at), evaluate(no, at))
         case _:
             raise DataError([f"`{fn}` has no value here"])
-
-
-def _draw(cov: Array, shape: Shape, at: Point) -> Array:
-    """Return a draw of N(0, cov); cov must be symmetric and positive semidefinite."""
-    if at.rng is None:
-        raise DataError(["a draw N(0, cov) has no value here"])
-    if shape == SCALAR:
-        if not cov >= 0.0:
-            raise DataError([f"found a variance of {float(cov):g} in N(0, cov), expected 0 or more"])
-        return np.asarray(np.sqrt(cov) * at.rng.standard_normal())
-    values, vectors = np.linalg.eigh(cov)
-    largest = max(float(np.abs(values).max()), 0.0)
-    if not (np.allclose(cov, cov.T, rtol=1e-10, atol=1e-12 * largest) and values[0] >= -1e-10 * largest):
-        raise DataError(["found a matrix that is not positive semidefinite in N(0, cov)"])
-    z = at.rng.standard_normal(len(values))
-    return (vectors @ (np.sqrt(np.maximum(values, 0.0)) * z)).reshape(-1, 1)

@@ -3,13 +3,17 @@
 The search for a mode begins at `init`, else at zero, else at states that chains could start from.
 """
 
+# pyright: reportPrivateUsage=false
+
 import math
 from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from recipe_compiler.emit.print_start import spread_domain
+from recipe_compiler.emit.support.starts import _draw_law, _spread
 from recipe_compiler.errors import DataError
-from recipe_compiler.formula.declaration import Block, Domain
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
@@ -21,10 +25,7 @@ SCATTERED = 6
 """Starts besides `init` and zero."""
 
 SPREAD = 2.0
-"""Chains start uniformly in [-2, 2] on the real line (after a transform, for other domains)."""
-
-LARGEST_LAW = 256
-"""Longest block whose Gaussian law is computed; longer ones start at zero."""
+"""Chains start uniformly in [-2, 2] on the real line (in an unbounded variable, for other domains)."""
 
 
 def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Start, ...]:
@@ -76,7 +77,7 @@ def initial_state(
         if block.name in init:
             start = _evaluated(block, init[block.name], Point(known, sizes, rng))
         elif block.name in potential or block.domain.name is not DomainName.REAL:
-            start = _spread(block, Point(known, sizes), rng)
+            start = _spread_over(block, Point(known, sizes), rng)
         elif block.name in gaussian:
             start = _from_law(block, dynamics, Point(known, sizes), rng)
         else:
@@ -100,50 +101,27 @@ def _evaluated(block: Block, formula: Formula, at: Point) -> Array:
     return value
 
 
-def _spread(block: Block, at: Point, rng: np.random.Generator) -> Array:
-    """Return a point spread over the domain of a block."""
-    length = _length(block, at.sizes)
-    real = rng.uniform(-SPREAD, SPREAD, length)
-    domain: Domain = block.domain
-    match domain.name:
-        case DomainName.REAL:
-            return real
-        case DomainName.POSITIVE | DomainName.NONNEGATIVE:
-            return np.exp(real)
-        case DomainName.INTERVAL | DomainName.CIRCLE:
-            low, high = (float(evaluate(bound, at)) for bound in domain.bounds) if domain.bounds else (0.0, math.tau)
-            return low + (high - low) / (1.0 + np.exp(-real))
-        case DomainName.SIMPLEX:
-            weights = np.exp(np.append(real, 0.0))
-            return weights[:length] / weights.sum()
+def _spread_over(block: Block, at: Point, rng: np.random.Generator) -> Array:
+    """Return a point spread over the domain of a block: uniform in [-2, 2] in an unbounded variable."""
+    real = rng.uniform(-SPREAD, SPREAD, _length(block, at.sizes))
+    bounds = [float(evaluate(bound, at)) for bound in block.domain.bounds]
+    if block.domain.name is DomainName.REAL:
+        return real
+    if block.domain.name is DomainName.CIRCLE and not bounds:
+        bounds = [0.0, math.tau]
+    return _spread(real, spread_domain(block.domain), *bounds)
 
 
 def _from_law(block: Block, dynamics: Dynamics, at: Point, rng: np.random.Generator) -> Array:
     """Return a draw of exp(-H) as a law of one block, in which H is quadratic and coupled to no other.
 
-    H = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
-    rounding. All other blocks stand at one, abstract functions at zero: they are part of the rest.
+    All other blocks stand at one, abstract functions at zero: they are part of the rest.
     """
-    length = _length(block, at.sizes)
-    if length > LARGEST_LAW:
-        return np.zeros(length)
     others = {b.name: np.ones(extents(b.shape, at.sizes)) for b in dynamics.declarations.blocks}
     others |= {f.name: np.zeros(extents(f.shape, at.sizes)) for f in dynamics.declarations.functions}
 
     def energy(r: Array) -> float:
         r = r.reshape(extents(block.shape, at.sizes))
-        with np.errstate(all="ignore"):
-            return float(evaluate(dynamics.H, Point({**others, **at.names, block.name: r}, at.sizes)))
+        return float(evaluate(dynamics.H, Point({**others, **at.names, block.name: r}, at.sizes)))
 
-    unit = np.eye(length)
-    origin = energy(np.zeros(length))
-    ahead = np.array([energy(unit[k]) - origin for k in range(length)])
-    behind = np.array([energy(-unit[k]) - origin for k in range(length)])
-    A = np.diag(ahead + behind)
-    for k in range(length):
-        for j in range(k):
-            A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
-    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
-        return np.zeros(length)
-    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
-    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
+    return _draw_law(rng, _length(block, at.sizes), energy)

@@ -18,12 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
+from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import Code
 
-FORMATS = (1,)
+FORMATS = (2,)
 """Numbers of the emission format this version can run."""
+
+
+STREAMS = ("noise_state", "batch_state", "permutation")
+"""Arguments of a module's functions that hold random states."""
 
 
 def users_name(emitted: str, declared: Collection[str]) -> str:
@@ -56,12 +61,13 @@ class Emitted:
     variant: str
     replacement: bool
     potential_block: str
-    clips: bool
-    """Whether `run` takes a counter of noise covariances that were clipped at zero."""
+    arguments: tuple[str, ...]
+    """Of `run`, by name, in order."""
     prepare: Callable[..., tuple[Any, ...]]
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
     contiguous: bool = False
+    first_arguments: tuple[str, ...] = ()
     first_gradient: Callable[..., None] | None = None
     """Writes the gradient that a chain begins with; None where `run` takes none."""
     gradient: Callable[..., Any] | None = None
@@ -82,7 +88,19 @@ class Emitted:
     @property
     def permutes(self) -> bool:
         """Whether a chain keeps a permutation of the rows, from which it draws minibatches without replacement."""
-        return self.variant == "minibatch" and not (self.replacement or self.contiguous)
+        return "permutation" in self.arguments
+
+    @property
+    def clips(self) -> bool:
+        """Whether `run` takes a counter of noise covariances that were clipped at zero."""
+        return CLIPPED in self.arguments
+
+    @property
+    def kept_gradient(self) -> str:
+        """The gradient that `run` takes and leaves as state of the chain; empty where there is none."""
+        given = {*(name for name, _ in self.blocks), *self.parameters, *self.constants, *self.data}
+        left = [name for name in self.first_arguments if name not in given | {"gradient", "batch_size", *STREAMS}]
+        return left[0] if left else ""
 
 
 def load_text(name: str, text: str, code: Code | None = None) -> Emitted:
@@ -191,11 +209,12 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         variant=found["VARIANT"],
         replacement=found["REPLACEMENT"],
         potential_block=found["POTENTIAL_BLOCK"],
-        clips=found.get("CLIPS", False),
+        arguments=found["ARGUMENTS"],
         prepare=found["prepare"],
         run=found["run"],
         seed_streams=found["seed_streams"],
         contiguous=found.get("CONTIGUOUS", False),
+        first_arguments=found.get("FIRST_ARGUMENTS", ()),
         first_gradient=found.get("first_gradient"),
         gradient=found.get("gradient"),
         lanes_arguments=found.get("LANES_ARGUMENTS", ()),

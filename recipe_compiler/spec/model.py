@@ -278,6 +278,8 @@ class Build:
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
     bit_generator: str = "xoshiro"
     """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""
+    diagnostics: bool = False
+    """Whether the emitted file holds what tells of a run: `recipe run` has it whatever this says."""
     share: float = 0.02
     """By what part of it a posterior sd may be off, of `step_size: auto`."""
 

@@ -106,13 +106,15 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         control=(control[0].name, control[1].name) if control else None,
         estimated=None if noise is None else noise[1].name,
         bit_generator=document.noise.generator,
+        diagnostics=document.run.diagnostics,
     )
     return made if document.run.share is None else replace(made, share=float(document.run.share))
 
 
 def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
     """Return the settings of a run, the step size as the double nearest to what is stated, None for `auto`."""
-    run, eps = document.run.model_dump(exclude={"schedule", "step_size", "share"}), document.run.step_size
+    run = document.run.model_dump(exclude={"schedule", "step_size", "share", "diagnostics"})
+    eps = document.run.step_size
     return RunSettings(**run, step_size=None if eps == "auto" else float(eps), schedule=schedule)
 
 

@@ -122,7 +122,7 @@ class Document(Part):
     format: Format = 1
     name: Name
     title: Text = ""
-    references: Annotated[list[Text], Field(description="keys of docs/references.bib")] = []
+    references: Annotated[list[Text], Field(description="keys of references.bib")] = []
 
 
 class DynamicsDocument(Document):
@@ -290,6 +290,7 @@ class RunEntry(Part):
     seed: Seed = 0
     batch_size: Count | None = None
     lanes: Annotated[Truth, Field(description="64 chains side by side, with noise of their own")] = False
+    diagnostics: Annotated[Truth, Field(description="the emitted file also tells what a run samples")] = False
     schedule: ScheduleEntry = ScheduleEntry(name="constant")
 
 

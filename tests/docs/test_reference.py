@@ -25,6 +25,7 @@ from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS, Cl
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 
 ROOT = Path(__file__).parents[2]
+BIBLIOGRAPHY = ROOT / "recipe_compiler" / "emit" / "references.bib"
 DOCS = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 REFERENCE = (ROOT / "docs/spec_reference.md").read_text(encoding="utf-8")
 THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
@@ -151,14 +152,18 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def test_every_reference_of_a_spec_is_in_the_bibliography() -> None:
-    known = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs/references.bib").read_text(encoding="utf-8"), re.M))
+    known = set(
+        re.findall(r"^@\w+\{(\w+),", (ROOT / "recipe_compiler/emit/references.bib").read_text(encoding="utf-8"), re.M)
+    )
     for spec in (ROOT / "specs").rglob("*.yaml"):
         cited = re.search(r"^references: \[(.*)\]", spec.read_text(encoding="utf-8"), re.M)
         assert set(cited[1].split(", ") if cited and cited[1] else ()) <= known
 
 
 def test_every_paper_cited_in_a_docstring_is_in_the_bibliography() -> None:
-    known = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs/references.bib").read_text(encoding="utf-8"), re.M))
+    known = set(
+        re.findall(r"^@\w+\{(\w+),", (ROOT / "recipe_compiler/emit/references.bib").read_text(encoding="utf-8"), re.M)
+    )
     for file in (ROOT / "recipe_compiler").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):

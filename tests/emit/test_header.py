@@ -22,7 +22,7 @@ def behind_the_docstring(folder: Path, title: str) -> str:
     build = build.replace("../dynamics/sgld.yaml", "sgld.yaml").replace("../targets", f"{SPECS}/targets")
     (folder / "build.yaml").write_text(build)
     found = load_build(folder / "build.yaml")
-    tree = ast.parse(compile_build(found).text)
+    tree = ast.parse(compile_build(found).file)
     assert isinstance(ast.get_docstring(tree), str)
     digest = next(node for node in tree.body if isinstance(node, ast.Assign) and "SPEC_DIGEST" in ast.unparse(node))
     return ast.dump(ast.Module([node for node in tree.body[1:] if node is not digest], []))
@@ -43,7 +43,7 @@ def test_a_title_stays_in_the_docstring(tmp_path: Path, title: str) -> None:
 
 def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
     build = load_build(SPECS / "builds" / "sgnht_gaussian.yaml")
-    module = ast.parse(compile_build(build).text)
+    module = ast.parse(compile_build(build).file)
     values = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
     assert ("xi", 0) in ast.literal_eval(values["BLOCKS"])
     (run,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "run")

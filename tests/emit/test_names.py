@@ -74,7 +74,7 @@ def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Pat
         (tmp_path / f"{name}.yaml").write_text(text)
     (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
     build = load_build(tmp_path / "build.yaml")
-    text = compile_build(build).text
+    text = compile_build(build).file
     compile(text, "awkward", "exec")
     for old in ("row", "run", "range", "eps", "step", "total"):
         assert f"{old} is called {old}_" in text

@@ -31,7 +31,7 @@ import math
 import numpy as np
 from numba import njit
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "0123"
 VARIANT = "{variant}"
 REPLACEMENT = {replacement}
@@ -41,6 +41,8 @@ PARAMETERS = ("c", "limit")
 CONSTANTS = ("sigma",)
 DATA = ("x",)
 POTENTIAL_BLOCK = "theta"
+_NAMES = "theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch_states}theta_draws, r_draws"
+ARGUMENTS = tuple(_NAMES.split(", "))
 
 
 def prepare(c, limit, eps, d):

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recipe_compiler.emit.support.starts import _LONGEST_LAW
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.expression import (
@@ -24,7 +25,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
-from recipe_compiler.run.initial import LARGEST_LAW, initial_state
+from recipe_compiler.run.initial import initial_state
 from recipe_compiler.spec.model import Build
 
 COLUMN, SQUARE = Shape("d"), Shape("d", "d")
@@ -103,7 +104,7 @@ def test_a_block_with_no_proper_law_starts_at_zero(build: Build) -> None:
 
 
 def test_the_law_of_a_long_block_is_not_computed(build: Build) -> None:
-    _, r = starts(replace(build, init=()), gaussian=("r",), d=LARGEST_LAW + 1)
+    _, r = starts(replace(build, init=()), gaussian=("r",), d=_LONGEST_LAW + 1)
     np.testing.assert_array_equal(r, 0.0)
 
 

@@ -210,19 +210,3 @@ def test_a_word_that_carries_no_gradient_on_keeps_none(made: Made) -> None:
     assert module.first_gradient is None
     draws = drawn_by(module, build)
     assert np.isfinite(draws.arrays[0]).all()
-
-
-def test_a_checked_run_takes_the_gradient(made: Made) -> None:
-    module, build = made()
-    text = vars(sys.modules[module.run.__module__])
-    inputs = prepare_inputs(module, build, build.run, load_data(build.data, build.target), 2)
-    noise, batch = module.seed_streams(3, 1)
-    chain = start_chain(module, inputs, (np.ones(3), np.zeros(3)), noise[0], batch[0])
-    given = dict(zip(text["ARGUMENTS"], run_arguments(module, inputs, chain, 2), strict=True))
-    checked = text["checked_run"]
-    asked = {name: value for name, value in given.items() if name not in module.constants}
-    assert checked(**asked) == 2
-    with pytest.raises((TypeError, ValueError), match="grad_U_tilde"):
-        checked(**{**asked, "grad_U_tilde": np.ones(2)})
-    with pytest.raises((TypeError, ValueError), match="grad_U_tilde"):
-        checked(**{**asked, "grad_U_tilde": np.full(3, np.nan)})

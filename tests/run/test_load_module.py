@@ -9,7 +9,7 @@ from recipe_compiler.run.load_module import load_file, load_text
 
 TEXT = '''"""An emitted module."""
 
-FORMAT = 1
+FORMAT = 2
 SPEC_DIGEST = "0123"
 VARIANT = "full"
 REPLACEMENT = False
@@ -19,7 +19,7 @@ PARAMETERS = ()
 CONSTANTS = ()
 DATA = ()
 POTENTIAL_BLOCK = "theta"
-CLIPS = True
+ARGUMENTS = ("theta", "eps", "thin", "noise_state", "clipped", "theta_draws")
 
 
 def prepare(eps):
@@ -74,7 +74,7 @@ def test_the_cache_stays_out_of_the_way_where_home_cannot_be_written(monkeypatch
 
 def test_another_format_is_refused(folder: Path) -> None:
     path = folder / "other.py"
-    path.write_text(TEXT.replace("FORMAT = 1", "FORMAT = 99"))
+    path.write_text(TEXT.replace("FORMAT = 2", "FORMAT = 99"))
     with pytest.raises(RunError, match="found emission format 99"):
         load_file(path)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from loaders import load_build
 
@@ -168,14 +167,13 @@ def test_what_a_build_leaves_open_is_given_and_what_it_fixes_is_not(build: Calla
     assert not any(given(check(build(BUILD.replace("run:", "sizes: {d: 3}\nrun:")))).values())
 
 
-def test_a_module_refuses_a_smaller_size(build: Callable[..., Build], tmp_path: Path) -> None:
+def test_a_file_refuses_a_smaller_size(build: Callable[..., Build], tmp_path: Path) -> None:
     path = tmp_path / "emitted.py"
-    path.write_text(compile_build(build()).text, encoding="utf-8")
-    module = runpy.run_path(str(path))
-    noise, _ = module["seed_streams"](1, 1)
+    path.write_text(compile_build(build()).file, encoding="utf-8")
+    sample = runpy.run_path(str(path))["sample"]
     with pytest.raises(ValueError, match="d: found 2, expected 3 or more: a formula names position 2"):
-        module["checked_run"](np.zeros(2), np.ones(2), 0.01, 1, noise[0], np.zeros((3, 2)))
-    assert module["checked_run"](np.zeros(3), np.ones(2), 0.01, 1, noise[0], np.zeros((3, 3))) == 3
+        sample(d=2, draws=3)
+    assert sample(d=3, draws=3)["theta"].shape == (4, 3, 3)
 
 
 def test_a_run_refuses_a_smaller_size(build: Callable[..., Build]) -> None:

@@ -10,28 +10,48 @@ import math
 import numpy as np
 
 
-def _check_array(name, array, shape, sizes, kinds=("float64",), written=False):
-    """Check an array's type, shape and layout; sizes that are names are positive and the same wherever they occur.
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Raises TypeError, ValueError: what was found, and what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
     """
-    plain = type(array) in (np.ndarray, np.memmap)  # not one with a mask, which would not be looked at
-    if not plain or all(array.dtype != kind for kind in kinds):
-        found = f"an array of {array.dtype}" if plain else type(array).__name__
-        raise TypeError(f"{name}: found {found}, expected a NumPy array of {' or '.join(kinds)}")
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
-    pairs = tuple(zip(array.shape, known, strict=False))
-    wanted = f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
-    if array.ndim != len(shape) or any(isinstance(size, int) and size != found for found, size in pairs):
-        raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted}")
-    for found, size in pairs:
-        if found == 0 and not isinstance(size, int):
-            raise ValueError(f"{name}: found the shape {array.shape}, expected {wanted} with {size} at least 1")
-    sizes.update({size: found for found, size in pairs if not isinstance(size, int)})
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: found an array with gaps or by columns, expected np.ascontiguousarray of it")
-    if written and not array.flags.writeable:
-        raise ValueError(f"{name}: found an array that is read only, expected one that can be written")
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
+    if bad.size:
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def _check_sizes(sizes, least):
@@ -41,22 +61,6 @@ def _check_sizes(sizes, least):
             raise ValueError(
                 f"{size}: found {sizes[size]}, expected {number} or more: a formula names position {number - 1}"
             )
-
-
-def _check_finite(name, array):
-    """Check that all entries of an array are finite numbers. Raises ValueError."""
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected finite numbers")
-
-
-def _check_values(name, array, values):
-    """Check that an array holds some values only. Raises ValueError."""
-    bad = np.argwhere(~np.isin(array, values))
-    if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected one of {values}")
 
 
 def _check_kinds(name, array, kinds):
@@ -112,37 +116,21 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     return value
 
 
-def _check_words(name, state, words):
-    """Check the state of a random stream: a row of what `seed_streams` returns. Raises TypeError, ValueError.
-
-    words: how many there are, 0 for a numpy.random.Generator. A generator of four words that are zero stands still.
-    """
-    if not words:
-        if not isinstance(state, np.random.Generator):
-            raise TypeError(f"{name}: found {type(state).__name__}, expected a numpy.random.Generator")
-        return
-    _check_array(name, state, (words,), {}, ("uint64",), written=True)
-    if words % 4 == 0 and not state.reshape(4, -1).any(axis=0).all():
-        raise ValueError(f"{name}: found a state of zeros, which no draw leaves; expected a row of `seed_streams`")
-
-
-def _check_places(name, permutation, count):
-    """Check that an array holds every number below `count` once. Raises TypeError, ValueError."""
-    _check_array(name, permutation, (count,), {}, ("uint64",), written=True)
-    if permutation.max(initial=0) >= count or (np.bincount(permutation.astype(np.int64)) != 1).any():
-        raise ValueError(f"{name}: expected every number from 0 to {count - 1} once, as np.arange({count}) has them")
-
-
-def _check_apart(read, /, **arrays):
-    """Check that no array that is written shares memory with another; those in `read` are not. Raises ValueError."""
-    names = list(arrays)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            if not {name, other} <= set(read) and np.may_share_memory(arrays[name], arrays[other]):
-                raise ValueError(f"{other} and {name}: found arrays that share memory, expected arrays of their own")
-
-
 def _check_jitted(name, function):
     """Check that a function is one that jitted code can call. Raises TypeError."""
     if not hasattr(function, "py_func"):  # which jitted functions keep
         raise TypeError(f"{name}: found {type(function).__name__}, expected a function jitted by numba.njit")
+
+
+def _check_total(name, length, total):
+    """Check that the target's blocks together are as long as the block that they stand in. Raises ValueError."""
+    if length != total:
+        raise ValueError(f"{name}: found {length} coordinates by its size, expected {total}, as the blocks in it have")
+
+
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }

@@ -11,7 +11,7 @@ from recipe_compiler.errors import CompilerError
 _MODULES = (
     "flags", "special", "transforms", "gammas", "vectors", "bits", "normals", "box_muller", "lanes", "philox",
     "generators", "indices", "blocks_of_rows", "read_ahead", "noise", "propagator", "progress", "roots", "seeds",
-    "checks", "forecast",
+    "checks", "starts", "chains", "forecast",
 )  # fmt: skip
 """Where the support code is, in the order in which an emitted file shows it: what is used comes before its user."""
 

@@ -1,0 +1,241 @@
+"""`sample` of an emitted file: plain Python that looks at all it is given, and draws what `recipe run` draws."""
+
+from collections.abc import Iterator, Mapping
+from json import dumps
+from textwrap import wrap
+
+from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
+from recipe_compiler.emit.print_chain import kept_gradient, run_arguments
+from recipe_compiler.emit.sampler import Given, Sampler, shape_text
+from recipe_compiler.formula.shapes import Kind, Size
+from recipe_compiler.program.atoms import smallest_sizes
+from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.program.program import symbolic_sizes
+from recipe_compiler.spec.model import Build
+
+BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0", Kind.NONZERO: "nonzero=True"}
+"""What is asked of numbers of a kind."""
+
+
+def print_sample(own: Sampler) -> Iterator[str]:
+    """Yield the lines of `sample`."""
+    required = [name for name, default in own.keywords if not default]
+    stated = [f"{name}={default}" for name, default in own.keywords if default]
+    yield from call("def sample", (*own.data, "*", *required, *stated), 0, ":")
+    first, *others = _says(own)
+    yield f'    """{first}'
+    yield from (f"    {line}" if line else "" for line in others)
+    yield '    """'
+    yield "    sizes = {}"
+    for line in (*_checks(own), *_prepared(own), *_chains(own), *_returned(own)):
+        yield f"    {line}"
+
+
+def _says(own: Sampler) -> Iterator[str]:
+    """Yield the lines of what `help` says of it."""
+    yield "Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain."
+    yield ""
+    taken = [f"{datum.name} {shape_text((datum.size, *datum.shape.sizes))}" for datum in own.program.data]
+    taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given]
+    said = f"{', '.join(taken)}. " if taken else ""
+    blocks = " or ".join(own.blocks)
+    yield from wrap(
+        f"{said}The top of the file, help({own.build.name}), says what they are, and what is returned. A draw is kept "
+        f"of every `thin` steps. init: where chains start, a dict with any of {blocks}, each (size,) for all chains or "
+        "(chain, size). progress: tell it on stderr. threads: None takes all cores; the same seed draws the same bits "
+        "on any number of them.",
+        WIDTH - 8,
+    )
+    yield ""
+    yield "Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early."
+
+
+def _size(size: Size) -> str:
+    return f'sizes["{size}"]' if isinstance(size, str) else str(size)
+
+
+def _checks(own: Sampler) -> Iterator[str]:
+    """Yield lines that look at all arguments, and make of them what jitted code takes."""
+    program, run = own.program, own.build.run
+    for name, _ in own.sizes:
+        yield f'sizes["{name}"] = _checked_number("{name}", {name}, whole=True, least=1)'
+    if own.gradient:
+        yield '_check_jitted("gradient", gradient)'
+    for datum in program.data:
+        values = f"values={list(datum.values)}" if datum.values else ""
+        narrow = 'dtype="float32"' if program.narrow else ""
+        yield from _array(datum.name, (datum.size, *datum.shape.sizes), values, narrow)
+    for one in own.given:
+        if not one.by_formula:
+            yield from _parameter(one)
+    yield from _totals(own)
+    for one in own.given:
+        if one.by_formula:
+            yield from _parameter(one)
+    least = {size: n for size, n in smallest_sizes(program).items() if n > 1}
+    if least:
+        yield f"_check_sizes(sizes, {dumps(least)})"
+    yield "eps = " + _number("step_size", "step_size", "above=0").split(" = ", 1)[1]
+    for name, bound in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0)):
+        yield _number(name, name, "whole=True", f"least={bound}")
+    if program.variant == "minibatch":
+        most = () if program.replacement else (f"most={program.data[0].name}.shape[0]",)
+        yield _number("batch_size", "batch_size", "whole=True", "least=1", *most)
+    if run.schedule.name == "cyclic":
+        yield f'_checked_number("thin", thin, whole=True, most={run.schedule.period - 1})'
+    yield "if threads is not None:"
+    yield "    " + _number("threads", "threads", "whole=True", "least=1")
+
+
+def _parameter(one: Given) -> Iterator[str]:
+    name, kinds = one.parameter.name, one.parameter.kinds
+    if one.made:
+        yield f"if {name} is None:"
+        yield from (f"    {line}" for line in one.made)
+    if one.parameter.shape.sizes:
+        said = [kind.value for kind in kinds if kind is not Kind.REAL]
+        yield from _array(name, one.parameter.shape.sizes)
+        if said:
+            yield f'_check_kinds("{name}", {name}, {dumps(said)})'
+    else:
+        value = f"float({name})" if one.by_formula else name
+        yield _number(name, value, *(BOUNDS[kind] for kind in kinds if kind in BOUNDS))
+
+
+def _array(name: str, sizes: tuple[Size, ...], *more: str) -> Iterator[str]:
+    shape = ", ".join(f'"{size}"' if isinstance(size, str) else str(size) for size in sizes)
+    arguments = (f'"{name}"', name, f"({shape}{',' if len(sizes) == 1 else ''})", "sizes", *(m for m in more if m))
+    yield from call(f"{name} = _checked_array", arguments, 0)
+
+
+def _number(name: str, value: str, *bounds_: str) -> str:
+    said = ", ".join((dumps(name), value, *bounds_))
+    return f"{name} = _checked_number({said})"
+
+
+def _totals(own: Sampler) -> Iterator[str]:
+    """Yield the line that finds, or checks, the length of the block that the target's blocks stand in."""
+    block = own.program.gradient.block if own.program.gradient else None
+    if block is None or not own.total or not block.shape.sizes or _size(block.shape.sizes[0]) == own.total:
+        return
+    size = block.shape.sizes[0]
+    if isinstance(size, str) and size not in own.told:
+        yield f"{_size(size)} = {own.total}"
+    elif not (isinstance(size, int) and own.total.isdigit()):
+        yield f'_check_total("{block.name}", {_size(size)}, {own.total})'
+
+
+def _prepared(own: Sampler) -> Iterator[str]:
+    """Yield lines that make what all chains are given."""
+    names = (
+        *own.gradient,
+        *(p.name for p in own.program.parameters),
+        *(d.name for d in own.program.data),
+        *(("batch_size",) if own.program.variant == "minibatch" else ()),
+        "eps",
+        "thin",
+    )
+    constants = own.kernel.prepare.outputs
+    yield from _dict("given = ", {name: name for name in names})
+    sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(own.program))
+    prepare = (*(array.name for array in own.kernel.prepare.inputs), *sizes)
+    if own.build.run.schedule.name != "constant":
+        yield "first_eps = eps"
+        yield ""
+        yield "def of_draw(draw):"
+        yield f"    eps = {_falling(own.build)}"
+        made = f"**_constants(CONSTANTS, prepare({', '.join(prepare)}))" if constants else ""
+        entries = ", ".join(part for part in (dumps("eps") + ": eps", made) if part)
+        yield f"    return {{{entries}}}"
+        yield ""
+        yield "given.update(of_draw(0))"
+    elif constants:
+        yield f"given.update(_constants(CONSTANTS, prepare({', '.join(prepare)})))"
+
+
+def _falling(build: Build) -> str:
+    schedule = build.run.schedule
+    if schedule.name == "power":
+        return f"first_eps * (1.0 + draw * thin / {schedule.b!r}) ** -{schedule.c!r}"
+    period = schedule.period
+    return f"first_eps * (1.0 + math.cos(math.pi * (draw * thin % {period}) / {period})) / 2.0"
+
+
+def _dict(head: str, entries: Mapping[str, str]) -> Iterator[str]:
+    """Yield a dict, an entry a line where it is too long for one."""
+    parts = [f'"{name}": {value}' for name, value in entries.items()]
+    line = f"{head}{{{', '.join(parts)}}}"
+    if len(line) + 4 <= WIDTH:
+        yield line
+        return
+    yield f"{head}{{"
+    yield from filled(parts, 4)
+    yield f"}}{FILLED}"
+
+
+def _chains(own: Sampler) -> Iterator[str]:
+    """Yield lines that start the chains, and run them."""
+    arguments = run_arguments(own.program, own.kernel)
+    parameters = {one.parameter.name for one in own.given}
+    told = (name if name in parameters else f'sizes["{name}"]' for name in own.start.arguments)
+    arguments_of_start = ", ".join(("seed", "chain", *told))
+    yield from _listed("starts", f"first_state({arguments_of_start})", "for chain in range(chains)")
+    yield "starts = _checked_starts(starts, init)"
+    for name, inside in own.domains:
+        yield f'_check_starts_inside("{name}", starts, {inside})'
+    yield "drawn = _room(starts, warmup + draws)"
+    batches = "batches" if "batch_state" in arguments else "_"
+    yield f"noise, {batches} = seed_streams(seed, chains)"
+    entries = ["**starts[chain]", '"noise_state": noise[chain]']
+    if "batch_state" in arguments:
+        entries.append('"batch_state": batches[chain]')
+    if "permutation" in arguments:
+        entries.append(f'"permutation": np.arange({own.program.data[0].name}.shape[0], dtype=np.uint64)')
+    entries += [f'"{array.name}": np.empty({_size(array.sizes[0])})' for array in kept_gradient(own.program)]
+    if CLIPPED in arguments:
+        entries.append(f'"{CLIPPED}": np.zeros(1)')
+    yield from _listed("states", f"{{{', '.join(entries)}}}", "for chain in range(chains)", entries)
+    if own.program.keeps_gradient:
+        yield "for state in states:"
+        yield "    own = {**given, **state}"
+        yield "    first_gradient(*[own[name] for name in FIRST_ARGUMENTS])"
+    falling = ("of_draw",) if own.build.run.schedule.name != "constant" else ()
+    lanes = own.build.run.lanes
+    function, order = ("run_lanes", "LANES_ARGUMENTS") if lanes else ("run", "ARGUMENTS")
+    head = f"done = _{'run_lanes' if lanes else 'run_chains'}"
+    yield from call(head, (function, order, "given", "states", "drawn", "threads", "progress", *falling), 0)
+    if CLIPPED in arguments:
+        yield f'_tell_clipped([state["{CLIPPED}"] for state in states])'
+    yield "drawn = _after_warmup(drawn, done, warmup)"
+
+
+def _listed(name: str, each: str, over: str, parts: list[str] | None = None) -> Iterator[str]:
+    """Yield the lines of a list comprehension."""
+    if len(name) + len(each) + len(over) + 10 <= WIDTH:
+        yield f"{name} = [{each} {over}]"
+        return
+    yield f"{name} = ["
+    if len(each) + len(over) + 9 <= WIDTH:
+        yield f"    {each} {over}"
+        yield "]"
+        return
+    if parts is None or len(each) + 8 <= WIDTH:
+        yield f"    {each}"
+    else:
+        yield from ("    {", *(f"        {part}," for part in parts), "    }")
+    yield f"    {over}"
+    yield "]"
+
+
+def _returned(own: Sampler) -> Iterator[str]:
+    """Yield lines that cut the draws into the target's blocks, on their own scales, and return them by name."""
+    for name, inside in own.domains:
+        yield f'_tell_outside("{name}", drawn["{name}"], {inside})'
+    found = {piece.name: piece.drawn for piece in own.pieces}
+    if own.build.run.schedule.name != "constant":
+        found["step_size"] = 'np.array([[of_draw(warmup + k)["eps"] for k in range(draws)]] * chains)'
+    if any(piece.exponential for piece in own.pieces):
+        yield 'with np.errstate(over="ignore"):  # a draw that is not finite stays so'
+        yield from (f"    {line}" for line in _dict("return ", found))
+        return
+    yield from _dict("return ", found)

@@ -1,0 +1,170 @@
+"""`first_state` of an emitted file: where a chain starts, as `recipe run` has it, block by block."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from json import dumps
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.refresh import is_gaussian
+from recipe_compiler.emit.print_body import WIDTH, call
+from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy, shape_numbers
+from recipe_compiler.formula.declaration import Block, Domain
+from recipe_compiler.formula.expression import Add, Formula, FunctionAt
+from recipe_compiler.formula.shapes import DomainName, Size
+from recipe_compiler.spec.model import Build
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """`first_state`: its lines, what it takes beside seed and chain, and blocks whose start it cannot state."""
+
+    lines: tuple[str, ...]
+    arguments: tuple[str, ...]
+    left: tuple[tuple[str, str], ...]
+    """Each with the reason; they start at NaN, which `sample` refuses unless it is told where."""
+
+
+def spread_domain(domain: Domain) -> str:
+    """Return what a domain is to a start: `nonnegative` is `positive`, a circle the interval that it is cut to."""
+    same = {DomainName.NONNEGATIVE: DomainName.POSITIVE, DomainName.CIRCLE: DomainName.INTERVAL}
+    return same.get(domain.name, domain.name).value
+
+
+def spelling(build: Build, names: Mapping[str, str], sizes: Mapping[str, int], *, of_sample: bool = False) -> Spelling:
+    """Return how formulas about parameters of a build are spelled in its file.
+
+    Args:
+        build: what the file is made of.
+        names: the user's names that had to be changed, with what they became.
+        sizes: those that the file fixes, by the user's names.
+        of_sample: whether in `sample`, which has sizes in a dict.
+    """
+    bound = {name for name, _ in build.bind}
+    declared = (
+        *build.dynamics.declarations.parameters,
+        *build.target.declarations.parameters,
+        *build.parameters,
+    )
+    values = {
+        p.name: names.get(p.name, p.name) + (".reshape(-1, 1)" if len(p.shape.sizes) == 1 else "")
+        for p in declared
+        if p.name not in bound
+    }
+
+    def size(of: Size) -> str:
+        number = sizes.get(of, of) if isinstance(of, str) else of
+        if isinstance(number, int):
+            return str(number)
+        name = names.get(number, number)
+        return f'sizes["{name}"]' if of_sample else name
+
+    return Spelling(size, values)
+
+
+def print_start(build: Build, derivation: Derivation, names: Mapping[str, str], by: Spelling) -> Start:
+    """Return the function `first_state` of a build.
+
+    Args:
+        build: for its `init`, and the dynamics' blocks.
+        derivation: of the bound dynamics.
+        names: the user's names that had to be changed, with what they became.
+        by: how parameters and sizes are spelled.
+    """
+    blocks = build.dynamics.declarations.blocks
+    own = [names.get(block.name, block.name) for block in blocks]
+    body: list[str] = []
+    left: list[tuple[str, str]] = []
+    for block, name in zip(blocks, own, strict=True):
+        try:
+            body += _of_block(build, derivation, block, name, by)
+        except NotInNumpyError as error:
+            left.append((name, str(error)))
+            body.append(f"    {name} = np.full({_length(block, by)}, np.nan)")
+    bare = re.sub(r'"[^"]*"', "", "\n".join(body))
+    used = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", bare)) - set(own)
+    parameters = tuple(text.split(".")[0] for text in by.values.values())
+    sizes = map(by.size, (*build.dynamics.declarations.sizes, *build.target.declarations.sizes))
+    wanted = tuple(dict.fromkeys(name for name in (*parameters, *sizes) if name in used))
+    lines = [
+        *call("def first_state", ("seed", "chain", *wanted), 0, ":"),
+        '    """Return where a chain starts, by the blocks of the state."""',
+        "    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))",
+        *body,
+        f"    return {{{', '.join(f'{dumps(name)}: {name}' for name in own)}}}",
+    ]
+    return Start(tuple(lines), wanted, tuple(left))
+
+
+def _of_block(build: Build, derivation: Derivation, block: Block, name: str, by: Spelling) -> Iterator[str]:
+    """Yield the lines that start a block: as stated, spread over its domain, from its own law, or at zero."""
+    init = dict(build.init)
+    potential = next((f.of for f in build.dynamics.declarations.functions if f.role == "potential"), ())
+    length, real = _length(block, by), block.domain.name is DomainName.REAL
+    if block.name in init:
+        yield '    with np.errstate(all="ignore"):'
+        start = bare(print_numpy(init[block.name], by))
+        yield unbroken(f"        {name} = np.array({start}, dtype=np.float64).reshape(-1)")
+    elif block.name in potential or not real:
+        spread = f"rng.uniform(-2.0, 2.0, {length})"
+        arguments = ", ".join((spread, *_domain(block.domain, by)))
+        yield f"    {name} = {spread}" if real else f"    {name} = _spread({arguments})"
+    elif is_gaussian(derivation, block.name):
+        yield from _law(derivation, block, name, by)
+    else:
+        yield f"    {name} = np.zeros({length})"
+
+
+def _domain(domain: Domain, by: Spelling) -> tuple[str, ...]:
+    return (f'"{spread_domain(domain)}"', *bounds(domain, by))
+
+
+def bounds(domain: Domain, by: Spelling) -> tuple[str, ...]:
+    """Return the bounds of an interval, or of a circle, as numbers."""
+    if domain.name is DomainName.CIRCLE and not domain.bounds:
+        return "0.0", "2.0 * np.pi"
+    return tuple(f"float({print_numpy(bound, by)})" for bound in domain.bounds)
+
+
+def _law(derivation: Derivation, block: Block, name: str, by: Spelling) -> Iterator[str]:
+    """Yield the lines that draw a block from its law: H as a function of it alone.
+
+    All other blocks stand at one, functions at zero: they are part of the rest, and what is zero is left out.
+    """
+    declared, energy = derivation.dynamics.declarations, derivation.dynamics.H
+    others = {b.name: f"np.ones({shape_numbers(b.shape, by)})" for b in declared.blocks}
+    others |= {f.name: f"np.zeros({shape_numbers(f.shape, by)})" for f in declared.functions}
+    if isinstance(energy, Add):
+        terms = tuple(term for term in energy.terms if not isinstance(term, FunctionAt))
+        energy = Add(terms, energy.shape) if len(terms) != 1 else terms[0]
+    own = Spelling(by.size, {**others, **by.values, block.name: name})
+    yield ""
+    yield f"    def energy({name}):"
+    yield f"        {name} = {name}.reshape({shape_numbers(block.shape, by)})"
+    yield unbroken(f"        return float({bare(print_numpy(energy, own))})")
+    yield ""
+    yield f"    {name} = _draw_law(rng, {_length(block, by)}, energy)"
+
+
+def _length(block: Block, by: Spelling) -> str:
+    return " * ".join(by.size(size) for size in block.shape.sizes) or "1"
+
+
+def bare(text: str) -> str:
+    """Return an expression without parentheses around all of it."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return text[1:-1] if place == len(text) - 1 and text.startswith("(") else text
+    return text
+
+
+def unbroken(line: str) -> str:
+    """Return a line that a formatter leaves as it is, however long."""
+    return line if len(line) <= WIDTH else f"{line}  # fmt: skip"
+
+
+def formula_text(formula: Formula, by: Spelling) -> str:
+    """Return a formula as a NumPy array of numbers."""
+    return f"np.asarray({print_numpy(formula, by)})"

@@ -1,0 +1,133 @@
+"""Chains of one call of `sample`: side by side on threads, in short pieces, so that an interrupt ends them soon."""
+
+# Emitted files carry this code without annotations, and call it.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateUsage=false, reportArgumentType=false
+
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import numpy as np
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _rows_of_64(values):
+    """Return rows of 64 as one flat array that starts at a multiple of 512 bytes, where their loops are fastest."""
+    room = np.empty(values.size + 64, values.dtype)
+    start = -room.ctypes.data % 512 // 8
+    flat = room[start : start + values.size]
+    flat[:] = values.ravel()
+    return flat
+
+
+def _run_lanes(run_lanes, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, up to 64 side by side; return how many draws each has.
+
+    Arguments are those of `_run_chains`; lanes that are left over run idly. A lane that ended goes on with what is no
+    number, and nothing of it is counted.
+    """
+    chains, draws, _ = next(iter(drawn.values())).shape
+    sizes = [array.shape[2] for array in drawn.values()]
+    most = 1 if of_draw else max(1, (1 << 22) // (64 * sum(sizes)))
+    done, ended = [0] * chains, [False] * chains
+    groups = [range(first, min(first + 64, chains)) for first in range(0, chains, 64)]
+    held = []
+    for group in groups:
+        of_lanes = [states[group[min(lane, len(group) - 1)]] for lane in range(64)]
+        lanes = np.array([np.concatenate([own[name] for name in drawn]) for own in of_lanes])
+        words = np.array([own["noise_state"] for own in of_lanes])
+        held.append({"lanes": _rows_of_64(lanes.T), "noise_state": _rows_of_64(words.T)})
+
+    def piece(number, first, last):
+        rows, kept = np.empty((last - first, 64 * sum(sizes))), np.zeros(64, np.int64)
+        own = {**given, **held[number], "kept": kept, "lanes_draws": rows, **(of_draw(first) if of_draw else {})}
+        run_lanes(*[own[name] for name in names])
+        blocks = np.split(rows.reshape(last - first, sum(sizes), 64), np.cumsum(sizes)[:-1], axis=1)
+        for lane, chain in enumerate(groups[number]):
+            for array, block in zip(drawn.values(), blocks, strict=True):
+                array[chain, first:last] = block[:, :, lane]
+            done[chain] += 0 if ended[chain] else int(kept[lane])
+            ended[chain] |= bool(kept[lane] < last - first)
+        return last - first
+
+    _advance(piece, len(groups), draws, threads, progress, most)
+    return done
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

@@ -1,0 +1,209 @@
+"""What `sample` of an emitted file is given by mistake: told by name, with what was found and what was expected."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from emitted_file import ROOT, shipped_file
+
+Given = dict[str, Any]
+SHORT: Given = {"draws": 4, "warmup": 2, "thin": 2, "chains": 2, "seed": 1}
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ModuleType]:
+    made: dict[str, ModuleType] = {}
+
+    def file(name: str) -> ModuleType:
+        if name not in made:
+            made[name] = shipped_file(name, tmp_path_factory.mktemp(name))
+        return made[name]
+
+    return file
+
+
+def of_logistic() -> Given:
+    random = np.random.default_rng(1)
+    x, y = random.standard_normal((40, 30)), random.integers(0, 2, 40).astype(float)
+    return {"x": x, "y": y, "batch_size": 8, "step_size": 0.01, **SHORT}
+
+
+def of_langevin() -> Given:
+    return {"Sigma": np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.5]]), **SHORT}
+
+
+def of_schools() -> Given:
+    return {"y": np.arange(8.0), "w": np.ones(8), "z": np.eye(8), **SHORT}
+
+
+GIVEN = {
+    "sghmc_logistic": of_logistic,
+    "generalised_langevin_gaussian_baoab": of_langevin,
+    "sghmc_eight_schools": of_schools,
+}
+X = of_logistic()["x"]
+ASYMMETRIC = np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+
+LOGISTIC: list[tuple[str, Any, type[Exception], str]] = [
+    ("x", X[:, :29], ValueError, r"x: found the shape \(40, 29\), expected \(N, 30\)$"),
+    ("x", X.T, ValueError, r"x: found the shape \(30, 40\), expected \(N, 30\): give its transpose"),
+    ("x", X[0], ValueError, r"x: found the shape \(30,\), expected \(N, 30\)"),
+    ("x", np.empty((0, 30)), ValueError, r"x: found the shape \(0, 30\), expected \(N, 30\)"),
+    ("x", [[1.0, 2.0], [3.0]], TypeError, "x: found list, expected an array of real numbers"),
+    ("x", None, TypeError, "x: found NoneType, expected an array of real numbers"),
+    ("x", X.astype(str), TypeError, "x: found an array of <U32, expected an array of real numbers"),
+    ("x", X.astype(object), TypeError, "x: found an array of object"),
+    ("x", X + 1j, TypeError, "x: found an array of complex128"),
+    ("x", X.astype(np.longdouble), TypeError, "x: found an array of float128"),
+    ("x", np.ma.masked_array(X, X > 1.0), TypeError, "x: found MaskedArray, expected an array of real numbers"),
+    ("x", np.where(X[3, 4] == X, np.nan, X), ValueError, r"x: found nan at \[3, 4\], expected finite numbers"),
+    ("x", np.where(X[0, 1] == X, np.inf, X), ValueError, r"x: found inf at \[0, 1\]"),
+    ("x", np.full((40, 30), 2**60), ValueError, r"x: found integers beyond 2\*\*53"),
+    ("y", np.zeros(39), ValueError, r"y: found the shape \(39,\), expected \(40,\)"),
+    ("y", np.zeros((40, 1)), ValueError, r"y: found the shape \(40, 1\), expected \(40,\): give it flat"),
+    ("y", np.full(40, 0.5), ValueError, r"y: found 0.5 at \[0\], expected one of \[0, 1\]"),
+    ("y", np.full(40, np.nan), ValueError, r"y: found nan at \[0\], expected one of \[0, 1\]"),
+    ("c", -1.0, ValueError, "c: found -1.0, expected a finite number at least 0"),
+    ("c", "1", TypeError, "c: found str, expected a real number"),
+    ("c", np.ones(1), TypeError, "c: found ndarray, expected a real number"),
+    ("prior_variance", 0.0, ValueError, "prior_variance: found 0.0, expected a finite number above 0"),
+    ("step_size", -0.01, ValueError, "step_size: found -0.01, expected a finite number above 0"),
+    ("step_size", 0.0, ValueError, "step_size: found 0.0, expected a finite number above 0"),
+    ("step_size", np.nan, ValueError, "step_size: found nan"),
+    ("step_size", np.inf, ValueError, "step_size: found inf"),
+    ("step_size", 10**400, ValueError, "step_size: found inf"),
+    ("step_size", None, TypeError, "step_size: found NoneType, expected a real number"),
+    ("draws", 0, ValueError, "draws: found 0, expected an integer of 64 bits at least 1"),
+    ("draws", 2.5, TypeError, "draws: found float, expected an integer"),
+    ("draws", 10**15, ValueError, r"draws and warmup: found 1000000000000002 in all .* as memory has room for"),
+    ("warmup", -1, ValueError, "warmup: found -1, expected an integer of 64 bits at least 0"),
+    ("thin", 0, ValueError, "thin: found 0, expected an integer of 64 bits at least 1"),
+    ("thin", 2**70, ValueError, "thin: found an integer of 71 bits"),
+    ("chains", 0, ValueError, "chains: found 0"),
+    ("chains", True, TypeError, "chains: found bool, expected an integer"),
+    ("seed", -1, ValueError, "seed: found -1, expected an integer of 64 bits at least 0"),
+    ("seed", np.random.default_rng(1), TypeError, "seed: found Generator, expected an integer"),
+    ("seed", np.ones(4, np.uint64), TypeError, "seed: found ndarray, expected an integer"),
+    ("seed", None, TypeError, "seed: found NoneType, expected an integer"),
+    ("batch_size", 0, ValueError, "batch_size: found 0"),
+    ("batch_size", 41, ValueError, "batch_size: found 41, expected an integer of 64 bits at least 1 and at most 40"),
+    ("batch_size", 8.0, TypeError, "batch_size: found float, expected an integer"),
+    ("threads", 0, ValueError, "threads: found 0"),
+    ("init", np.zeros(30), TypeError, "init: found ndarray, expected None or a dict with any of theta, r"),
+    ("init", {"beta": np.zeros(30)}, ValueError, "init: found 'beta', expected any of theta, r"),
+    ("init", {"theta": np.zeros(29)}, ValueError, r"init of theta: found the shape \(29,\), expected \(30,\)"),
+    ("init", {"theta": np.zeros((3, 30))}, ValueError, r"init of theta: found the shape \(3, 30\), expected \(2, 30\)"),
+    ("init", {"r": np.full(30, np.nan)}, ValueError, r"init of r: found nan at \[0\]"),
+]
+LANGEVIN: list[tuple[str, Any, type[Exception], str]] = [
+    ("Sigma", np.diag([1.0, 1.0, -1.0]), ValueError, "Sigma: found the eigenvalue -1.0, expected a positive definite"),
+    ("Sigma", np.diag([1.0, 1.0, 0.0]), ValueError, "Sigma: found the eigenvalue 0.0, expected a positive definite"),
+    ("Sigma", ASYMMETRIC, ValueError, "Sigma: found a matrix that is not symmetric, expected a positive definite one"),
+    ("Sigma", np.eye(2), ValueError, r"Sigma: found the shape \(2, 2\), expected \(3, 3\)"),
+    ("Sigma", 1.0, ValueError, r"Sigma: found the shape \(\), expected \(3, 3\)"),
+    ("Sigma", np.ma.masked_array(np.eye(3)), TypeError, "Sigma: found MaskedArray"),
+    ("M", -np.eye(3), ValueError, "M: found the eigenvalue -1.0, expected a positive definite matrix"),
+    ("A", np.diag([1.0, -0.5]), ValueError, "A: found the eigenvalue -0.5, expected a positive semidefinite matrix"),
+    ("A", np.full((2, 2), np.inf), ValueError, r"A: found inf at \[0, 0\]"),
+    ("Lambda", np.ones((2, 3)), ValueError, r"Lambda: found the shape \(2, 3\), expected \(3, 2\): give its transpose"),
+    ("mu", np.zeros((3, 1)), ValueError, r"mu: found the shape \(3, 1\), expected \(3,\): give it flat"),
+    ("init", {"w": np.zeros(3)}, ValueError, r"init of w: found the shape \(3,\), expected \(2,\)"),
+]
+SCHOOLS: list[tuple[str, Any, type[Exception], str]] = [
+    ("z", np.eye(7), ValueError, r"z: found the shape \(7, 7\), expected \(8, 8\)"),
+    ("z", 2.0 * np.eye(8), ValueError, r"z: found 2.0 at \[0, 0\], expected one of \[0, 1\]"),
+    ("w", np.ones(7), ValueError, r"w: found the shape \(7,\), expected \(8,\)"),
+    ("tau_scale", -5, ValueError, "tau_scale: found -5.0, expected a finite number above 0"),
+    ("init", {"mu": 0.0}, ValueError, "init: found 'mu', expected any of theta, r"),
+    ("init", {"theta": np.zeros(8)}, ValueError, r"init of theta: found the shape \(8,\), expected \(10,\)"),
+]
+TABLE = [
+    *(("sghmc_logistic", *row) for row in LOGISTIC),
+    *(("generalised_langevin_gaussian_baoab", *row) for row in LANGEVIN),
+    *(("sghmc_eight_schools", *row) for row in SCHOOLS),
+]
+
+
+@pytest.mark.parametrize(("file", "name", "value", "kind", "says"), TABLE)
+def test_a_misuse_is_told(
+    files: Callable[[str], ModuleType], file: str, name: str, value: Any, kind: type[Exception], says: str
+) -> None:
+    with pytest.raises(kind, match=says):
+        files(file).sample(**GIVEN[file]() | {name: value})
+
+
+HARMLESS: list[tuple[str, Any]] = [
+    ("x", np.asfortranarray(X)),
+    ("x", np.repeat(X, 2, axis=0)[::2]),
+    ("x", X.astype(">f8")),
+    ("x", X.tolist()),
+    ("y", of_logistic()["y"].astype(bool)),
+    ("y", of_logistic()["y"].astype(np.int8)),
+    ("draws", np.int64(4)),
+    ("step_size", np.float64(0.01)),
+    ("threads", 1),
+    ("init", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), HARMLESS)
+def test_what_can_be_converted_without_loss_is(files: Callable[[str], ModuleType], name: str, value: Any) -> None:
+    file, given = files("sghmc_logistic"), of_logistic()
+    found = file.sample(**given | {name: value})
+    assert found["theta"].shape == found["r"].shape == (2, 4, 30)
+    np.testing.assert_array_equal(found["theta"], file.sample(**given)["theta"])
+
+
+def test_data_are_not_changed(files: Callable[[str], ModuleType]) -> None:
+    given = of_logistic()
+    before = given["x"].copy()
+    given["x"].setflags(write=False)
+    files("sghmc_logistic").sample(**given)
+    np.testing.assert_array_equal(given["x"], before)
+
+
+def test_every_chain_has_its_own_start_and_streams(files: Callable[[str], ModuleType]) -> None:
+    file, given = files("sghmc_logistic"), of_logistic()
+    two, three = (file.sample(**given | {"chains": chains, "threads": 2})["theta"] for chains in (2, 3))
+    np.testing.assert_array_equal(two, three[:2])
+    assert not np.array_equal(two[0], two[1])
+    starts = np.stack([np.full(30, 0.5), np.full(30, -0.5)])
+    given |= {"init": {"theta": starts, "r": np.zeros(30)}, "warmup": 0, "draws": 1, "thin": 1, "step_size": 1e-9}
+    np.testing.assert_allclose(file.sample(**given)["theta"][:, 0], starts, atol=1e-6)
+
+
+def test_a_chain_that_leaves_the_finite_numbers_is_told(files: Callable[[str], ModuleType]) -> None:
+    given = of_logistic() | {"step_size": 1e4, "draws": 50, "thin": 50}
+    with pytest.warns(RuntimeWarning, match=r"left the finite numbers: chain 0 after 0 of 52.*smaller step"):
+        found = files("sghmc_logistic").sample(**given)
+    assert np.isnan(found["theta"][:, -1]).all()
+
+
+def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back(files: Callable[[str], ModuleType]) -> None:
+    found = files("sghmc_eight_schools").sample(**of_schools())
+    assert {name: array.shape for name, array in found.items()} == {
+        "mu": (2, 4), "tau": (2, 4), "eta": (2, 4, 8), "r": (2, 4, 10),
+    }  # fmt: skip
+    assert (found["tau"] > 0.0).all()
+
+
+def test_it_runs_where_nothing_else_is(tmp_path: Path) -> None:
+    for name in ("sghmc_logistic", "sgld_gaussian_mixture"):
+        (tmp_path / f"{name}.py").write_bytes((ROOT / "generated" / f"{name}.py").read_bytes())
+    program = (
+        "import sys, numpy as np, sghmc_logistic, pydoc\n"
+        "sys.modules['recipe_compiler'] = None\n"
+        "random = np.random.default_rng(0)\n"
+        "x = random.standard_normal((60, 30))\n"
+        "y = (random.random(60) < 0.5) * 1\n"
+        "draws = sghmc_logistic.sample(x, y, batch_size=10, thin=2, draws=5, warmup=1, progress=True)\n"
+        "print(draws['theta'].shape, 'Raises TypeError, ValueError' in pydoc.render_doc(sghmc_logistic.sample))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "(4, 5, 30) True\n", ran.stderr
+    assert ran.stderr.endswith("24 of 24 draws\n")

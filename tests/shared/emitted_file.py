@@ -1,0 +1,37 @@
+"""Files of emitted modules, imported as their users do."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.spec.model import Build
+
+ROOT = Path(__file__).parents[2]
+BUILDS = ROOT / "specs" / "builds"
+
+
+def file_of(build: Build, folder: Path) -> ModuleType:
+    """Return the file of a build, imported from a folder where nothing else is."""
+    path = folder / f"{build.name}.py"
+    path.write_text(compile_build(build, allow_undecided=True).file, encoding="utf-8")
+    return imported(path)
+
+
+def shipped_file(name: str, folder: Path) -> ModuleType:
+    """Return a file of `generated`, copied to a folder where nothing else is."""
+    path = folder / f"{name}.py"
+    path.write_bytes((ROOT / "generated" / f"{name}.py").read_bytes())
+    return imported(path)
+
+
+def imported(path: Path) -> ModuleType:
+    """Return a file as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # where the cache of compiled code looks for it
+    spec.loader.exec_module(module)
+    return module
