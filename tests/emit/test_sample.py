@@ -10,12 +10,15 @@ import pytest
 from emitted_file import BUILDS, file_of
 from loaders import load_build
 
-from recipe_compiler.pipeline import prepare_run
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.pipeline import compile_build, prepare_run
+from recipe_compiler.readback.file import check_file
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.sample import sample
+from recipe_compiler.run.schedule import weights
 from recipe_compiler.run.store import declared_blocks
-from recipe_compiler.spec.model import Build, RunSettings
+from recipe_compiler.spec.model import Build, RunSettings, Schedule
 
 SETTINGS: dict[str, Any] = {"draws": 7, "warmup": 3, "thin": 2, "chains": 3, "seed": 5}
 
@@ -61,3 +64,56 @@ def test_a_file_draws_the_bits_of_a_run(name: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(found[block].reshape(array.shape), array, err_msg=block)
         assert np.isfinite(array).all()
         assert array.std() > 0.0
+
+
+def other(name: str, **changed: Any) -> Build:
+    """Return a shipped build with something else in it, under a name of its own."""
+    return replace(load_build(BUILDS / f"{name}.yaml"), name="other_build", **changed)
+
+
+def other_run(name: str, **changed: Any) -> Build:
+    return other(name, run=replace(load_build(BUILDS / f"{name}.yaml").run, **changed))
+
+
+POWER, CYCLIC = Schedule("power", b=10.0, c=0.4), Schedule("cyclic", period=9)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        other_run("sghmc_double_well", lanes=True),
+        other_run("sghmc_double_well", lanes=True, schedule=POWER),
+        other_run("sgld_gaussian", schedule=POWER),
+        other_run("sgld_gaussian", schedule=CYCLIC),
+        other("sgld_gaussian", bit_generator="philox"),
+        other("sgld_gaussian", bit_generator="numpy"),
+        other("sghmc_logistic", replacement=True),
+        other("sghmc_logistic", diagnostics=True),
+        replace(other_run("sghmc_logistic_baoab", batch_size=64), variant="minibatch"),
+    ],
+    ids=["lanes", "lanes, power", "power", "cyclic", "philox", "numpy", "replacement", "diagnostics", "kept gradient"],
+)
+def test_what_a_build_asks_for_is_in_its_file(build: Build, tmp_path: Path) -> None:
+    settings = replace(build.run, **SETTINGS)
+    ran = drawn_by_a_run(build, settings)
+    module = file_of(build, tmp_path)
+    found = drawn_by_the_file(module, build, **SETTINGS)
+    for block, array in ran.items():
+        np.testing.assert_array_equal(found[block].reshape(array.shape), array, err_msg=block)
+    assert hasattr(module, "run_lanes") == build.run.lanes
+    assert hasattr(module, "generator") == hasattr(module, "full_gradient") == build.diagnostics
+    step_sizes = weights(settings, settings.warmup + settings.draws)
+    assert ("step_size" in found) == (step_sizes is not None)
+    if step_sizes is not None:
+        np.testing.assert_array_equal(found["step_size"], np.tile(step_sizes[settings.warmup :], (3, 1)))
+
+
+def test_a_function_that_was_not_read_back_is_no_part_of_a_file() -> None:
+    module = compile_build(load_build(BUILDS / "sgld_gaussian.yaml"))
+    check_file(module)
+    assert module.file.count("def prepare(") == 1
+    with pytest.raises(CompilerError, match="run of the file is not what was read back"):
+        check_file(replace(module, file=module.file.replace("_draws[kept, 0] = ", "_draws[kept, 0] = 2.0 * ")))
+    changed = module.file.replace("def _next_normal(s0, s1, s2, s3):", "def _next_normal(s1, s0, s2, s3):")
+    with pytest.raises(CompilerError, match="_next_normal of the file is not what was read back"):
+        check_file(replace(module, file=changed))
