@@ -13,7 +13,7 @@ Data:
     y: (N,), finite numbers, kept as float64
     in the build, x is made of the columns a, b, c, e of linear_regression.csv
     in the build, y is made of the column y of linear_regression.csv
-    and a column of ones stands first
+    a column of ones stands before the columns of a matrix
 
 Parameters:
     m: a number, positive; 1.0 unless it is given

@@ -29,8 +29,8 @@ State:
     r: (28,), real
 
 Draws, each of shape (chain, draw, ...):
-    F: (8, 2), theta[0:8*2]
-    G: (6, 2), theta[8*2:8*2 + 6*2]
+    F: (8, 2), theta[0:16]
+    G: (6, 2), theta[16:28]
     r: (28,)
 
 The build:
@@ -189,8 +189,8 @@ def sample(
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {
-        "F": drawn["theta"][:, :, 0 : 8 * 2].reshape(chains, draws, 8, 2),
-        "G": drawn["theta"][:, :, 8 * 2 : 8 * 2 + 6 * 2].reshape(chains, draws, 6, 2), "r": drawn["r"],
+        "F": drawn["theta"][:, :, 0:16].reshape(chains, draws, 8, 2),
+        "G": drawn["theta"][:, :, 16:28].reshape(chains, draws, 6, 2), "r": drawn["r"],
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ Data:
     y: (N, 3), each one of 0, 1, kept as float64
     in the build, x is made of the columns a, b of three_classes.csv
     in the build, y is made of the column y of three_classes.csv
-    and a column of ones stands first
+    a column of ones stands before the columns of a matrix
     y has a one at the place that its column counts
 
 Parameters:
@@ -27,7 +27,7 @@ State:
     r: (9,), real
 
 Draws, each of shape (chain, draw, ...):
-    W: (3, 3), theta[0:3*3]
+    W: (3, 3), theta[0:9]
     r: (9,)
 
 The build:
@@ -188,7 +188,7 @@ def sample(
     ]
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
-    return {"W": drawn["theta"][:, :, 0 : 3 * 3].reshape(chains, draws, 3, 3), "r": drawn["r"]}
+    return {"W": drawn["theta"][:, :, 0:9].reshape(chains, draws, 3, 3), "r": drawn["r"]}
 
 
 def first_state(seed, chain, m):

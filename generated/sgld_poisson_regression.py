@@ -13,7 +13,7 @@ Data:
     y: (N,), finite numbers, kept as float64
     in the build, x is made of the columns a, b of poisson_regression.csv
     in the build, y is made of the column y of poisson_regression.csv
-    and a column of ones stands first
+    a column of ones stands before the columns of a matrix
 
 Parameters:
     prior_variance: a number, positive; 10.0 unless it is given

@@ -138,7 +138,7 @@ def _data(sampler: Sampler) -> Iterator[str]:
         yield f"in the build, {name} is made of the {said} of {build.data.file.name}"
     yield from (f"in the build, {name} is {path.name}" for name, path in build.data.arrays)
     if build.data.intercept:
-        yield "and a column of ones stands first"
+        yield "a column of ones stands before the columns of a matrix"
     yield from (f"{name} has a one at the place that its column counts" for name, _ in build.data.indicators)
 
 

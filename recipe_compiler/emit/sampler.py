@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.print_body import WIDTH
@@ -237,6 +238,8 @@ def _places(shapes: list[list[str]]) -> Iterator[tuple[str, str]]:
         if not sizes:
             yield start, read
         count, words = " * ".join(map(_of_sizes, sizes)) or "1", "*".join(sizes) or "1"
+        if all(size.isdigit() for size in sizes):
+            count = words = str(prod(map(int, sizes)))
         end, stop = _sum(start, count), _sum(read, words)
         if sizes:
             yield f"{start} : {end}" if " " in start + end else f"{start}:{end}", f"{read}:{stop}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emitted_file import file_of
 from loaders import load_build, load_target
 
 from recipe_compiler.errors import DocumentError, RunError
@@ -39,6 +40,18 @@ def draws(path: Path) -> np.ndarray:
 @unread
 def test_the_same_gradient_gives_the_same_draws(coded: Path) -> None:
     np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-9, atol=1e-12)
+
+
+@unread
+def test_the_file_takes_the_jitted_function(coded: Path, tmp_path: Path) -> None:
+    build = build_of(coded)
+    module, code = file_of(build, tmp_path), build.target.gradient
+    assert code is not None
+    fields = [field.values for field in load_data(build.data, build.target).fields]
+    found = module.sample(load_gradient(code), *fields, draws=40, warmup=0, thin=2, chains=2)
+    np.testing.assert_allclose(next(iter(found.values())), draws(coded), rtol=1e-9, atol=1e-12)
+    with pytest.raises(TypeError, match="gradient: found builtin_function_or_method, expected a function jitted by"):
+        module.sample(print, *fields)
 
 
 @unread
