@@ -76,8 +76,8 @@ class OneStep:
 
     def held_after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
         """Return what a step would make of the blocks that are held."""
-        values, left = self._made(z, batch, normals), self.compiled.program.passed_on
-        return np.concatenate([self._left(values, name, left[name]) for name, _ in self.held])
+        values = self._made(z, batch, normals)
+        return np.concatenate([self._left(values, old, new) for old, new in _plan(self, batch.size).left_of_held])
 
     def _made(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> dict[str, Any]:
         """Return all values that a step is given or makes, by name."""
@@ -121,6 +121,8 @@ class _Plan:
     """In the normals."""
     empty: tuple[tuple[str, tuple[int, ...]], ...]
     """Arrays that a step writes into, with their shapes; some may be given."""
+    left_of_held: tuple[tuple[str, str], ...]
+    """Blocks that are held, and what a step would leave in their place."""
 
 
 @lru_cache(maxsize=32)
@@ -136,7 +138,8 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
     given = {*step.given, "batch", *(name for name, _, _ in step.passed_on), *(name for name, _ in step.held)}
     given |= {array.name for array in kernel.noises}
     empty = tuple((a.name, tuple(_extent(size, sizes) for size in a.sizes)) for a in made if a.name not in given)
-    return _Plan(tuple((name, step.place(name)) for name, _, _ in step.passed_on), tuple(noises), empty)
+    places, left = tuple((name, step.place(name)) for name, _, _ in step.passed_on), step.compiled.program.passed_on
+    return _Plan(places, tuple(noises), empty, tuple((name, left[name]) for name, _ in step.held))
 
 
 def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:

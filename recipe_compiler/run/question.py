@@ -29,7 +29,7 @@ FEWER = 8.0
 """The part of `WORK` that rows take which stand for all data: a plan asks many times."""
 
 LEAST_ROWS = 5_000
-"""The fewest that may."""
+"""The fewest that may; where these are too many too, there is no answer."""
 
 TURNS = 12
 """About how often a step is made linear to find where a thermostat settles."""
@@ -126,9 +126,9 @@ class Question:
         Of n rows, drawn without replacement, the Hessian is off by a part of about 1/sqrt(n).
         """
         rows = self.inputs.rows
-        few = int(rows * WORK / (FEWER * self.work)) if self.work > 0.0 else rows
-        if self.work <= WORK or not self.has_batches or few < LEAST_ROWS:
+        if self.work <= WORK or not self.has_batches:
             return self
+        few = min(rows, max(LEAST_ROWS, int(rows * WORK / (FEWER * self.work))))
         return replace(self, sample=np.sort(np.random.default_rng(0).permutation(rows)[:few]).astype(np.uint64))
 
     @property
