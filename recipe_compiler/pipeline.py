@@ -190,13 +190,13 @@ def plan_run(
     emitted = load_text(module.name, module.text, build.target.gradient)
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
-    found = plan(build, tried, module, emitted, inputs, starts)
+    names = sampled_names(tried, data, sizes)
+    found = plan(build, tried, module, emitted, inputs, starts, names)
     if isinstance(found, Bent):
         walked = found.own.build if found.own is not None else tried
         if walked is not tried or estimates(tried):
             run = prepare_run(walked, report, walked.run, data, allow_undecided=allow_undecided, cache=cache)
             emitted, walked = run.module, run.build
-        names = sampled_names(tried, data, sizes)
         found = plan_of_bulk(build, found, Walker(emitted, walked, data), names)
     return found, check_once(found.build, cache)
 

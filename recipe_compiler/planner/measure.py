@@ -8,9 +8,9 @@ step is of weak order p >= 1. Of two walks, with eps and eps/4, with R = 4,
 so that b eps^p is 4/3 of the difference for p = 1 and 16/15 for p = 2: the larger is taken, and likewise of the means.
 A step size is taken where no difference is seen that is larger than the share; else it is halved.
 
-Thinning follows from the effective sample sizes of a walk, rank-normalised, of the bulk and of the tails (Vehtari and
-others 2021): chains that pass from one mode to another do so at their own pace. Where they do not, R-hat tells, and
-nothing is planned.
+Thinning follows from the effective sample sizes of a walk, rank-normalised, of the bulk and of the tails, and of its
+sds (Vehtari and others 2021): chains that pass from one mode to another do so at their own pace. Where they do not,
+R-hat tells, and nothing is planned.
 """
 
 import math
@@ -238,13 +238,17 @@ def _holds(found: Measured, share: float) -> bool:
 
 
 def effective_shares(draws: Array) -> Array:
-    """Return the effective draws a draw by coordinate, the least of bulk and tails; chains x draws x coordinates."""
+    """Return the effective draws a draw by coordinate, the least of bulk, tails and sd; chains x draws x coordinates.
+
+    Ranks do not see how seldom chains go far out into a tail, which means and sds are made of.
+    """
     from arviz_stats.base.array import array_stats
 
     ess = cast("Any", array_stats).ess
     bulk = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="bulk"))
     tails = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="tail", prob=TAILS))
-    return np.minimum(bulk, tails) / (draws.shape[0] * draws.shape[1])
+    spread = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="sd"))
+    return np.minimum(np.minimum(bulk, tails), spread) / (draws.shape[0] * draws.shape[1])
 
 
 def r_hats(draws: Array) -> Array:

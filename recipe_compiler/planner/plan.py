@@ -102,8 +102,9 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 
 def plan(
-    stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...]
-) -> Plan | Bent:
+    stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...],
+    names: tuple[str, ...],
+) -> Plan | Bent:  # fmt: skip
     """Return what a run of a build should be, or what keeps a linear step from telling it.
 
     Args:
@@ -113,6 +114,7 @@ def plan(
         module: the same, imported.
         inputs: what its chains would be given.
         starts: where the search for the mode begins, one after another.
+        names: of the coordinates of the potential's block.
 
     Raises:
         RunError: there is no mode, there are several, or no step size that keeps to the share; says what to do.
@@ -122,7 +124,7 @@ def plan(
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     slope = question.slope_of_few
-    mode = find_mode(slope, starts)
+    mode = find_mode(slope, starts, names)
     try:
         _demand_definite(curvature(slope, mode.theta))
         mode = main_mode(slope, mode, starts, question.entries)

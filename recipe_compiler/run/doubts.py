@@ -33,6 +33,12 @@ FAR_FROM_PILOT = 1.0
 JUDGED = 0.5
 """The largest standard error of what the target says of the draws, that says it all."""
 
+HEAVY = 0.5
+"""The shape of a generalised Pareto law fitted to a tail (Vehtari and others 2024) from which on it has no sd."""
+
+TELLING = 400.0
+"""Effective draws of a coordinate that tell the shape of its tails."""
+
 MOST_NAMED = 8
 """Of more chains that diverge, the number alone is given."""
 
@@ -57,6 +63,7 @@ def doubts(
         yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
     yield from _outside(draws)
     yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
+    yield from _heavy(tree, draws, rows, over)
     if departures is not None and (doubt := departures.doubt) is not None:
         yield doubt
     if forecast is not None:
@@ -143,6 +150,31 @@ def _apart(rows: tuple[Row, ...], *, asked: bool) -> Iterator[str]:
         f"R-hat is {worst.value('r_hat'):.3f} for {worst.name}, above {MAX_R_HAT}{more}: the chains do not agree. "
         "Try more draws, more warmup, more thinning or another step size."
     )
+
+
+def _heavy(tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing) -> Iterator[str]:
+    """Yield where tails of what is sampled fall off as so low a power that an sd is an integral that does not converge.
+
+    Of a block with a transform its unbounded variable is looked at: log tau of a lognormal tau, whose own tail looks
+    heavy and has every moment.
+    """
+    from arviz_stats.base.array import array_stats
+
+    auxiliary = tree["auxiliary"].data_vars if "auxiliary" in tree else ()
+    own = next((name for name in draws.blocks if name not in auxiliary), None)
+    if own is None or draws.block(own).shape[2] != len(rows):
+        return
+    kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
+    enough = [k for k, row in enumerate(rows) if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT]
+    shapes = [float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1)) for k in enough]
+    heavy = [(shape, rows[k].name) for k, shape in zip(enough, shapes, strict=True) if shape > HEAVY]
+    if heavy:
+        shape, name = max(heavy)
+        more = f" (and {len(heavy) - 1} more)" if len(heavy) > 1 else ""
+        yield (
+            f"the tails of {name} are too heavy for its sd{more}: Pareto's k of them is {shape:.2f}; from 0.5 on there "
+            "is no sd, from 1 on no mean. Quantiles stand. A prior with lighter tails has both."
+        )
 
 
 def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged: bool) -> Iterator[str]:

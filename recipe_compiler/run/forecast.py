@@ -221,7 +221,7 @@ def forecast(
         return Forecast(None, str(why))
     around = ""
     try:
-        mode = question.refined(find_mode(question.slope_of_few, starts))
+        mode = question.refined(find_mode(question.slope_of_few, starts, names))
         question, around = replace(question, theta=mode.theta), mode.says
         step, linear = question.linear()
         width, stable = question.width_of(step, linear), question.largest_stable(linear)

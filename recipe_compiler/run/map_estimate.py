@@ -73,19 +73,44 @@ class Mode:
     """Where the search for it began."""
 
 
-def find_mode(slope: Slope, starts: Sequence[Start]) -> Mode:
+def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) -> Mode:
     """Return theta with grad U(theta) = 0 where U curves nowhere downwards, from the first start that leads to one.
 
+    Args:
+        slope: theta to grad U.
+        starts: where searches begin, one after another.
+        names: of the coordinates, to say along which U still falls where no search has found a minimum.
+
     Raises:
-        RunError: no start did; says of each how far the search came.
+        RunError: no start did; says how far the search from the first one came, and what to do.
     """
-    met: list[str] = []
+    met: list[tuple[Start, Array, str]] = []
     for start in starts:
         theta, trouble = minimum(slope, np.ascontiguousarray(start.theta, dtype=np.float64))
         if not trouble:
             return Mode(theta, start.says)
-        met.append(f"from {start.says} {trouble}")
-    raise RunError(f"the mode: no minimum of U was found: {'; '.join(met)}. State `init` closer to the mode")
+        met.append((start, theta, trouble))
+    first, theta, trouble = met[0]
+    others = f"; {len(met) - 1} more search{'es' if len(met) > 2 else ''} found none" if len(met) > 1 else ""
+    raise RunError(
+        f"the mode: no minimum of U was found: from {first.says} {trouble}{others}. "
+        f"{_falling(slope, theta, names)}State `init` closer to the mode, if there is one"
+    )
+
+
+def _falling(slope: Slope, theta: Array, names: Sequence[str]) -> str:
+    """Return the coordinate along which U falls most where a search has ended, and what that may mean."""
+    with np.errstate(all="ignore"):
+        left = slope(theta)
+    if not names or not np.isfinite(left).all():
+        return ""
+    k = int(np.argmax(np.abs(left)))
+    way = "down" if left[k] > 0.0 else "up"
+    return (
+        f"There U falls as {names[k]} goes {way} from {theta[k]:.3g}. Where it does so without end there is no mode: "
+        "a scale tau of other coordinates, theta of N(mu, tau**2), draws them together; with eta of N(0, 1) in their "
+        "place, and mu + tau*eta in the likelihood, it does not. Anything else needs a prior. "
+    )
 
 
 def refined(slope: Slope, near: Array, K: Array) -> Array:

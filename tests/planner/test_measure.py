@@ -98,6 +98,16 @@ def test_effective_draws_are_the_least_of_bulk_and_tails() -> None:
     np.testing.assert_allclose(effective_shares(draws), 0.2 / 1.8, rtol=0.3)
 
 
+def test_effective_draws_count_how_seldom_chains_go_far_out() -> None:
+    """Independent draws but for 20 of 4000 together, 10 sds out: ranks hardly see them, an sd is made of them."""
+    rng = np.random.default_rng(3)
+    draws = rng.standard_normal((8, 4000, 1))
+    for chain in draws:
+        start = 20 * rng.integers(200)
+        chain[start : start + 20] -= 10.0
+    assert effective_shares(draws)[0] < 0.25
+
+
 def test_chains_that_stay_in_their_modes_are_refused() -> None:
     """However wide the gap: modes 2 sds apart look like one to a mean and an sd."""
     for apart in (2.0, 30.0):

@@ -96,3 +96,21 @@ def test_what_is_no_mode_is_refused_with_what_was_met(gradient: Slope, problem: 
     with pytest.raises(RunError, match=problem) as caught:
         find_mode(gradient, [Start("here", np.array([0.5, 0.5]))])
     assert "no minimum of U was found: from here" in str(caught.value)
+
+
+def test_where_no_minimum_is_found_the_coordinate_is_named_that_u_falls_along() -> None:
+    """A scale with coefficients of its own: with all of them at their mean, U falls by 2 with log tau without end."""
+
+    def slope(
+        theta: np.ndarray,
+    ) -> np.ndarray:  # by mu, log tau, and three coefficients of N(mu, tau^2), each seen once
+        away = (theta[2:] - theta[0]) * np.exp(-2.0 * theta[1])
+        of_scale = 2.0 - away @ (theta[2:] - theta[0])
+        return np.concatenate([[theta[0] - away.sum(), of_scale], away + (theta[2:] - [1.0, -2.0, 0.5]) / 9.0])
+
+    starts = [Start("zero", np.zeros(5)), Start("random state 1", np.full(5, 0.5))]
+    with pytest.raises(RunError, match=r"; 1 more search found none\. There U falls as log_tau goes down") as caught:
+        find_mode(slope, starts, ("mu", "log_tau", "theta[0]", "theta[1]", "theta[2]"))
+    assert "mu + tau*eta" in str(caught.value)
+    with pytest.raises(RunError, match=r"; 1 more search found none\. State `init`"):
+        find_mode(slope, starts)

@@ -120,6 +120,18 @@ def test_a_coordinate_that_never_moves_is_doubted(drawn: Draws, build: Build, da
     assert any("R-hat of theta[b] is not a number" in doubt for doubt in doubts)
 
 
+@pytest.mark.parametrize(("dof", "doubted"), [(1.0, True), (1.5, True), (4.0, False), (30.0, False)])
+def test_tails_too_heavy_for_an_sd_are_doubted(
+    drawn: Draws, build: Build, data: Data, dof: float, *, doubted: bool
+) -> None:
+    """Student's t has an sd from 2 degrees of freedom on; its tails have Pareto's k = 1/dof."""
+    heavy = drawn.block("theta").copy()
+    heavy[:, :, 1] = np.random.default_rng(4).standard_t(dof, heavy.shape[:2])
+    moved = replace(drawn, arrays=(heavy, drawn.block("r")))
+    told = summarise(to_datatree(moved, build, data, ""), moved).doubts
+    assert any("the tails of theta[b] are too heavy for its sd: Pareto's k" in one for one in told) is doubted
+
+
 def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, build: Build, data: Data) -> None:
     """A chain whose state is finite may have draws that are not: sigma = exp(800)."""
     overflown = drawn.block("theta").copy()
