@@ -42,6 +42,10 @@ FALL = 1e-8
 FLAT = 1e-5
 """The part of the largest curvature below which one is not told from zero by differences."""
 
+SHORTEST = 1e-12
+"""The smallest unit over what theta has, beside which no minimum is told: a scale tau that goes to zero has walls as
+steep as 1/tau^2 around what it is the scale of."""
+
 LONGEST = 1e8
 """The largest unit over what theta has."""
 
@@ -236,6 +240,8 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
         largest = max(np.abs(bends))
     else:
         units = units_of(slope, theta)
+        if (units < SHORTEST * np.maximum(np.abs(theta), 1.0)).any():
+            return f"the search ran into a cleft of U, too narrow for its width to be told ({reached})", nowhere
         hessian = _hessian(lambda y: units * slope(theta + units * y), nowhere)
         if not np.isfinite(hessian).all():
             return f"the search met a curvature of U that is not finite ({reached})", nowhere
