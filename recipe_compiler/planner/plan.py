@@ -32,7 +32,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode
 from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.question import AS_IT_IS, CONTROL_VARIATES
-from recipe_compiler.run.sizes import declared_parameters
+from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import Entry, number, restated
@@ -254,7 +254,7 @@ class _Entries:
     @property
     def starts_chosen(self) -> bool:
         """Whether the build leaves open where chains start."""
-        return _potential_block(self.stated) not in dict(self.stated.init)
+        return potential_block(self.stated) not in dict(self.stated.init)
 
     @property
     def of_batches(self) -> tuple[str, ...]:
@@ -276,7 +276,7 @@ class _Entries:
         """Let chains start wide around a state: new parameters `start` and `start_covariance`."""
         declared = {parameter.name for parameter in declared_parameters(self.stated)}
         mean, spread = (_free(name, declared) for name in ("start", "start_covariance"))
-        own = _potential_block(self.stated)
+        own = potential_block(self.stated)
         block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
         covariance = decimals((self.start_covariance + self.start_covariance.T) / 2.0)
         size = [str(size) for size in block.shape.sizes]
@@ -363,11 +363,6 @@ def _matched_to(one: Open, entries: _Entries, K: str, S: str, gamma: str) -> str
             return f"{gamma} {mass}"
         case Role.PRECONDITIONER:
             return S if one.is_matrix else f"{float(entries.values[one.name]):g}"
-
-
-def _potential_block(build: Build) -> str:
-    """Return the name of the potential's block in the dynamics."""
-    return next(f.of[0] for f in build.dynamics.declarations.functions if f.role == "potential")
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -20,6 +20,7 @@ from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.question import Question, Width
+from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held
 from recipe_compiler.spec.model import Build
@@ -54,7 +55,7 @@ class Forecast:
     """Of theta, between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
     @classmethod
-    def of(cls, measured: Measured, module: Emitted, names: tuple[str, ...], thin: int) -> "Forecast":
+    def of(cls, measured: Measured, block: str, variant: str, names: tuple[str, ...], thin: int) -> "Forecast":
         """Return the forecast of a plan that was made by pilot chains, whatever the step made linear at a mode says."""
         width = Width(
             measured.sds,
@@ -66,7 +67,7 @@ class Forecast:
             measured.worst,
             max(1.0, measured.steps / thin),
         )
-        return cls(width, block=module.potential_block, names=names, variant=module.variant, measured=measured)
+        return cls(width, block=block, names=names, variant=variant, measured=measured)
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -233,6 +234,6 @@ def forecast(
         return Forecast(None, str(error), cures, around=around, variant=module.variant)
     cures = tuple(cures_of(question, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
-        width, "", cures, module.potential_block, names, around, module.contiguous, stable, module.variant, bends=bends,
+        width, "", cures, potential_block(build), names, around, module.contiguous, stable, module.variant, bends=bends,
         autocorrelations=autocorrelations,
     )  # fmt: skip

@@ -202,3 +202,8 @@ def _match_target(build: Build, sizes: dict[str, int]) -> Iterator[str]:
         size = sizes.setdefault(size, total)
     if size != total:
         yield f"block `{block.name}`: found {size} entries, but the blocks of {build.target.name} have {total}"
+
+
+def potential_block(build: Build) -> str:
+    """Return the name, in the documents, of the block that U is of; a module may call it otherwise."""
+    return next((f.of[0] for f in build.dynamics.declarations.functions if f.role == "potential"), "")

@@ -31,7 +31,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
-from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.run.stein import departures
 from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
@@ -174,7 +174,12 @@ def make_ready(run: Run) -> Ready:
     inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
     names = sampled_names(run.build, run.data, resolve_sizes(run.build, run.data))
     if run.measured is not None:
-        return Ready(run, inputs, names, Forecast.of(run.measured, run.module, names, run.settings.thin))
+        return Ready(
+            run,
+            inputs,
+            names,
+            Forecast.of(run.measured, potential_block(run.build), run.module.variant, names, run.settings.thin),
+        )
     return Ready(run, inputs, names, forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs)))
 
 

@@ -26,7 +26,13 @@ from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.numbers import finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
-from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
+from recipe_compiler.run.sizes import (
+    declared_parameters,
+    entries,
+    found_columns,
+    parameter_values,
+    potential_block,
+)
 from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.model import Build, Transform
 from recipe_compiler.version import OWN, versions
@@ -137,7 +143,7 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     """
     import arviz_base
 
-    potential = next((f.of[0] for f in build.dynamics.declarations.functions if f.role == "potential"), "")
+    potential = potential_block(build)
     posterior: dict[str, Array] = {}
     auxiliary: dict[str, Array] = {}
     for name, array in zip(draws.blocks, draws.arrays, strict=True):

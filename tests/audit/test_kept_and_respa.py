@@ -121,5 +121,5 @@ def test_two_forces_with_noise_have_a_law_of_order_2(tmp_path: Path) -> None:
 def test_a_bound_function_is_still_called_by_its_name(tmp_path: Path) -> None:
     """V is bound and gone from H; its summand is not that of U, though both are of theta."""
     build = two_forces(tmp_path, f"{{use: {SPECS}/schemes/respa.yaml}}", "0*I")
-    text = compile_build(build).text
+    text = compile_build(build).file
     assert "S/2, {repeat: 4, of: [F/8, A/4, F/8]}, S/2" in text

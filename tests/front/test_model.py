@@ -1,5 +1,6 @@
 """A model from Python: what it draws, what it refuses, and what it says of its draws."""
 
+import importlib
 import warnings
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,26 @@ def test_arrays_lists_and_narrow_numbers_are_the_same_data(logistic: rc.Model) -
     whole = drawn(logistic, {"x": X.astype(np.float32), "y": Y}, draws=20)
     listed = drawn(logistic, {"y": Y.tolist(), "x": X.astype(np.float32).tolist()}, draws=20)
     assert (whole.posterior.theta == listed.posterior.theta).all()
+
+
+def test_names_that_a_file_has_for_itself_may_be_the_users_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block, a parameter and a field called as what a file imports, defines or takes: its draws are the same."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    numbers, found = np.arange(10.0).reshape(5, 2), []
+    for k, (block, parameter, field) in enumerate(
+        [("theta", "s", "x"), ("run", "np", "step"), ("seed", "thin", "init")]
+    ):
+        z, s, given = rc.vector(block, "d"), rc.scalar(parameter, is_="positive", default=2), rc.data(field, "N", "d")
+        sgld = rc.Dynamics(name="sgld", state=[z], H=rc.function("U", of=z, role="potential"), D=[[rc.I]], Q=[[0]])
+        target = rc.Target(name="t", state=[z], data=[given], parameters=[s], log_prior=-z.T @ z / 2,
+                           log_likelihood=-s * rc.norm2(given.T - z) / 2)  # fmt: skip
+        model = rc.compile(sgld, target, name=f"names_{k}", sizes={"d": 2}, step_size=0.01, draws=50, warmup=5, thin=2,
+                           chains=2, variant="full")  # fmt: skip
+        model.write(tmp_path)
+        found += [drawn(model, {field: numbers}).posterior[block].values]
+        found += [importlib.import_module(f"names_{k}").sample(numbers)[block]]
+    for one in found[1:]:
+        np.testing.assert_array_equal(one, found[0])
 
 
 def test_columns_of_pandas_and_xarray_name_the_coordinates(logistic: rc.Model) -> None:

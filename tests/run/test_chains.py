@@ -175,7 +175,10 @@ def test_a_parameter_without_value_is_named(full_module: Emitted, build: Build, 
 
 
 def test_names_that_a_module_had_to_change_are_found(full_module: Emitted, build: Build, data: Data) -> None:
-    renamed = replace(full_module, blocks=(("theta_", "d"), ("r", "d")), parameters=("c__", "limit"), data=("x_",))
+    changed = {"theta": "theta_", "theta_draws": "theta__draws", "c": "c__", "x": "x_"}
+    arguments = tuple(changed.get(name, name) for name in full_module.arguments)
+    blocks = (("theta_", "d"), ("r", "d"))
+    renamed = replace(full_module, blocks=blocks, parameters=("c__", "limit"), data=("x_",), arguments=arguments)
     np.testing.assert_array_equal(
         sample(renamed, build, build.run, data).block("theta"),
         sample(full_module, build, build.run, data).block("theta"),

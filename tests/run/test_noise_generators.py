@@ -246,7 +246,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
 @pytest.mark.parametrize(("generator", "says"), [("philox", "normals by Philox4x32-10"), ("numpy", "numpy.random")])
 def test_the_module_says_what_it_draws_from(generator: str, says: str) -> None:
     build = load_build(SPECS / "builds" / "sghmc_double_well.yaml")
-    texts = [compile_build(replace(build, bit_generator=one)).text.split('"""')[1] for one in ("xoshiro", generator)]
+    texts = [compile_build(replace(build, bit_generator=one)).file.split('"""')[1] for one in ("xoshiro", generator)]
     assert [says in text for text in texts] == [False, True]
 
 
