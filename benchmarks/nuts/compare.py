@@ -10,6 +10,7 @@ references of tests/posteriors, and for `large` against the Gaussian at the mode
 """
 
 import argparse
+import ast
 import json
 import os
 import subprocess
@@ -104,8 +105,10 @@ def errors(name: str, columns: dict[str, np.ndarray]) -> tuple[float, float]:
 
 def lines_of(name: str) -> int:
     """Return the lines that a user wrote: of the build and of its target, without comments and empty ones."""
-    if name == "large":
-        return 7  # of `benchmarks/nuts/own.py`: what is compiled, and how it is sampled
+    if name == "large":  # what is compiled, with its settings, and the call that samples
+        text = Path(__file__).with_name("own.py").read_text(encoding="utf-8")
+        written = next(node for node in ast.parse(text).body if isinstance(node, ast.AnnAssign))
+        return (written.end_lineno or written.lineno) - written.lineno + 3
     build = POSTERIORS / "builds" / f"{name}.yaml"
     target = next(line for line in build.read_text(encoding="utf-8").splitlines() if line.startswith("target:"))
     files = (build, build.parent / target.partition(":")[2].strip())

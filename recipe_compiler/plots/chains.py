@@ -26,7 +26,7 @@ CHANCE = 0.01
 
 
 def traces(tree: "DataTree") -> "Figure":
-    """Return draws against their number, chain by chain; warmup is shaded, chains that ended early are dotted."""
+    """Return draws against their number, chain by chain; warmup is shaded, one that ended early stops there."""
     every = coordinates_of(tree)
     chosen = slowest(every, MOST)
     page = sheet(f"Traces{of_how_many(len(chosen), len(every))}", len(chosen))

@@ -26,7 +26,6 @@ class Coordinate:
     """Draws thrown away, `[chain, draw]`; not finite where a chain had ended."""
     draws: Array
     """Those kept, `[chain, draw]`."""
-    mean: float
     sd: float
     error: float
     """Monte Carlo error of `sd`."""
@@ -65,8 +64,8 @@ def coordinates_of(tree: "DataTree") -> tuple[Coordinate, ...]:
 
 def _coordinate(name: str, warmup: Array, draws: Array, row: Any) -> Coordinate:
     ess = min(float(row["ess_bulk"]), float(row["ess_tail"]))
-    mean, sd, error, r_hat = (float(row[column]) for column in ("mean", "sd", "mcse_sd", "r_hat"))
-    return Coordinate(name, warmup, draws, mean, sd, error, ess, r_hat)
+    sd, error, r_hat = (float(row[column]) for column in ("sd", "mcse_sd", "r_hat"))
+    return Coordinate(name, warmup, draws, sd, error, ess, r_hat)
 
 
 def slowest(coordinates: Sequence[Coordinate], most: int) -> tuple[Coordinate, ...]:
