@@ -82,6 +82,59 @@ def blackjax_sghmc(log_gradient: Callable[[Any], Any], start: np.ndarray, eps: f
     return contestant("blackjax", units, run, jnp.asarray(start), note, slack=0.2)
 
 
+def hmc_scan(potential: Callable, start: np.ndarray, eps: float, steps: int, draws: int, thin: int,
+             data: tuple[Any, ...] = ()) -> Contestant:  # fmt: skip
+    """Return HMC as a `lax.scan`, of `potential(theta, *data)`, M = I; every `thin`-th state is kept."""
+
+    def run(key, state, *data):
+        energy = jax.value_and_grad(lambda theta: potential(theta, *data))
+
+        def leapfrog(state, _):
+            theta, r, _, grad_U = state
+            r = r - 0.5 * eps * grad_U
+            theta = theta + eps * r
+            U, grad_U = energy(theta)
+            return (theta, r - 0.5 * eps * grad_U, U, grad_U), None
+
+        def move(state, drawn):
+            theta, U, grad_U = state
+            r, u = drawn
+            (at, r_at, U_at, grad_at), _ = jax.lax.scan(leapfrog, (theta, r, U, grad_U), None, steps)
+            accept = jnp.log(u) < U - U_at + 0.5 * (r @ r - r_at @ r_at)
+            return jax.tree.map(lambda new, old: jnp.where(accept, new, old), (at, U_at, grad_at), state), None
+
+        def keep(state, drawn):
+            state, _ = jax.lax.scan(move, state, drawn)
+            return state, state[0]
+
+        for_r, for_u = jax.random.split(key)
+        drawn = (jax.random.normal(for_r, (draws, thin, start.size)), jax.random.uniform(for_u, (draws, thin)))
+        state, kept = jax.lax.scan(keep, (state, *energy(state)), drawn)
+        return state[0], kept
+
+    return contestant("jax_scan", draws * thin, run, jnp.asarray(start), data=tuple(map(jnp.asarray, data)))
+
+
+def blackjax_hmc(potential: Callable, start: np.ndarray, eps: float, steps: int, draws: int, thin: int,
+                 data: tuple[Any, ...] = ()) -> Contestant:  # fmt: skip
+    """Return `blackjax.hmc` on exp(-potential(theta, *data)), M = I; every `thin`-th state is kept."""
+
+    def run(key, theta, *data):
+        kernel = blackjax.hmc(lambda theta: -potential(theta, *data), eps, jnp.ones(start.size), steps)
+
+        def move(state, key):
+            return kernel.step(key, state)[0], None
+
+        def keep(state, keys):
+            state, _ = jax.lax.scan(move, state, keys)
+            return state, state.position
+
+        state, kept = jax.lax.scan(keep, kernel.init(theta), jax.random.split(key, (draws, thin)))
+        return state.position, kept
+
+    return contestant("blackjax", draws * thin, run, jnp.asarray(start), data=tuple(map(jnp.asarray, data)))
+
+
 def logistic_gradient(x, y, theta):
     """Return the sum over rows of (sigmoid(x.theta) - y) x."""
     return (jax.nn.sigmoid(x @ theta) - y) @ x

@@ -1,7 +1,8 @@
 // What a careful C programmer gets on one core: the limit that emitted modules are raced against.
 //
-// One function per workload of race.py. Every one of them takes the state, moves it on by `draws * thin` steps of
-// Euler's scheme (all blocks from the old state) and writes every thin-th state to `out`. Randomness is xoshiro256++:
+// One function per workload of race.py. Every one of them takes the state, moves it on by `draws * thin` steps, of
+// Euler's scheme (all blocks from the old state) where nothing else is said, and writes every thin-th state to `out`;
+// HMC also its acceptance, the mean probability of being accepted since the state before. Randomness is xoshiro256++:
 // one generator and a ziggurat where each step waits for its draws, 8 generators side by side and Box-Muller where
 // draws come in bulk. limits.py compiles this file and names the compiler.
 
@@ -249,6 +250,40 @@ void baoab_double_well(long draws, long thin, double eps, double C, double *stat
     state[1] = r;
 }
 
+// ---- hmc_w1a: HMC on the same U, ten leapfrog steps and their acceptance ----
+
+// Kicks of half a step that follow one another at the same place are one; theta waits for three operations a step.
+void hmc_double_well(long draws, long thin, double eps, double *state, double *out, uint64_t seed) {
+    Stream g = stream(seed);
+    double theta = state[0], r = state[1], kick = -4.0 * eps, half = 0.5 * kick;
+    double U = theta * theta * (theta * theta - 2.0);
+    for (long k = 0; k < draws; k++) {
+        double sum = 0.0;
+        for (long t = 0; t < thin; t++) {
+            double at = theta, start = normal(&g);
+            r = start + half * at * (at * at - 1.0);
+            for (int l = 1; l < 10; l++) {
+                at += eps * r;
+                r += kick * at * (at * at - 1.0);
+            }
+            at += eps * r;
+            r += half * at * (at * at - 1.0);
+            double U_at = at * at * (at * at - 2.0), log_ratio = U - U_at + 0.5 * (start * start - r * r);
+            double probability = log_ratio < 0.0 ? exp(log_ratio) : 1.0;
+            int accept = uniform(&g) < probability;
+            theta = accept ? at : theta;
+            r = accept ? r : -start;
+            U = accept ? U_at : U;
+            sum += probability;
+        }
+        out[3 * k] = theta;
+        out[3 * k + 1] = r;
+        out[3 * k + 2] = sum / thin;
+    }
+    state[0] = theta;
+    state[1] = r;
+}
+
 // ---- w1b: gSGRHMC, the same U, G^-1 = 3/2 sqrt|U + 3/2|, K = sqrt(G^-1) ----
 
 void gsgrhmc_double_well(long draws, long thin, double eps, double *state, double *out, uint64_t seed) {
@@ -391,8 +426,10 @@ INLINE Vector sums(const Vector *v) {
 }
 
 // The same sum for 8 < d <= 16: a row is two vectors, of which the second begins at d - 8; what is in both counts once.
-INLINE void grad_rows(const double *restrict x, const double *restrict y, const int *restrict batch, long size,
-                      const double *restrict theta, double *restrict grad, const int d) {
+// Where `energy` is given it becomes the sum of softplus(x.theta) - y x.theta.
+INLINE void grad_and_energy_rows(const double *restrict x, const double *restrict y, const int *restrict batch, long size,
+                                 const double *restrict theta, double *restrict grad, double *energy, const int d) {
+    double energies[LANES] = {0.0};
     Vector first, last, sum_first = {0.0}, sum_last = {0.0};
     memcpy(&first, theta, sizeof first);
     UNROLLED for (int l = 0; l < LANES; l++) last[l] = l < 2 * LANES - d ? 0.0 : theta[d - LANES + l];
@@ -407,6 +444,13 @@ INLINE void grad_rows(const double *restrict x, const double *restrict y, const 
         }
         predictors = sums(products);
         memcpy(weight, &predictors, sizeof weight);
+        if (energy) {
+            double each[LANES];
+            VECTORISED for (int k = 0; k < LANES; k++)
+                each[k] = (weight[k] > 0.0 ? weight[k] : 0.0) - log_poly(1.0 / (1.0 + exp_poly(-fabs(weight[k]))));
+            for (int k = 0; k < LANES; k++)
+                energies[k] += begin + k < size ? each[k] - y[batch[begin + k]] * weight[k] : 0.0;
+        }
         VECTORISED for (int k = 0; k < LANES; k++) weight[k] = sigmoid(weight[k]);
         for (int k = 0; k < LANES; k++) weight[k] = begin + k < size ? weight[k] - y[batch[begin + k]] : 0.0;
         UNROLLED for (int k = 0; k < LANES; k++) {
@@ -416,6 +460,15 @@ INLINE void grad_rows(const double *restrict x, const double *restrict y, const 
     }
     for (int l = 0; l < LANES; l++) grad[l] = sum_first[l];
     for (int l = 2 * LANES - d; l < LANES; l++) grad[d - LANES + l] = sum_last[l];
+    if (energy) {
+        *energy = 0.0;
+        for (int l = 0; l < LANES; l++) *energy += energies[l];
+    }
+}
+
+INLINE void grad_rows(const double *restrict x, const double *restrict y, const int *restrict batch, long size,
+                      const double *restrict theta, double *restrict grad, const int d) {
+    grad_and_energy_rows(x, y, batch, size, theta, grad, 0, d);
 }
 
 // The same sum, many columns: eight rows at a time stay in the cache between their dots and their weighted sum. A batch
@@ -478,6 +531,68 @@ INLINE void grad_wide(const double *restrict x, const double *restrict y, const 
 SGHMC_LOGISTIC(2, grad_narrow)
 SGHMC_LOGISTIC(14, grad_rows)
 SGHMC_LOGISTIC(100, grad_wide)
+
+// ---- hmc_logistic: HMC, ten leapfrog steps and their acceptance, all rows; `state` is theta, then r ----
+
+enum { COLUMNS = 14 };
+
+INLINE double grad_and_energy(const double *x, const double *y, const int *all, long rows, double prior_variance,
+                              const double *theta, double *grad, const int with_energy) {
+    double energy = 0.0, square = 0.0;
+    grad_and_energy_rows(x, y, all, rows, theta, grad, with_energy ? &energy : 0, COLUMNS);
+    for (int j = 0; j < COLUMNS; j++) grad[j] += theta[j] / prior_variance, square += theta[j] * theta[j];
+    return energy + 0.5 * square / prior_variance;
+}
+
+void hmc_logistic_14(const double *x, const double *y, long rows, long draws, long thin, double eps,
+                     double prior_variance, double *state, double *out, uint64_t seed) {
+    enum { d = COLUMNS };
+    Stream g = stream(seed);
+    int all[LARGEST_BATCH + LANES];
+    double theta[d], r[d], grad[d], at[d], start[d], grad_at[d];
+    for (long i = 0; i < rows + LANES; i++) all[i] = i < rows ? (int)i : 0;
+    memcpy(theta, state, sizeof theta);
+    memcpy(r, state + d, sizeof r);
+    double U = grad_and_energy(x, y, all, rows, prior_variance, theta, grad, 1);
+    for (long k = 0; k < draws; k++) {
+        double sum = 0.0;
+        for (long t = 0; t < thin; t++) {
+            double U_at, kinetic = 0.0;
+            for (int j = 0; j < d; j++) start[j] = normal(&g);
+            for (int j = 0; j < d; j++) {
+                at[j] = theta[j];
+                r[j] = start[j] - 0.5 * eps * grad[j];
+                kinetic += start[j] * start[j];
+            }
+            for (int l = 1; l < 10; l++) {
+                for (int j = 0; j < d; j++) at[j] += eps * r[j];
+                grad_and_energy(x, y, all, rows, prior_variance, at, grad_at, 0);
+                for (int j = 0; j < d; j++) r[j] -= eps * grad_at[j];
+            }
+            for (int j = 0; j < d; j++) at[j] += eps * r[j];
+            U_at = grad_and_energy(x, y, all, rows, prior_variance, at, grad_at, 1);
+            for (int j = 0; j < d; j++) {
+                r[j] -= 0.5 * eps * grad_at[j];
+                kinetic -= r[j] * r[j];
+            }
+            double log_ratio = U - U_at + 0.5 * kinetic, probability = log_ratio < 0.0 ? exp(log_ratio) : 1.0;
+            if (uniform(&g) < probability) {
+                memcpy(theta, at, sizeof theta);
+                memcpy(grad, grad_at, sizeof grad);
+                U = U_at;
+            } else {
+                for (int j = 0; j < d; j++) r[j] = -start[j];
+            }
+            sum += probability;
+        }
+        double *kept = out + (2 * d + 1) * k;
+        memcpy(kept, theta, sizeof theta);
+        memcpy(kept + d, r, sizeof r);
+        kept[2 * d] = sum / thin;
+    }
+    memcpy(state, theta, sizeof theta);
+    memcpy(state + d, r, sizeof r);
+}
 
 void grad_logistic_100(const double *x, const double *y, long rows, const double *theta, double *grad) {
     grad_wide(x, y, 0, rows, theta, grad, 100);

@@ -73,10 +73,12 @@ FIRST_CALL = {"cold": 1.0, "cached": 0.3}
 GOALS: Mapping[str, tuple[Goal, ...]] = {
     "w1a": _goals(1.10, jax_scan=5, blackjax=50),
     "baoab_w1a": _goals(1.2, sequential_euler=1 / 1.2),
+    "hmc_w1a": _goals(1.3, blackjax=20),
     "w1b": _goals(1.10),
     "w1c": _goals(1.10, jax_scan=5, blackjax=50),
     "w2_d2": _goals(1.5, jax_scan=8, natural_numba=4),
     "w2_d14": _goals(1.2, jax_scan=4, natural_numba=3),
+    "hmc_logistic": _goals(1.3, blackjax=5),
     "w3_minibatch": _goals(1.25, jax_scan=1.6, numba_blas=1.25),
     "w3_full": _goals(None, read_bandwidth=0.8, jax_scan=2, numba_blas=1.6),
     "w4": _goals(1.3, jax_scan=20),

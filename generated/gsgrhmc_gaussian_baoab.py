@@ -42,7 +42,8 @@ Bound to:
     K = sqrt(1 + theta.T @ theta / 4)*A
 
 Step:
-    baoab: [B/2, A/2, O, A/2, B/2], the exact flow of each piece, one after the other; weak order 2
+    baoab: [B/2, A/2, O, A/2, B/2], the flow of each piece, exact but of A (midpoint), O (midpoint), one after the
+        other; weak order 2
     grad U over all data; noise N(0, 2 eps D)
 
 Proved:
@@ -238,9 +239,12 @@ def step(
         matrix_theta_v1[1, 0] = -eps * (theta_v1_0 * A_r_v1_1 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
         matrix_theta_v1[1, 1] = 1.0 - eps * (theta_v1_1 * A_r_v1_1 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
         matrix_theta_v1[1, 2] = -eps * (theta_v1_2 * A_r_v1_1 / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
-        matrix_theta_v1[2, 0] = -eps * (theta_v1_0 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
-        matrix_theta_v1[2, 1] = -eps * (theta_v1_1 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
-        matrix_theta_v1[2, 2] = 1.0 - eps * (theta_v1_2 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1)))
+        part_3 = theta_v1_0 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1))
+        matrix_theta_v1[2, 0] = -eps * part_3
+        part_4 = theta_v1_1 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1))
+        matrix_theta_v1[2, 1] = -eps * part_4
+        part_5 = theta_v1_2 * A_r_v1_2_ / (8.0 * math.sqrt(4.0 + theta_v1_theta_v1))
+        matrix_theta_v1[2, 2] = 1.0 - eps * part_5
         residual_theta_v1[0] = theta_v1_other_0 - theta_v1_0
         residual_theta_v1[1] = theta_v1_other_1 - theta_v1_1
         residual_theta_v1[2] = theta_v1_other_2 - theta_v1_2
@@ -333,15 +337,24 @@ def step(
         _change, _size = _progress(_change, _size, theta_v2_2, theta_v3_2, theta_v3_other_2)
         if _change <= 1e-12 * _size:
             break
-        matrix_theta_v3[0, 0] = 1.0 - eps * (theta_v3_0 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[0, 1] = -eps * (theta_v3_1 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[0, 2] = -eps * (theta_v3_2 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[1, 0] = -eps * (theta_v3_0 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[1, 1] = 1.0 - eps * (theta_v3_1 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[1, 2] = -eps * (theta_v3_2 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[2, 0] = -eps * (theta_v3_0 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[2, 1] = -eps * (theta_v3_1 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
-        matrix_theta_v3[2, 2] = 1.0 - eps * (theta_v3_2 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3)))
+        part_6 = theta_v3_0 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[0, 0] = 1.0 - eps * part_6
+        part_7 = theta_v3_1 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[0, 1] = -eps * part_7
+        part_8 = theta_v3_2 * A_r_v3_2_0 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[0, 2] = -eps * part_8
+        part_9 = theta_v3_0 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[1, 0] = -eps * part_9
+        part_10 = theta_v3_1 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[1, 1] = 1.0 - eps * part_10
+        part_11 = theta_v3_2 * A_r_v3_2_1 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[1, 2] = -eps * part_11
+        part_12 = theta_v3_0 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[2, 0] = -eps * part_12
+        part_13 = theta_v3_1 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[2, 1] = -eps * part_13
+        part_14 = theta_v3_2 * A_r_v3_2_2 / (8.0 * math.sqrt(4.0 + theta_v3_theta_v3))
+        matrix_theta_v3[2, 2] = 1.0 - eps * part_14
         residual_theta_v3[0] = theta_v3_other_0 - theta_v3_0
         residual_theta_v3[1] = theta_v3_other_1 - theta_v3_1
         residual_theta_v3[2] = theta_v3_other_2 - theta_v3_2

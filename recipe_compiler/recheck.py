@@ -506,7 +506,10 @@ class Documents:
         self.dynamics, self.target, self.build = (documents.get(k) or {} for k in ("dynamics", "target", "build"))
         self.claims, self.bind = self.dynamics.get("claims") or {}, self.build.get("bind") or {}
         self.scheme: Json = documents.get("scheme") or {}
-        self.flows: Json = (self.build.get("scheme") or {}).get("flows") or self.scheme.get("flows") or {}
+        entry = self.build.get("scheme") or {}
+        self.cycle: list[Json] = entry.get("cycle") or []
+        self.step: Json = next((move.get("metropolis") or move for move in self.cycle if "refresh" not in move), entry)
+        self.flows: Json = self.step.get("flows") or self.scheme.get("flows") or {}
         self.D, self.Q = self.dynamics.get("D") or self.claims.get("diffusion"), self.dynamics.get("Q")
         self.blocks, own, functions = (declared(self.dynamics, key) for key in ("state", "parameters", "functions"))
         self.noise = declared(self.claims, "noise")
@@ -620,7 +623,7 @@ class Documents:
         facts |= {"drift": claims.get("drift"), "update": claims.get("update"), "code": self.target.get("gradient")}
         facts |= {"auxiliary": self.own and {*self.blocks} - {*self.own} and not other, "formula": not facts["code"]}
         domains, theirs = ({x["domain"] for x in declared(y, "state").values()} for y in (self.dynamics, self.target))
-        facts |= {"circle": "circle" in domains, "circles": "circle" in theirs}
+        facts |= {"circle": "circle" in domains, "circles": "circle" in theirs, "laws": self.target.get("laws")}
         facts |= {"f": self.Q or claims.get("drift"), "estimate": "grad_tilde" in self.names(claims.get("update"))}
         lacking = self.D and facts["drift"] and not self.Q
         facts["varies"] = self.moves(self.D, self.dynamics.get("D"), self.Q) or lacking
@@ -630,7 +633,10 @@ class Documents:
         stated = ("order", "palindrome", "gradients", "configurational")
         facts |= {key: word.get(key) not in (None, "", "false") for key in stated}
         facts["full"] = self.build.get("variant") == "full"
-        facts["word"] = (self.build.get("scheme") or {}).get("name") not in EULER
+        facts["word"] = self.step.get("name") not in EULER
+        facts |= {"cycle": self.cycle, "-cycle": not self.cycle}
+        facts |= {key: any(key in move for move in self.cycle) for key in ("refresh", "metropolis")}
+        facts["-metropolis"] = not facts["metropolis"]
         facts["assumes"] = self.assume or self.target.get("assume") or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
         return [(part, id_) for part, id_, needs in rows if all(facts[need] for need in needs.split(","))]
@@ -661,6 +667,11 @@ QUADRATIC = "U is quadratic, and the chain forgets its start: eps keeps it stabl
 INSIDE, LAW = " inside its domain", r"exp\((.+)\) has a finite integral"
 BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
 CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
+MOVED = (
+    "each piece is moved by its flow",
+    "implicit equations are solved exactly, backwards for the state that they were solved from",
+    r"no solution of [\w, ]+ ends within a step",
+)
 GRANTED: dict[str, tuple[str, ...]] = {
     "normalisable": (LAW,),
     "boundary": (r"chains are reflected at .+",),
@@ -689,6 +700,8 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),
     **dict.fromkeys(("flow", "volume", "symplectic", "reversible"), ("gradients are those of all data",)),
     "keeps": (r"gradients are those of all data|no solution of [\w, ]+ ends within a step",),
+    **dict.fromkeys(("metropolis", "cycle", "exact"), MOVED),
+    "irreducible": (*MOVED, "U is finite, and has a gradient, everywhere"),
     "order": (
         r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
         r"each piece is moved by its flow|no solution of [\w, ]+ ends within a step",
@@ -700,14 +713,15 @@ GRANTED: dict[str, tuple[str, ...]] = {
 ASKED = {
     "dynamics": """d_symmetric:D d_psd:D q_skew:D,Q stationary:D,Q claimed_drift:D,Q,drift claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
-        claimed_marginal:marginal regular:varies explosion:D,f boundary:face unique:D,f independence:estimate
-        units:units""",
-    "target": "defined:formula gradient: periodic:circles,formula normalisable:alone",
+        claimed_marginal:marginal regular:varies explosion:D,f,-metropolis boundary:face,-metropolis
+        unique:D,f,-cycle independence:estimate units:units""",
+    "target": "defined:formula gradient: periodic:circles,formula laws:laws normalisable:alone",
     "scheme": """shares: claimed_order:order claimed_palindrome:palindrome claimed_gradients:gradients
         claimed_configurational:configurational""",
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word
         keeps:word volume:word symplectic:word reversible:word palindrome:word
-        configurational:word,full order:""",
+        configurational:word,full,-cycle order: refresh:refresh metropolis:metropolis cycle:cycle exact:cycle
+        irreducible:cycle""",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""
 KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}
@@ -717,6 +731,7 @@ ADVISORY = {
         ("build", id_)
         for id_ in ("keeps", "volume", "symplectic", "reversible", "palindrome", "configurational", "order")
     ),
+    *(("build", id_) for id_ in ("exact", "irreducible")),
 }
 EULER = ("euler", "sequential_euler")
 STOPS = {"explosion"}  # advisory claims that count where they are refuted
@@ -1883,7 +1898,7 @@ def coefficient(word: list[tuple[str, fmpq]], product: tuple[str, ...]) -> fmpq:
 def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
     """Decide a claim about a word once more: its verdict has to be that."""
     word = list(itertools.islice(letters(d.scheme["split"]), MOST_LETTERS))
-    pieces = d.scheme.get("pieces") or (d.build.get("scheme") or {}).get("pieces") or {}
+    pieces = d.scheme.get("pieces") or d.step.get("pieces") or {}
     stated = d.scheme.get("claims") or {}
     names = sorted({piece for piece, _ in word})
     match claim["id"]:
@@ -1993,7 +2008,7 @@ WORDS = {
 
 def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
     """Look at what the letters of a build's word say of its step: shares, the order for any pieces, backwards."""
-    entry = d.build.get("scheme") or {}
+    entry = d.step
     if entry.get("name") in EULER:
         return f"trusted: {claim['by']}"
     stated = entry.get("split") or d.scheme.get("split") or WORDS.get(str(entry.get("name")), "").split()

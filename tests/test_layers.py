@@ -30,6 +30,7 @@ LAYERS = (
     {"verify/uniqueness"},
     {"verify/builds", "verify/updates", "verify/words"},
     {"verify/steps"},
+    {"verify/moves"},
     {"verify"},
     {"readback", "lint", "explain/repair"},
     {"explain/samples", "audit"},

@@ -37,8 +37,15 @@ BY = "U is quadratic by index calculus; in double precision, from F and Sigma of
 
 
 def audit(build: Build) -> tuple[Explanation, ...]:
-    """Return what a step of a build samples at its values; nothing where U is not quadratic or the state has bounds."""
-    if build.is_planned or any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks):
+    """Return what a step of a build samples at its values; nothing where U is not quadratic or the state has bounds.
+
+    Nor of a cycle of moves, which is no affine step.
+    """
+    if (
+        build.is_planned
+        or build.scheme.cycle
+        or any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
+    ):
         return ()
     try:
         derivation = derive(bind(build), stated=True)

@@ -2,18 +2,22 @@
 
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.derive.found_laws import laws_latex, laws_text
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.show import derivation_latex, derivation_text
 from recipe_compiler.display import say
 from recipe_compiler.spec.bind import dynamics_of
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.show import word_latex, word_sections
 
 
 def derive_file(file: str, *, latex: bool) -> ExitCode:
-    """Print what follows from dynamics, or from a build with everything bound."""
+    """Print what follows from dynamics, or from a build with everything bound; of a target, laws of its blocks."""
     document = load_named(file)
+    if isinstance(document, Target):
+        say((laws_latex if latex else laws_text)(document).rstrip())
+        return ExitCode.PROVED
     derivation = derive(dynamics_of(document, file, "document"))
     word = isinstance(document, Build) and bool(document.scheme.split)
     say((derivation_latex(derivation) if latex else derivation_text(derivation, euler=not word)).rstrip())

@@ -3,15 +3,19 @@
 They can be drawn exactly, at the start of a chain or within it, without leaving exp(-H).
 """
 
+from dataclasses import dataclass
+
+from recipe_compiler.derive.marginal import occurs
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus, calculus
-from recipe_compiler.tensor.definite import is_definite_by_terms
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.matrixform import matrix_form
-from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.style import PLAIN
-from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Slot, Tensor
+from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Tensor
 
 
 def is_gaussian(derivation: Derivation, block: str) -> bool:
@@ -39,43 +43,54 @@ def _is_constant(c: Calculus, tensor: Tensor) -> bool:
     )
 
 
-def refreshes(derivation: Derivation) -> tuple[str, ...]:
-    """Return `r ~ N(0, M)` for every block that has this law under exp(-H) given the others, whatever they are.
+@dataclass(frozen=True, slots=True)
+class GaussianLaw:
+    """b ~ N(0, S): the law of a block under exp(-H) given all others, H = b.T P b/2 + what does not hold b."""
 
-    H is then quadratic in the block, without a term of first order: dH/dr = P r with P = d^2 H/dr dr', n x n, which may
-    depend on the other blocks and is shown to be positive definite. The covariance is inv(P): H = r.T inv(M) r/2 has P
-    = inv(M), and r ~ N(0, M).
+    block: Block
+    precision: Tensor
+    """P = d^2H/db db', n x n with the free indices of `row_slots` and `col_slots`, none of a scalar: positive definite,
+    and free of b, not of the other blocks."""
+    covariance: Tensor
+    """S = P^-1, with the same indices."""
+
+
+def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
+    """Return the law that a block b has under exp(-H) given all others, where that is shown to be N(0, S).
+
+    dH/db = P b with P = d^2H/db db', n x n, which may depend on the other blocks, and is shown to be positive definite;
+    S = P^-1. H = r.T inv(G(theta)) r/2 has P = inv(G(theta)), and r ~ N(0, G(theta)). With n ~ N(0, S) and |c| < 1 a
+    constant, b' = c b + sqrt(1 - c^2) n has this law, too (Horowitz 1991): c^2 S + (1 - c^2) S = S.
+
+    None where that is not shown for every size: of a block with a boundary, or on a circle, of one whose mean is not 0,
+    or whose energy is no square.
     """
     declarations = derivation.dynamics.declarations
-    c = calculus(declarations)
-    potential = derivation.dynamics.potential
-    own = {name for f in declarations.functions if f.name == potential for name in f.of}
-    found = [(block, _covariance(c, derivation, block)) for block in declarations.blocks if block.name not in own]
-    return tuple(f"{block.name} ~ N(0, {covariance})" for block, covariance in found if covariance)
-
-
-def _covariance(c: Calculus, derivation: Derivation, block: Block) -> str:
-    """Return the covariance of a block given the others as text; empty unless it is centred and Gaussian."""
-    slope = derivation.grad_H[derivation.dynamics.declarations.blocks.index(block)]
-    rows, cols = row_slots(block), col_slots(block)
-    curvature = c.diff(slope, Coordinate(block.name, cols))
-    moves: dict[object, Slot] = dict(zip(rows, cols, strict=True))
-    linear = c.total(c.multiply(curvature, c.coordinate(block.name, *moves.values())), *cols)
-    if c.is_zero(curvature) or not _is_free(c, curvature, block.name) or not c.is_zero(c.subtract(slope, linear)):
-        return ""
+    own = next(item for item in declarations.blocks if item.name == block)
+    if own.domain.name is not DomainName.REAL or len(own.shape.sizes) > 1:
+        return None
+    c = derivation.calculus
+    slope = derivation.grad_H[declarations.blocks.index(own)]
+    rows, cols = row_slots(own), col_slots(own)
+    try:
+        precision = c.diff(slope, Coordinate(own.name, cols))
+    except ModelError:  # dH/db jumps
+        return None
+    linear = c.total(c.multiply(precision, c.coordinate(own.name, *cols)), *cols)
+    if occurs(c, precision, own.name) or not c.is_zero(c.subtract(slope, linear)):
+        return None
+    plain = calculus(declarations)  # it reads a matrix term by term, none of them a product of sums
+    if definiteness(plain, plain.collect(precision.terms, precision.free)) is not Definiteness.DEFINITE:
+        return None
     if not rows:
-        return matrix_form(c, PLAIN, c.power(curvature, -1)) if is_positive(c.rules, curvature) else ""
-    if not is_definite_by_terms(c, curvature):
-        return ""
-    return matrix_form(c, PLAIN, c.inverse(Grid(rows[0], cols[0], curvature), (rows[0], cols[0])))
+        return GaussianLaw(own, precision, c.power(precision, -1))
+    return GaussianLaw(own, precision, c.inverse(Grid(rows[0], cols[0], precision), (rows[0], cols[0])))
 
 
-def _is_free(c: Calculus, tensor: Tensor, block: str) -> bool:
-    """Whether a block occurs nowhere in a tensor."""
-    functions = {name for name, of in c.rules.depends if of == block}
-    for atom in everywhere(tensor):
-        if isinstance(atom, Coordinate) and atom.block == block:
-            return False
-        if isinstance(atom, Component) and atom.name in functions:
-            return False
-    return True
+def refreshes(derivation: Derivation) -> tuple[str, ...]:
+    """Return `r ~ N(0, M)` for every block that has this law under exp(-H) given the others, whatever they are."""
+    declarations, c = derivation.dynamics.declarations, derivation.calculus
+    potential = derivation.dynamics.potential
+    held = {name for f in declarations.functions if f.name == potential for name in f.of}
+    laws = (conditional_law(derivation, block.name) for block in declarations.blocks if block.name not in held)
+    return tuple(f"{law.block.name} ~ N(0, {matrix_form(c, PLAIN, law.covariance)})" for law in laws if law)

@@ -4,14 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
 from recipe_compiler.derive.noise import gradient_covariance
-from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
+from recipe_compiler.emit.print_chain import accepts_by
 from recipe_compiler.emit.sampler import Given, Piece, Sampler, shape_text
 from recipe_compiler.formula.show import text
+from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.program import Program
 from recipe_compiler.spec.model import Build, Scheme
 from recipe_compiler.spec.words import kept_text, word_text
+from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
+from recipe_compiler.splitting.show_cycle import cycle_lines
+from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.splitting.subtraction import LOST, Subtraction, given_up_text, subtraction
 from recipe_compiler.splitting.words import order as weak_order
 from recipe_compiler.tensor.show import text as tensor_text
@@ -53,7 +58,7 @@ def header(
         _section("Data", _data(sampler)),
         _section("Parameters", [_parameter(one) for one in sampler.given]),
         _section("State", _state(sampler)),
-        _section("Draws, each of shape (chain, draw, ...)", [_piece(piece) for piece in sampler.pieces]),
+        _section("Draws, each of shape (chain, draw, ...)", _drawn(sampler)),
         _section("The build", _values(sampler)),
         _section("Energy", [f"H = {text(derivation.dynamics.H)}", *_target(build)]),
         _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(derivation)),
@@ -96,6 +101,12 @@ def _origin(build: Build, digest: str) -> Iterator[str]:
     yield f"Spec digest (SHA-256): {digest}"
     yield "Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is"
     yield "their authors' own."
+
+
+def _drawn(sampler: Sampler) -> Iterator[str]:
+    yield from (_piece(piece) for piece in sampler.pieces)
+    if accepts_by(sampler.kernel):
+        yield f"{ACCEPTANCE}: a number, the mean probability that the moves of a draw were accepted with"
 
 
 def _references(build: Build) -> Iterator[str]:
@@ -203,6 +214,13 @@ def _dynamics(derivation: Derivation) -> Iterator[str]:
 
 
 def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
+    if build.scheme.cycle:
+        yield "a cycle of moves, one after the other, each from the state z that the one before leaves:"
+        pieces = {name: piece for name, (piece, _) in split_by(derive(derivation.dynamics), build.scheme).items()}
+        yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces))
+        trajectory = program.cycle.trajectory if program.cycle else None
+        if trajectory is not None and any(value.back for value in trajectory.values):
+            yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"
     yield _scheme(build.scheme)
     if build.scheme.keep:
         yield kept_text(build.scheme.split, build.scheme.keep, build.scheme.word)
@@ -211,7 +229,8 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
     if program.narrow:
         yield "the data are stored in float32; arithmetic is in float64"
     if program.variant == "full":
-        yield "grad U over all data; noise N(0, 2 eps D)"
+        noise = "" if program.cycle else "; noise N(0, 2 eps D)"
+        yield f"grad U over all data{noise}"
         return
     yield f"grad U from {_batch(build)}, its sum scaled by N/n, the prior not"
     if build.control is not None:
@@ -247,9 +266,12 @@ def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator
 
 def _scheme(scheme: Scheme) -> str:
     if scheme.split:
-        exact = "the exact flow of each piece, one after the other"
+        named = ", ".join(f"{piece} ({flow})" for piece, flow in scheme.flows)
+        flows = f"the flow of each piece, exact but of {named}" if named else "the exact flow of each piece"
         own = weak_order(scheme.split, highest=3).order
-        return f"{scheme.name}: {word_text(scheme.split)}, {exact}; weak order {own}"
+        own = min(own, IMPLICIT) if named else own
+        name = "the word" if scheme.cycle else scheme.name
+        return f"{name}: {word_text(scheme.split)}, {flows}, one after the other; weak order {own}"
     if scheme.order:
         order = ", then ".join(scheme.order)
         return f"sequential Euler: {order}; the noise covariance is that of the old state; order 1"

@@ -45,10 +45,19 @@ OWN = frozenset(
         "gradient",
         "step",
         "prepare",
+        "potential",
+        "rest",
+        "cycle",
+        "energy",
+        "accept",
+        "acceptance",
+        "acceptance_sum",
+        "acceptance_draws",
+        "log_ratio",
+        "length",
         "run",
         "sample",
         "first_state",
-        "energy",
         "starts",
         "rng",
         "seed",
@@ -144,7 +153,7 @@ def renames(program: Program) -> dict[str, str]:
     items = (*program.blocks, *parts, *program.parameters, *program.data)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
-    made = {f"{block.name}{ending}" for block in program.blocks for ending in ("_draws",)}
+    made = {f"{block.name}_draws" for block in program.blocks}
     made |= (
         {moment.name for moment in program.infinitesimal_generator.moments}
         if program.infinitesimal_generator
@@ -332,7 +341,12 @@ def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Itera
     if kernel.gradient is not None:
         many = SMALL if kernel.gradient.inlined else REDUCTION
         yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else many)
+    for procedure in (kernel.potential, kernel.rest):
+        if procedure is not None:
+            yield print_procedure(procedure, LOOP if kernel.registers else REDUCTION)
     yield print_procedure(kernel.step, LOOP)
+    if kernel.cycle is not None:
+        yield print_procedure(kernel.cycle, LOOP)
     if kernel.chunked:
         yield print_sweep(program, kernel)
     if lanes:

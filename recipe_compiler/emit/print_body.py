@@ -6,7 +6,9 @@ from math import prod
 from recipe_compiler.emit.print_scalar import print_scalar, print_terms
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.loops import (
+    Accept,
     Assign,
+    Choose,
     Clip,
     Comment,
     Constant,
@@ -23,10 +25,12 @@ from recipe_compiler.program.loops import (
     Plus,
     Progress,
     Propagate,
+    Repeat,
     Scalar,
     Scale,
     Statement,
     Take,
+    Uniform,
     Unpack,
     View,
 )
@@ -83,10 +87,27 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield f"{pad}{CHANGE}, {SIZE} = _progress({CHANGE}, {SIZE}, {names})"
         case Comment(words):
             yield from _comment(words, pad)
+        case Repeat(count, body):
+            yield f"{pad}for _ in range({count}):"
+            yield from print_body(body, indent + 4)
+        case Uniform() | Accept() | Choose():
+            yield f"{pad}{_move(statement)}"
         case Invert() | Factor() | Propagate() | Scale() | Clip():
             yield from _print_factors(statement, indent)
         case Invoke(procedure, arguments, targets):
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _move(statement: Uniform | Accept | Choose) -> str:
+    """Return the line that decides something of a move, or chooses by what was decided."""
+    match statement:
+        case Uniform(target, least, most, normals):
+            return f"{target} = _uniform_integer({least}, {most}, {', '.join(map(print_scalar, normals))})"
+        case Accept(flag, probability, log_ratio, normals):
+            given = ", ".join((log_ratio, *map(print_scalar, normals)))
+            return f"{flag}, {print_scalar(probability)} = _accepted({given})"
+        case Choose(target, flag, taken, refused):
+            return f"{print_scalar(target)} = {print_scalar(taken)} if {flag} else {print_scalar(refused)}"
 
 
 def _print_factors(statement: Invert | Factor | Propagate | Scale | Clip, indent: int) -> Iterator[str]:
@@ -99,8 +120,8 @@ def _print_factors(statement: Invert | Factor | Propagate | Scale | Clip, indent
             yield f"{pad}{_factorisation(statement)}"
         case Propagate():
             yield from _propagation(statement, pad)
-        case Scale(target, block, two_D, B_hat, of_flow):
-            arguments = (print_scalar(two_D), print_scalar(B_hat), "eps", f'"{block}"')
+        case Scale(target, block, two_D, B_hat, of_flow, time):
+            arguments = (*map(print_scalar, (two_D, B_hat, time)), f'"{block}"')
             yield from call(f"{pad}{print_scalar(target)} = {_of(of_flow)}_scale", arguments, indent)
         case Clip(target, counter):
             name = print_scalar(target)
@@ -150,7 +171,8 @@ def _factorisation(statement: Factor) -> str:
     names = f"({names},)" if len(statement.targets) == 1 else names
     labels = ", ".join(f'"{block}"' for block in statement.blocks)
     excess = "None" if statement.B_hat is None else _grid(statement.B_hat)
-    return f"{names} = {_of(statement.of_flow)}_factor({_grid(statement.two_D)}, {excess}, eps, [{labels}])"
+    arguments = ", ".join((_grid(statement.two_D), excess, print_scalar(statement.time), f"[{labels}]"))
+    return f"{names} = {_of(statement.of_flow)}_factor({arguments})"
 
 
 def _propagation(statement: Propagate, pad: str) -> Iterator[str]:

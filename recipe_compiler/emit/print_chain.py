@@ -15,6 +15,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array, Invoke
 from recipe_compiler.program.lower import GRADIENT, block_array
+from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
@@ -23,14 +24,19 @@ CHUNK = 512
 
 
 def carried_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
-    """Return the scalars of the gradient that a step is given, and gives to the next; none where it carries none."""
-    return kernel.scalars(program.gradient.name) if program.gradient and program.carried else ()
+    """Return the scalars beside the state that a step is given, and gives to the next."""
+    return tuple(scalar for array in _carried(program) for scalar in kernel.scalars(array.name))
 
 
-def _first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines that evaluate the gradient at the start of `run`, where it is that of the state."""
+def _first_values(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that evaluate the gradient, and U, at the start of `run`, where a step is given them."""
     if program.carried and not program.keeps_gradient:
         yield from _gradient_at_start(program, kernel)
+    if kernel.potential is not None and program.cycle is not None and program.cycle.potential is not None:
+        name = program.cycle.potential.name
+        (target,) = kernel.scalars(name) or (f"{name}[0]",)
+        arguments = tuple(array.name for array in (*kernel.potential.inputs, *kernel.potential.work))
+        yield from call(f"    {target} = potential", arguments, 4)
 
 
 def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -87,30 +93,35 @@ def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
 
 def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain of scalars: state and random state are read once, and written back at the end."""
-    step = kernel.step
+    step, accepts = kernel.chain_step, accepts_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     state = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
     words = tuple(enumerate(WORDS[program.bit_generator]))
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
-    targets = ", ".join((*(name for _, _, name in state), *carried_scalars(program, kernel)))
+    energy = tuple(name for array in _energy(program) for name in kernel.scalars(array.name))
+    carried = carried_scalars(program, kernel)
+    targets = ", ".join((*(name for _, _, name in state), *carried, *accepts))
     arguments = tuple(array.name for array in (*step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_indented(4, rooms),
             *(f"    {name} = {block}[{k}]" for block, k, name in state),
-            *_first_gradient(program, kernel),
+            *_first_values(program, kernel),
+            *(f"    {SUM} = 0.0" for _ in accepts),
             *(f"    {name} = noise_state[{k}]" for k, name in words),
             f"    done = {rows}",
         ),
         rows=rows,
         step=(
             *_indented(12, draw_scalars(program, normals)),
-            *call(f"            {targets} = step", arguments, 12),
+            *call(f"            {targets} = {step.name}", arguments, 12),
+            *(f"            {SUM} += {name}" for name in accepts),
         ),
         keep=(
             *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in state),
+            *_kept_acceptance(kernel),
             "        finite = True",
-            *(f"        finite = finite and abs({name}) <= {LARGEST}" for _, _, name in state),
+            *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in (*(n for _, _, n in state), *energy)),
             "        if not finite:",
             "            done = kept",
             "            break",
@@ -142,7 +153,26 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
         *(batches if minibatch else ()),
         *((CLIPPED,) if _clips(kernel) else ()),
         *(f"{block.name}_draws" for block in program.blocks),
+        *((f"{ACCEPTANCE}_draws",) if accepts_by(kernel) else ()),
     )
+
+
+SUM = f"{ACCEPTANCE}_sum"
+"""What adds up acceptance between two draws."""
+
+
+def accepts_by(kernel: Kernel) -> tuple[str, ...]:
+    """Return what holds the probability of acceptance after a step of a chain, nothing where none is accepted."""
+    if kernel.potential is None:
+        return ()
+    return kernel.scalars(ACCEPTANCE) or (f"{ACCEPTANCE}[0]",)
+
+
+def _kept_acceptance(kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that write down the mean acceptance since the draw before."""
+    if accepts_by(kernel):
+        yield f"        {ACCEPTANCE}_draws[kept, 0] = {SUM} / thin"
+        yield f"        {SUM} = 0.0"
 
 
 def first_gradient_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -206,33 +236,38 @@ def _contract(program: Program) -> str:
 
 def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain whose new state is written beside the old one, and copied."""
-    step = kernel.step
+    step, accepts = kernel.chain_step, accepts_by(kernel)
     carried = () if program.keeps_gradient else _carried(program)
     work = (array for array in (*step.outputs, *carried, *step.work, *kernel.noises) if array.name != CLIPPED)
     arguments = tuple(array.name for array in (*step.outputs, *step.inputs, *step.work))
     return ChainLoop(
-        begin=(*_rooms(program, work), *_first_gradient(program, kernel)),
+        begin=(
+            *_rooms(program, work),
+            *_first_values(program, kernel),
+            *(f"    {SUM} = 0.0" for _ in accepts),
+        ),
         rows=rows,
         step=(
             *_indented(12, (*_draw_batch(program), *draw_arrays(program, kernel))),
-            *call("            step", arguments, 12),
+            *call(f"            {step.name}", arguments, 12),
             *_moved_on(program, kernel),
+            *(f"            {SUM} += {name}" for name in accepts),
         ),
-        keep=tuple(_keep(program)),
+        keep=(*_kept_acceptance(kernel), *_keep(program)),
         end=(f"    return {rows}",),
     )
 
 
 def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines that make the new state the old one, and the last gradient that which the next step is given."""
-    outputs = kernel.step.outputs
+    outputs = kernel.chain_step.outputs
     for count, blocks in _alike(program):
         yield f"            for entry in range({count}):"
         for block in blocks:
             yield f"                {block.name}[entry] = {outputs[program.blocks.index(block)].name}[entry]"
     for array in _carried(program):
         yield f"            for entry in range({array.sizes[0]}):"
-        yield f"                {array.name}[entry] = {outputs[-1].name}[entry]"
+        yield f"                {array.name}[entry] = {program.left[array.name]}[entry]"
 
 
 def _indented(by: int, lines: Iterable[str]) -> Iterator[str]:
@@ -256,10 +291,16 @@ def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
 
 
 def _carried(program: Program) -> tuple[Array, ...]:
-    """Return the gradient that a step is given; it is the last that the step before evaluated."""
+    """Return what a step is given beside the state: the gradient that the one before evaluated last, U."""
     if program.gradient is None or not program.carried:
-        return ()
-    return (block_array(program.gradient.name, program.gradient.block.shape),)
+        return _energy(program)
+    return (block_array(program.gradient.name, program.gradient.block.shape), *_energy(program))
+
+
+def _energy(program: Program) -> tuple[Array, ...]:
+    """Return U where a step is given it."""
+    potential = program.cycle.potential if program.cycle else None
+    return () if potential is None else (Array(potential.name, (1,)),)
 
 
 def kept_gradient(program: Program) -> tuple[Array, ...]:
@@ -268,7 +309,7 @@ def kept_gradient(program: Program) -> tuple[Array, ...]:
 
 
 def _clips(kernel: Kernel) -> bool:
-    return any(array.name == CLIPPED for array in kernel.step.work)
+    return any(array.name == CLIPPED for array in kernel.chain_step.work)
 
 
 def _draw_batch(program: Program) -> Iterator[str]:
@@ -292,6 +333,7 @@ def _keep(program: Program) -> Iterator[str]:
         for block in blocks:
             yield f"{pad}    {block.name}_draws[kept, entry] = {block.name}[entry]"
             yield f"{pad}    finite = finite and abs({block.name}[entry]) <= {LARGEST}"
+    yield from (f"{pad}finite = finite and abs({array.name}[0]) <= {LARGEST}" for array in _energy(program))
     yield f"{pad}if not finite:"
     yield f"{pad}    return kept"
 

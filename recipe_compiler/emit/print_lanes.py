@@ -22,7 +22,7 @@ def has_lanes(program: Program, kernel: Kernel) -> bool:
     A numpy.random.Generator draws for one chain at a time.
     """
     alone = program.bit_generator == "numpy" or program.carried
-    return bool(kernel.registers) and not kernel.step.work and not alone
+    return bool(kernel.registers) and not kernel.step.work and not alone and kernel.cycle is None
 
 
 def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from json import dumps
 from textwrap import wrap
 
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
-from recipe_compiler.emit.print_chain import kept_gradient, run_arguments
+from recipe_compiler.emit.print_chain import accepts_by, kept_gradient, run_arguments
 from recipe_compiler.emit.sampler import Given, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.program.atoms import smallest_sizes
+from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import symbolic_sizes
 from recipe_compiler.spec.model import Build
@@ -184,6 +185,8 @@ def _chains(own: Sampler) -> Iterator[str]:
     for name, inside in own.domains:
         yield f'_check_starts_inside("{name}", starts, {inside})'
     yield "drawn = _room(starts, warmup + draws)"
+    if accepts_by(own.kernel):
+        yield f'drawn["{ACCEPTANCE}"] = np.empty((chains, warmup + draws, 1))'
     batches = "batches" if "batch_state" in arguments else "_"
     yield f"noise, {batches} = seed_streams(seed, chains)"
     entries = ["**starts[chain]", '"noise_state": noise[chain]']
@@ -232,6 +235,8 @@ def _returned(own: Sampler) -> Iterator[str]:
     for name, inside in own.domains:
         yield f'_tell_outside("{name}", drawn["{name}"], {inside})'
     found = {piece.name: piece.drawn for piece in own.pieces}
+    if accepts_by(own.kernel):
+        found[ACCEPTANCE] = f'drawn["{ACCEPTANCE}"][:, :, 0]'
     if own.build.run.schedule.name != "constant":
         found["step_size"] = 'np.array([[of_draw(warmup + k)["eps"] for k in range(draws)]] * chains)'
     if any(piece.exponential for piece in own.pieces):

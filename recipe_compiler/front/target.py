@@ -1,7 +1,8 @@
 """Targets stated in Python."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from recipe_compiler.front.document import Document
 from recipe_compiler.spec import model
@@ -31,6 +32,8 @@ class Target(Document):
         Objects whose names texts use and no other object declares.
     assume : sequence of comparisons
         What parameters satisfy.
+    laws : mapping, optional
+        Block to its law given all others, as text: `{tau: "Gamma(a + N/2, b + norm2(y - mu*ones)/2)"}`. It is decided.
     title, references : str, sequence of str
         As of `Dynamics`.
 
@@ -62,12 +65,13 @@ class Target(Document):
         gradient: str | Path | None = None,
         parameters: Sequence[object] = (),
         assume: Sequence[object] = (),
+        laws: Mapping[Any, str] | None = None,
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
         made = state_target(
             name=name, state=state, potential=potential, log_prior=log_prior, log_likelihood=log_likelihood, data=data,
-            gradient=gradient, parameters=parameters, assume=assume, title=title, references=references,
+            gradient=gradient, parameters=parameters, assume=assume, laws=laws, title=title, references=references,
         )  # fmt: skip
         object.__setattr__(self, "document", made)
 

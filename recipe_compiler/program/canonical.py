@@ -12,7 +12,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.places import Axes, gradients, places
-from recipe_compiler.program.program import Evaluate, Noise, Program, Shift
+from recipe_compiler.program.program import Cycle, Evaluate, Noise, Program, Refresh, Shift, Trajectory
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.terms import (
     Atom,
@@ -50,6 +50,7 @@ def _names_are_apart(program: Program) -> Iterator[str]:
     named += [shift.new for shift in program.shifts]
     named += [noise.name for noise in program.noises]
     named += [name for propagator in program.propagators for name in propagator.arrays]
+    named += _moved(program.cycle) if program.cycle else []
     computed = [evaluation.new for evaluation in program.evaluations]
     own = {g.name for g in gradients(program)} - (set[str]() if program.carried else {*computed})
     named += [*computed, *own]
@@ -136,7 +137,7 @@ def _draws_are_added(program: Program) -> Iterator[str]:
             case _:
                 pass
     yield from (f"the draw {name} of {block.name} is never added" for name, block in drawn)
-    for noise in program.noises:
+    for noise in (*program.noises, *(move.noise for move in (program.cycle.refreshes if program.cycle else ()))):
         where = "noise of " + ", ".join(block.name for block in noise.blocks)
         for word, matrix in (("2D", noise.two_D), ("B_hat", noise.B_hat or noise.two_D)):
             if [len(row) for row in matrix] != [len(noise.blocks)] * len(noise.blocks):
@@ -232,6 +233,50 @@ def _transforms_have_a_domain(program: Program) -> Iterator[str]:
             yield f"{shift.new} is moved by {shift.transform.says(shift.block.name)}, which may be negative"
 
 
+def _moves_follow(program: Program) -> Iterator[str]:
+    """16. Moves begin at the newest values; one is a trajectory, of all that is carried; H is there to accept it by."""
+    if program.cycle is None:
+        return
+    newest: dict[str, str] = {}
+    for move in program.cycle.moves:
+        match move:
+            case Refresh(block, old, new):
+                if block not in program.blocks:
+                    yield f"a refresh of {block.name}, which is no block"
+                if move.noise.blocks != (block,) or not move.noise.at_once:
+                    yield f"{new} adds a draw for {move.noise.blocks}, expected one of {block.name} and of no time"
+                begins = {block.name: (old, new)}
+            case Trajectory():
+                yield from _trajectory_fits(move, program)
+                begins = {value.name: (value.start, value.end) for value in move.values}
+        for name, (start, end) in begins.items():
+            if start != newest.get(name, name):
+                yield f"{end} is made from {start}, expected {newest.get(name, name)}"
+            newest[name] = end
+    trajectories = [move for move in program.cycle.moves if isinstance(move, Trajectory)]
+    if len(trajectories) != 1:
+        yield f"{len(trajectories)} of the moves are trajectories, expected one"
+    accepts = any(move.metropolis for move in trajectories)
+    for says, found in (("U", program.cycle.potential), ("H - U", program.cycle.rest)):
+        if accepts != (found is not None):
+            yield f"{says} is {'missing' if accepts else 'there'}, and a move is {'' if accepts else 'not '}accepted"
+
+
+def _trajectory_fits(move: Trajectory, program: Program) -> Iterator[str]:
+    """Yield what a trajectory does not move and should, its flips that are none, and a length that is none."""
+    potential = program.cycle.potential if program.cycle else None
+    moved = {value.name for value in move.values}
+    expected = {*program.passed_on, *((potential.name,) if potential else ())}
+    yield from (f"a trajectory does not move {name}" for name in sorted(expected - moved))
+    yield from (f"a trajectory moves {name}, which a step is not given" for name in sorted(moved - expected))
+    kept = {block.name for block in program.blocks} - ({potential.block.name} if potential else set[str]())
+    yield from (f"a trajectory flips {name}" for name in move.flip if name not in kept)
+    if move.flip and not move.metropolis:
+        yield f"a trajectory flips {', '.join(move.flip)}, and is never refused"
+    if not 1 <= move.least <= move.most:
+        yield f"a trajectory has {move.least} to {move.most} steps"
+
+
 _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _names_are_apart,
     _values_follow,
@@ -248,10 +293,22 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _generator_is_exact,
     _equations_stand_alone,
     _transforms_have_a_domain,
+    _moves_follow,
 )
 
 INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)
 """What is checked, as docs/program.md has it."""
+
+
+def _moved(cycle: Cycle) -> Iterator[str]:
+    """Yield the names that moves make, as often as they do, and U where they carry it."""
+    yield from () if cycle.potential is None else (cycle.potential.name,)
+    for move in cycle.moves:
+        match move:
+            case Refresh(_, _, new, _, noise):
+                yield from (new, noise.name)
+            case Trajectory():
+                yield from (name for value in move.values for name in (value.at, value.end, value.back) if name)
 
 
 def _sizes(program: Program) -> list[str]:

@@ -6,12 +6,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.canonical import Broken
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
+    Accept,
     Assign,
+    Choose,
     Clip,
     Factor,
     For,
@@ -28,15 +31,19 @@ from recipe_compiler.program.loops import (
     Progress,
     Propagate,
     Ref,
+    Repeat,
     Scalar,
     Scale,
     Statement,
     Take,
+    Uniform,
     Unpack,
     View,
     parts_of,
     refs_of,
 )
+
+NOTHING: Mapping[str, Procedure] = MappingProxyType({})
 
 INVARIANTS = (
     "1. The arrays of a procedure have names of their own.",
@@ -46,19 +53,19 @@ INVARIANTS = (
     "5. An element has a position for each axis, inside it.",
     "6. Positions are numbers or variables of the loops around, each loop with a variable of its own.",
     "7. A loop counts to a size that an array of the procedure has.",
-    "8. The gradient is called with what it takes, and gives what it returns.",
+    "8. A procedure is called with what it takes, and gives what it returns.",
 )
 """What is checked, as docs/program.md has it."""
 
 
 def check_kernel(kernel: Kernel) -> tuple[Broken, ...]:
     """Return every invariant that a Kernel breaks, by its number; none of one in canonical form."""
-    procedures = (kernel.prepare, kernel.gradient, kernel.step)
-    return tuple(one for p in procedures if p is not None for one in check_procedure(p, kernel.gradient))
+    called = {procedure.name: procedure for procedure in kernel.procedures}
+    return tuple(one for p in (kernel.prepare, *kernel.procedures) for one in check_procedure(p, called))
 
 
-def check_procedure(procedure: Procedure, gradient: Procedure | None = None) -> tuple[Broken, ...]:
-    """Return every invariant that a procedure breaks; `gradient` is the one that it may call."""
+def check_procedure(procedure: Procedure, called: Mapping[str, Procedure] = NOTHING) -> tuple[Broken, ...]:
+    """Return every invariant that a procedure breaks; `called` are those that it may call."""
     given = (*procedure.outputs, *procedure.inputs, *procedure.work)
     counted = Counter(array.name for array in given)
     twice = [Broken(1, f"{name} is the name of {count} arrays") for name, count in counted.items() if count > 1]
@@ -70,7 +77,7 @@ def check_procedure(procedure: Procedure, gradient: Procedure | None = None) -> 
         assigned=valued | sizes,
         inputs=frozenset(array.name for array in procedure.inputs),
         sizes=sizes,
-        gradient=gradient,
+        called=called,
     )
     found, _, written = _body(procedure.body, start)
     missing = [Broken(4, f"{array.name} is not written") for array in procedure.outputs if array.name not in written]
@@ -90,7 +97,7 @@ class _Scope:
     """What has a value: arrays, sizes, and scalars assigned so far."""
     inputs: frozenset[str]
     sizes: frozenset[str]
-    gradient: Procedure | None
+    called: Mapping[str, Procedure]
     loops: frozenset[str] = frozenset()
     """Variables that count: those of loops around, and what was taken at them."""
 
@@ -113,7 +120,7 @@ def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
     found: list[Broken] = []
     written: set[str] = set()
     for statement in body:
-        if isinstance(statement, For | ForBatch | ForBlocks | Iterate):
+        if isinstance(statement, Loop):
             broken, scope, names = _loop(statement, scope)
         else:
             broken, scope, names = _one(statement, scope)
@@ -125,6 +132,10 @@ def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
 def _loop(loop: Loop, scope: _Scope) -> _Checked:
     if isinstance(loop, Iterate):
         return _iteration(loop, scope)
+    if isinstance(loop, Repeat):  # once at least
+        unknown = [loop.count] if isinstance(loop.count, str) and loop.count not in scope.assigned else []
+        found, scope, written = _body(loop.body, scope)
+        return [Broken(2, f"{name} is read and not known") for name in unknown] + found, scope, written
     variables = {loop.start} if isinstance(loop, ForBlocks) else {loop.index}
     variables |= {loop.position} if isinstance(loop, ForBatch) else set()
     known = scope.loops | scope.arrays.keys() | scope.assigned
@@ -187,7 +198,7 @@ def _one(statement: Statement, scope: _Scope) -> _Checked:
     names = {ref.name for ref in touched.writes}
     loops = scope.loops | ({statement.target} if isinstance(statement, Take) else set())
     arrays = scope.arrays
-    if isinstance(statement, Invoke) and (scope.gradient is None or statement.procedure != scope.gradient.name):
+    if isinstance(statement, Invoke) and statement.procedure not in scope.called:
         arrays = {**arrays, **dict.fromkeys(statement.targets)}
     written = {scope.views.get(name, name) for name in names}
     return found, replace(scope, arrays=arrays, assigned=scope.assigned | names, loops=loops), written
@@ -227,9 +238,9 @@ def _variables(positions: Iterable[str | int], scope: _Scope) -> Iterator[Broken
 
 
 def _calls(statement: Statement, scope: _Scope) -> Iterator[Broken]:
-    """Yield what is wrong with a call of the gradient."""
-    own = scope.gradient
-    if not isinstance(statement, Invoke) or own is None or statement.procedure != own.name:
+    """Yield what is wrong with a call of a procedure that is known."""
+    own = scope.called.get(statement.procedure) if isinstance(statement, Invoke) else None
+    if not isinstance(statement, Invoke) or own is None:
         return
     taken = (*(() if own.returns else own.outputs), *own.inputs, *own.work)
     returned = own.outputs if own.returns else ()
@@ -244,6 +255,12 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
     match statement:
         case Assign(target, value):
             return _Touched(tuple(refs_of(value)), (target,), tuple(_kroneckers(value)))
+        case Uniform(target, _, _, normals):
+            return _Touched(normals, (Ref(target),))
+        case Accept(flag, probability, log_ratio, normals):
+            return _Touched((Ref(log_ratio), *normals), (Ref(flag), probability))
+        case Choose(target, flag, taken, refused):
+            return _Touched((Ref(flag), *refs_of(taken), *refs_of(refused)), (target,))
         case Increment(target, value):
             return _Touched((target, *refs_of(value)), (target,), tuple(_kroneckers(value)))
         case Progress(start, value, following):
@@ -259,18 +276,19 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
         case Invert(target, source):
             return _Touched(_refs((source,)), (Ref(target),))
         case Factor(targets, _, two_D, B_hat):
-            return _Touched(_refs((*(n for row in (*two_D, *(B_hat or ())) for n in row), "eps")), _refs(targets))
+            names = tuple(name for row in (*two_D, *(B_hat or ())) for name in row)
+            return _Touched((*_refs(names), *refs_of(statement.time)), _refs(targets))
         case Propagate():
             return _Touched(_refs(statement.given), _refs(statement.computed))
         case Scale(target, _, two_D, B_hat):
-            return _Touched((*refs_of(two_D), *refs_of(B_hat), Ref("eps")), (target,))
+            return _Touched((*refs_of(two_D), *refs_of(B_hat), *refs_of(statement.time)), (target,))
         case Clip(target, counter):
             return _Touched((target, Ref(counter)), (target, Ref(counter)))
         case Invoke(procedure, arguments, targets):
-            own = scope.gradient
+            own = scope.called.get(procedure)
             if own is None:  # of a procedure that is not known, any array that is no input may be written
                 return _Touched(_refs(arguments), _refs((*(a for a in arguments if a not in scope.inputs), *targets)))
-            written = len(own.outputs) if procedure == own.name and not own.returns else 0
+            written = 0 if own.returns else len(own.outputs)
             return _Touched(_refs(arguments), _refs((*arguments[:written], *targets)))
         case _:
             return _Touched()

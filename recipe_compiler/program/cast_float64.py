@@ -31,8 +31,7 @@ def widen(program: Program, kernel: Kernel) -> Kernel:
     if not program.narrow:
         return kernel
     data = frozenset(datum.name for datum in program.data)
-    gradient = None if kernel.gradient is None else _procedure(kernel.gradient, data)
-    return replace(kernel, gradient=gradient, step=_procedure(kernel.step, data))
+    return kernel.mapped(lambda procedure: _procedure(procedure, data))
 
 
 def _procedure(procedure: Procedure, data: Collection[str]) -> Procedure:

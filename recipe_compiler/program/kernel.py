@@ -1,6 +1,7 @@
 """What a Program becomes when it is lowered to loops: three procedures over named arrays."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from recipe_compiler.program.loops import Array, Statement
 
@@ -53,6 +54,39 @@ class Kernel:
     """Rows of the data that the gradient takes at once."""
     shape: str = "Loops over arrays."
     """Which shape the loops have, and why: a sentence for the reader of the module."""
+    potential: Procedure | None = None
+    """U of all data; of a cycle that accepts by it."""
+    rest: Procedure | None = None
+    """H - U, likewise."""
+    cycle: Procedure | None = None
+    """One step of the chain, made of calls of the others; None where `step` is one."""
+
+    @property
+    def chain_step(self) -> Procedure:
+        """What advances a chain by one step."""
+        return self.cycle or self.step
+
+    def mapped(self, rule: Callable[[Procedure], Procedure]) -> "Kernel":
+        """Return the kernel with `rule` applied to all that a chain calls."""
+        made = {procedure.name: rule(procedure) for procedure in self.procedures}
+
+        def of(procedure: Procedure | None) -> Procedure | None:
+            return procedure and made[procedure.name]
+
+        return replace(
+            self,
+            gradient=of(self.gradient),
+            step=made[self.step.name],
+            potential=of(self.potential),
+            rest=of(self.rest),
+            cycle=of(self.cycle),
+        )
+
+    @property
+    def procedures(self) -> tuple[Procedure, ...]:
+        """All that a chain calls, those called before those that call them; `prepare` is called before a chain."""
+        own = (self.gradient, self.potential, self.rest, self.step, self.cycle)
+        return tuple(procedure for procedure in own if procedure is not None)
 
     def scalars(self, name: str) -> tuple[str, ...]:
         """Return the names of the scalars that hold an array, none for one that stays an array."""

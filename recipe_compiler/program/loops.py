@@ -94,6 +94,14 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """`for _ in range(count): body`: so often, a number or a variable, from where the iteration before left off."""
+
+    count: int | str
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ForBatch:
     """`for position in range(batch_size): index = batch[position]; body`, the rows of one minibatch.
 
@@ -226,6 +234,8 @@ class Factor:
     B_hat: tuple[tuple[str, ...], ...] | None
     of_flow: bool = False
     """Whether they depend on eps, as those of an exact flow do: their ratio is then no largest step."""
+    time: Scalar = Ref("eps")
+    """What stands for eps: 1 where it is the covariance of a draw, not of what a step adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +271,38 @@ class Scale:
     B_hat: Scalar
     of_flow: bool = False
     """As of `Factor`."""
+    time: Scalar = Ref("eps")
+    """As of `Factor`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """`target` is drawn uniformly from the integers `least` to `most`, made of two normals."""
+
+    target: str
+    least: int
+    most: int
+    normals: tuple[Ref, Ref]
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """`flag` is set with the `probability` min(1, exp(log_ratio)), which is kept, too; it is made of two normals."""
+
+    flag: str
+    probability: Ref
+    log_ratio: str
+    normals: tuple[Ref, Ref]
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`target = taken if flag else refused`."""
+
+    target: Ref
+    flag: str
+    taken: Scalar
+    refused: Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +325,11 @@ class Invoke:
     targets: tuple[str, ...] = ()
 
 
-Loop = For | ForBatch | ForBlocks | Iterate
+Loop = For | Repeat | ForBatch | ForBlocks | Iterate
 Copy = Take | Pack | Unpack | Inside | View
-Statement = Assign | Increment | Loop | Copy | Comment | Progress | Invert | Factor | Propagate | Scale | Clip | Invoke
+Matrix = Invert | Factor | Propagate
+Move = Uniform | Accept | Choose
+Statement = Assign | Increment | Move | Loop | Copy | Comment | Progress | Matrix | Scale | Clip | Invoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +371,14 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from (ref.name for ref in refs_of(value))
         case For(_, _, body) | ForBlocks(_, _, _, body):
             yield from names_in(body)
+        case Repeat(count, body):
+            yield from (*((count,) if isinstance(count, str) else ()), *names_in(body))
+        case Uniform(target, _, _, normals):
+            yield from (target, *(ref.name for ref in normals))
+        case Accept(flag, probability, log_ratio, normals):
+            yield from (flag, probability.name, log_ratio, *(ref.name for ref in normals))
+        case Choose(target, flag, taken, refused):
+            yield from (target.name, flag, *(ref.name for value in (taken, refused) for ref in refs_of(value)))
         case Iterate(_, _, body, advance, unsolved):
             yield from (*names_in((*body, *advance)), unsolved.name)
         case Progress(start, value, following):
@@ -345,12 +397,12 @@ def _names(statement: Statement) -> Iterator[str]:
         case Factor(targets, _, two_D, B_hat):
             yield from targets
             yield from (name for row in (*two_D, *(B_hat or ())) for name in row)
-            yield "eps"
+            yield from (ref.name for ref in refs_of(statement.time))
         case Propagate():
             yield from (*statement.computed, *statement.given)
         case Scale(target, _, two_D, B_hat):
-            yield from (target.name, "eps")
-            yield from (ref.name for ref in (*refs_of(two_D), *refs_of(B_hat)))
+            yield target.name
+            yield from (ref.name for value in (two_D, B_hat, statement.time) for ref in refs_of(value))
         case Clip(target, counter):
             yield from (target.name, counter)
         case Invoke(_, arguments, targets):

@@ -1,7 +1,8 @@
 """Program to Kernel: every tensor becomes loops, what does not change along the chain moves out of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import Kind, Shape
@@ -9,14 +10,17 @@ from recipe_compiler.program import program as program_
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definition, Definitions
+from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Array,
     Assign,
     Comment,
+    Constant,
     Factor,
+    Increment,
     Invoke,
+    Plus,
     Propagate,
     Ref,
     Scalar,
@@ -24,13 +28,23 @@ from recipe_compiler.program.loops import (
     Times,
     names_in,
 )
+from recipe_compiler.program.lower_cycle import (
+    HEAT,
+    REST,
+    Called,
+    LoweredMoves,
+    invoke,
+    lower_cycle,
+    lower_moves,
+    naming,
+)
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_implicit import lower_implicit
 from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.lower_propagator import lower_propagator
 from recipe_compiler.program.lower_transform import forward, inverse
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
-from recipe_compiler.program.program import EPS, Evaluate, Noise, Program, Propagator, Shift
+from recipe_compiler.program.program import EPS, Evaluate, Heat, Noise, Program, Propagator, Shift
 from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Component, Tensor, Term
@@ -50,7 +64,8 @@ def lower(program: Program) -> Kernel:
         gradient, defined = lower_gradient(defined, program.gradient, ())
     ahead = replace(defined.forgetting(), ahead=True)
     lowering, defined = _lowered(lowering, ahead, program, program.statements[first:])
-    used = names_in(lowering.body) | (names_in(gradient.body) if gradient else frozenset[str]())
+    moves, defined = lower_moves(defined.forgetting(), program)
+    used = names_in(lowering.body) | (names_in(gradient.body) if gradient else frozenset[str]()) | moves.read
     prepare = prepared(program, defined, used)
     body = lowering.body
     if gradient is not None:
@@ -62,9 +77,34 @@ def lower(program: Program) -> Kernel:
         )
         gradient = replace(gradient, inputs=_used(readable, read))
         body = _with_calls(body, gradient, program)
+    moves = moves.reading(_readable(program, prepare.outputs), lambda body: read_by(body, program))
+    if program.heats and moves.rest is not None:
+        body = tuple(_with_rest(body, moves.rest, program))
+        lowering = replace(lowering, local=(*lowering.local, *moves.rest.work))
     step = _step(program, gradient, lowering, body, prepare.outputs)
     own = gradient if program.gradient and not program.gradient.code else None
-    return Kernel(prepare, own, step, tuple(array for noise in lowering.noises.values() for array in noise.normals))
+    normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
+    kernel = Kernel(prepare, own, step, normals)
+    return kernel if program.cycle is None else _with_cycle(kernel, program, moves, defined)
+
+
+def _with_cycle(kernel: Kernel, program: Program, moves: LoweredMoves, defined: Definitions) -> Kernel:
+    """Return a kernel with the procedures of a cycle, whose step is that of the word."""
+    readable = _readable(program, kernel.prepare.outputs)
+    called = Called(kernel.step, kernel.noises, moves.potential, moves.rest)
+    cycle, normals = lower_cycle(defined.forgetting(), program, moves.refreshes, called, readable)
+    return replace(kernel, potential=moves.potential, rest=moves.rest, cycle=cycle, noises=normals)
+
+
+def _with_rest(body: tuple[Statement, ...], rest: Procedure, program: Program) -> Iterator[Statement]:
+    """Yield statements with the arguments of the calls of H - U filled in, now that they are known."""
+    names = [block.name for block in program.blocks]
+    for statement in body:
+        match statement:
+            case Invoke(procedure, values, targets) if procedure == REST:
+                yield invoke(rest, dict(zip(names, values, strict=True)), targets)
+            case _:
+                yield statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +128,12 @@ def _lowered(
         match statement:
             case Evaluate(at, new):
                 body = (Invoke(GRADIENT, (at, new)),)
+            case Heat(before, after):
+                names, defined = each(naming, defined, ("rest_before", "rest_after"))
+                calls = (Invoke(REST, values, (name,)) for values, name in zip((before, after), names, strict=True))
+                gained = Plus((Ref(names[1]), Times((Constant(Fraction(-1)), Ref(names[0])))))
+                store = Assign if statement == program.heats[0] else Increment
+                body = (*calls, store(Ref(HEAT, (0,)), gained))
             case Propagator():
                 defined = lower_propagator(defined, statement)
             case Noise(name):
@@ -124,6 +170,7 @@ def started(program: Program) -> Definitions:
     taken = named | sizes | {shift.new for shift in program.shifts} | {EPS, "batch", "row", "clipped", "total"}
     gradient = program.gradient
     taken |= {name for propagator in program.propagators for name in propagator.arrays}
+    taken |= program.cycle.names if program.cycle else set()
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
@@ -241,6 +288,7 @@ def _step(
     constants: tuple[Array, ...],
 ) -> Procedure:
     outputs = tuple(block_array(program.newest(block), block.shape) for block in program.blocks)
+    heat = (Array(HEAT, (1,)),) if program.heats else ()
     state = tuple(block_array(block.name, block.shape) for block in program.blocks)
     if program.gradient is not None and program.carried:
         outputs += (block_array(program.passed_on[program.gradient.name], program.gradient.block.shape),)
@@ -250,8 +298,9 @@ def _step(
     normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
     inputs = (*code, *state, *others, *normals, Array(EPS))
-    says = (f"one step ({program.scheme.replace('_', ' ')}): {', '.join(a.name for a in outputs)}; draw nothing.",)
-    return Procedure("step", says, outputs, inputs, _work(program, gradient, lowering), body)
+    what = "one step of the word" if program.cycle else f"one step ({program.scheme.replace('_', ' ')})"
+    says = (f"{what}: {', '.join(a.name for a in outputs)}; draw nothing.",)
+    return Procedure("step", says, (*outputs, *heat), inputs, _work(program, gradient, lowering), body)
 
 
 def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:

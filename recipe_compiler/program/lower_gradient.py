@@ -1,4 +1,4 @@
-"""Lowering of the gradient of the target: sums over the parameters, then functions of them, then the sum over data.
+"""Lowering of the target, its gradient and U: sums over the parameters, functions of them, then the sum over data.
 
 What belongs to one datum is kept in an array over the rows read; functions of it have a loop to themselves, which then
 is one of vector instructions. The terms of the gradient are grouped by the factors that carry the free index, so that
@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError, ModelError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import Loops, nested, plus, times
 from recipe_compiler.program.contraction import Factors, eliminate, product_of, scalar
@@ -26,9 +28,9 @@ from recipe_compiler.program.loops import (
     Times,
     View,
 )
-from recipe_compiler.program.program import Gradient, Part
+from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Atom
+from recipe_compiler.tensor.terms import Atom, Tensor
 
 
 def lower_gradient(
@@ -57,31 +59,61 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     views = _views(gradient)
     defined = replace(defined, taken=defined.taken | {view.name for view in views if view.source == gradient.name})
     outs = [_Out.of(part, gradient, defined) for part in gradient.parts]
+    body, defined = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
+    work = tuple(d.array for d in defined.changing if d.array.sizes)
+    return Procedure("gradient", _says(gradient), outputs, inputs, work, (*views, *body)), replace(defined, rows=None)
+
+
+def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
+    """Return the procedure that returns U of all data; its inputs are left out.
+
+    Raises:
+        ModelError: no emitted step can compute it; its entry is the build's `target`.
+    """
+    sizes = ((block, start, _fixed(block)) for block, start in potential.places if potential.stacked)
+    views = tuple(View(block.name, potential.block.name, start, own) for block, start, own in sizes)
+    name, defined = defined.naming(f"{potential.name}_value")
+    out = _Out(potential.prior, potential.datum, Ref(name), ())
+    try:
+        body, defined = _summed(defined, [out], potential.count, minibatch=False)
+    except ModelError as error:
+        raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
+    work = tuple(d.array for d in defined.changing if d.array.sizes)
+    says = [f"{potential.name} = {text(potential.prior)}"]
+    says += [] if potential.datum is None else [f"+ sum over the data of {text(potential.datum)}"]
+    procedure = Procedure("potential", (*says[:-1], f"{says[-1]}."), (Array(name),), (), work, (*views, *body))
+    return procedure, replace(defined, rows=None)
+
+
+def _summed(
+    defined: Definitions, outs: list["_Out"], count: Size | None, *, minibatch: bool
+) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return the statements that write `prior + sum_n datum` of every part, and what they need before."""
     over_data: tuple[Statement, ...] = ()
-    if gradient.count is not None:
-        position, defined = defined.naming("b") if gradient.minibatch else (ROW, defined)
-        rows = Rows("batch_size" if gradient.minibatch else gradient.count, position, gradient.minibatch)
+    if count is not None:
+        position, defined = defined.naming("b") if minibatch else (ROW, defined)
+        rows = Rows("batch_size" if minibatch else count, position, minibatch)
         sums, defined = each(lambda known, out: _over_data(known, out, rows), replace(defined, rows=rows), outs)
         over_data = tuple(statement for statements in sums for statement in statements)
-    ends, defined = each(lambda known, out: _end(known, out, gradient), defined, outs)
+    ends, defined = each(lambda known, out: _end(known, out, count, minibatch=minibatch), defined, outs)
     before = tuple(s for d in defined.changing for s in d.body)
-    work = tuple(d.array for d in defined.changing if d.array.sizes)
-    body = (*views, *before, *over_data, *(statement for end in ends for statement in end))
-    return Procedure("gradient", _says(gradient), outputs, inputs, work, body), replace(defined, rows=None)
+    return (*before, *over_data, *(statement for end in ends for statement in end)), defined
 
 
 @dataclass(frozen=True, slots=True)
 class _Out:
-    """A part of the gradient, and the element it is written to inside its loops."""
+    """What is summed, as it is stated, and the element it is written to inside its loops."""
 
-    part: Part
+    prior: Tensor
+    datum: Tensor | None
     ref: Ref
     loops: Loops
 
     @classmethod
     def of(cls, part: Part, gradient: Gradient, defined: Definitions) -> "_Out":
         loops = defined.loops(part.block.shape.sizes)
-        return cls(part, Ref(_output(part, gradient), tuple(variable for _, variable in loops) or (0,)), loops)
+        ref = Ref(_output(part, gradient), tuple(variable for _, variable in loops) or (0,))
+        return cls(part.stated_prior, part.stated_datum, ref, loops)
 
 
 def _output(part: Part, gradient: Gradient) -> str:
@@ -94,28 +126,36 @@ def _views(gradient: Gradient) -> tuple[View, ...]:
         return ()
     pairs: list[View] = []
     for part in gradient.parts:
-        sizes = tuple(size for size in part.block.shape.sizes if isinstance(size, int))
-        if len(sizes) != len(part.block.shape.sizes):
-            raise CompilerError(f"the block {part.block.name} of a stacked target has no fixed size")
+        sizes = _fixed(part.block)
         pairs += [View(part.block.name, gradient.block.name, part.start, sizes)]
         pairs += [View(_output(part, gradient), gradient.name, part.start, sizes)]
     return tuple(pairs)
 
 
-def _end(defined: Definitions, out: _Out, gradient: Gradient) -> tuple[tuple[Statement, ...], Definitions]:
+def _fixed(block: Block) -> tuple[int, ...]:
+    """Return the sizes of a block of a stacked target, which are numbers."""
+    sizes = tuple(size for size in block.shape.sizes if isinstance(size, int))
+    if len(sizes) != len(block.shape.sizes):
+        raise CompilerError(f"the block {block.name} of a stacked target has no fixed size")
+    return sizes
+
+
+def _end(
+    defined: Definitions, out: _Out, count: Size | None, *, minibatch: bool
+) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the loop that adds the prior to the sum over the data, scaled where it is one over a minibatch."""
-    total: Scalar = Constant(Fraction(0)) if gradient.count is None else out.ref
-    if gradient.count is not None and gradient.minibatch:
-        N = Ref(gradient.count) if isinstance(gradient.count, str) else Constant(Fraction(gradient.count))
+    total: Scalar = Constant(Fraction(0)) if count is None else out.ref
+    if count is not None and minibatch:
+        N = Ref(count) if isinstance(count, str) else Constant(Fraction(count))
         total = Times((N, Raise(Ref("batch_size"), Fraction(-1)), out.ref))
-    prior, defined = scalar(defined, out.part.stated_prior, tuple(index for index, _ in out.loops), dict(out.loops))
+    prior, defined = scalar(defined, out.prior, tuple(index for index, _ in out.loops), dict(out.loops))
     parts = tuple(part for part in (prior, total) if part != Constant(Fraction(0)))
     return nested(out.loops, (Assign(out.ref, plus(parts)),)), defined
 
 
 def _over_data(defined: Definitions, out: _Out, rows: Rows) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the loop over the data that adds `weight * vector` to 0; a matrix has weights for each of its rows."""
-    datum, loops = out.part.stated_datum, out.loops
+    datum, loops = out.datum, out.loops
     start = nested(loops, (Assign(out.ref, Constant(Fraction(0))),))
     if datum is None or datum.is_zero:
         return start, defined

@@ -1,4 +1,4 @@
-"""Lowering of noise whose covariance is a sum of Gram matrices: `sqrt(eps s) P n` for each, with normals of its own."""
+"""Lowering of noise whose covariance is a sum of Gram matrices: `sqrt(t s) P n` for each, with normals of its own."""
 
 from fractions import Fraction
 
@@ -14,44 +14,46 @@ from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covari
 from recipe_compiler.tensor.atoms import ONE, everywhere
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
+ONCE = Constant(Fraction(1))
+"""The time of what is no noise of its own, as a factor within one is not."""
 Draw = tuple[Array, Scalar]
 """Normals, and what they add to a block at its loop variable."""
 
 
-def lower_gram(defined: Definitions, block: Block, parts: Parts) -> tuple[LoweredNoise, Definitions]:
-    """Return the noise of one block from the parts of its covariance."""
+def lower_gram(defined: Definitions, block: Block, parts: Parts, time: Scalar) -> tuple[LoweredNoise, Definitions]:
+    """Return the noise of one block from the parts of its covariance over a time t."""
     draws: tuple[Draw, ...] = ()
     if parts.diagonal is not None:
-        draw, defined = _diagonal(defined, block, parts.diagonal)
+        draw, defined = _diagonal(defined, block, parts.diagonal, time)
         draws = (draw,)
-    products, defined = each(lambda known, part: _product(known, block, part), defined, parts.products)
+    products, defined = each(lambda known, part: _product(known, block, part, time), defined, parts.products)
     normals, increments = zip(*draws, *products, strict=True)
     return LoweredNoise(normals, ((block.name, plus(increments)),)), defined
 
 
-def _diagonal(defined: Definitions, block: Block, variance: Tensor) -> tuple[Draw, Definitions]:
-    """Return normals n, and `sqrt(eps v_i) n_i`."""
+def _diagonal(defined: Definitions, block: Block, variance: Tensor, time: Scalar) -> tuple[Draw, Definitions]:
+    """Return normals n, and `sqrt(t v_i) n_i`."""
     loops = defined.loops(block.shape.sizes)
     name, defined = defined.naming(f"noise_{block.name}")
     varies = any(index in indices(atom) for atom in everywhere(variance) for index, _ in loops)
     own = variance if varies else Tensor((), variance.terms)
-    scale, defined = _root(defined, f"scale_{block.name}", own, steps=True)
+    scale, defined = _root(defined, f"scale_{block.name}", own, time)
     noise = Ref(name, tuple(variable for _, variable in loops))
     return (Array(name, block.shape.sizes), Times((scale, noise))), defined
 
 
-def _product(defined: Definitions, block: Block, part: Part) -> tuple[Draw, Definitions]:
-    """Return the normals n of a part, and its noise `sqrt(eps s) sum_k P_ik n_k`, or `sqrt(s) sum_kl P_ik L_kl n_l`."""
+def _product(defined: Definitions, block: Block, part: Part, time: Scalar) -> tuple[Draw, Definitions]:
+    """Return the normals n of a part, and its noise `sqrt(t s) sum_k P_ik n_k`, or `sqrt(s) sum_kl P_ik L_kl n_l`."""
     loops = defined.loops(block.shape.sizes)
     scope = tuple(index for index, _ in loops)
     width = 1 if part.index is None else part.index.size
     name, defined = defined.naming(f"noise_{block.name}")
-    scale, defined = _root(defined, f"scale_{block.name}", part.scale, steps=part.inner is None)
+    scale, defined = _root(defined, f"scale_{block.name}", part.scale, time if part.inner is None else ONCE)
     factors = [*part.left, (Component(scale.name), ONE)]
     at: Slot = 0 if part.index is None else part.index
     if part.index is not None and part.inner is not None:
         at = Index(width, "_noise")
-        L, defined = _factor(defined, block, part.inner, part.excess, width)
+        L, defined = _factor(defined, block, part.inner, part.excess, width, time)
         factors.append((Component(L, (part.index, at)), ONE))
     term = Term(ONE, (*factors, (Component(name, (at,)), ONE)))
     value, defined = scalar(defined, Tensor(scope, (term,)), scope, dict(loops))
@@ -59,26 +61,26 @@ def _product(defined: Definitions, block: Block, part: Part) -> tuple[Draw, Defi
 
 
 def _factor(
-    defined: Definitions, block: Block, inner: Tensor, excess: Tensor | None, size: Size
+    defined: Definitions, block: Block, inner: Tensor, excess: Tensor | None, size: Size, time: Scalar
 ) -> tuple[str, Definitions]:
-    """Define a constant L with `L L^T = eps (M - eps E)`, found once before the chain starts, and return its name."""
+    """Define a constant L with `L L^T = t (M - t E)`, found once before the chain starts, and return its name."""
     name, defined = defined.naming(f"L_{block.name}")
     own = (Block(block.name, Shape(size)),)
     two_D, defined = assemble(defined, "two_D", own, ((inner,),))
     B_hat = None
     if excess is not None:
         B_hat, defined = assemble(defined, "B_hat", own, ((excess,),))
-    statement = Factor((name,), (block.name,), two_D, B_hat)
+    statement = Factor((name,), (block.name,), two_D, B_hat, time=time)
     return name, defined.having(Definition(Array(name, (size, size)), (statement,), constant=True, of_datum=False))
 
 
-def _root(defined: Definitions, wanted: str, value: Tensor, *, steps: bool) -> tuple[Ref, Definitions]:
-    """Define the root of a nonnegative tensor (times eps, where `steps`), in each step if it changes with the state."""
+def _root(defined: Definitions, wanted: str, value: Tensor, time: Scalar) -> tuple[Ref, Definitions]:
+    """Define the root of a nonnegative tensor over a time, in each step if it changes with the state."""
     name, defined = defined.naming(wanted)
     loops = defined.loops(tuple(index.size for index in value.free))
     scope, variables = tuple(index for index, _ in loops), dict(loops)
     number, defined = scalar(defined, value, scope, variables)
-    root = Call("sqrt", (covariance(number, Constant(Fraction(0))) if steps else number,))
+    root = Call("sqrt", (covariance(number, Constant(Fraction(0)), time),))
     at = tuple(variables.values())
     body = nested(loops, (Assign(Ref(name, at), root),))
     array = Array(name, tuple(index.size for index in scope))

@@ -1,4 +1,6 @@
-"""Lowering of the noise: a factor L with L L^T = eps (2D - eps B_hat), as cheap as the structure of D allows.
+"""Lowering of the noise: a factor L with L L^T = t (2D - t B_hat), as cheap as the structure of D allows.
+
+t is eps, or 1 of what is drawn anew.
 
 Diagonal: a scale per coordinate. Constant: a matrix, factored once, before the chain starts. A sum of Gram matrices:
 the factors that it is written with. Otherwise a factorisation in every step.
@@ -22,6 +24,7 @@ from recipe_compiler.program.lowered_noise import (
     joined,
     length,
     row_product,
+    time_of,
 )
 from recipe_compiler.program.program import Noise
 from recipe_compiler.tensor.atoms import everywhere
@@ -29,6 +32,9 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.rules import Rules, rules_of
 from recipe_compiler.tensor.terms import Index, Tensor
+
+Variance = tuple[Tensor, Tensor, Scalar]
+"""2D and B_hat of entries that are apart, and t: each is of variance `t (2D - t B_hat)`."""
 
 
 def lower_noise(
@@ -62,7 +68,7 @@ def _by_form(
         B_hat = Tensor((), ()) if noise.B_hat is None else _diagonal(noise.B_hat[0][0], block)
         if two_D is not None and B_hat is not None:
             corrected = noise.B_hat is not None
-            return _lower_diagonal(defined, block, two_D, B_hat, corrected=corrected, of_flow=of_flow)
+            return _lower_diagonal(defined, block, (two_D, B_hat, time_of(noise)), corrected=corrected, of_flow=of_flow)
     if all(defined.is_constant_tensor(part) for part in parts):
         return _lower_dense(defined, noise, of_flow=of_flow)
     if len(noise.blocks) == 1:
@@ -74,7 +80,7 @@ def _by_form(
         )
         found = gram.parts(noise.two_D[0][0], None if noise.B_hat is None else noise.B_hat[0][0])
         if found is not None:
-            return lower_gram(defined, noise.blocks[0], found)
+            return lower_gram(defined, noise.blocks[0], found, time_of(noise))
     return None
 
 
@@ -86,23 +92,24 @@ def _diagonal(matrix: Tensor, block: Block) -> Tensor | None:
 
 
 def _lower_diagonal(
-    defined: Definitions, block: Block, two_D: Tensor, B_hat: Tensor, *, corrected: bool, of_flow: bool
+    defined: Definitions, block: Block, variance: Variance, *, corrected: bool, of_flow: bool
 ) -> tuple[LoweredNoise, Definitions]:
+    two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
     scope, variables = tuple(index for index, _ in loops), dict(loops)
     at = tuple(variable for _, variable in loops)
     inside: tuple[Statement, ...] = ()
     if defined.is_constant_tensor(two_D) and defined.is_constant_tensor(B_hat):
         noise, defined = defined.naming(f"noise_{block.name}")
-        scale, defined = _constant_scale(defined, block, two_D, B_hat, of_flow=of_flow)
+        scale, defined = _constant_scale(defined, block, variance, of_flow=of_flow)
     else:
-        (variance, excess), defined = each(
+        (number, excess), defined = each(
             lambda known, tensor: scalar(known, tensor, scope, variables), defined, (two_D, B_hat)
         )
         noise, defined = defined.naming(f"noise_{block.name}")
         wanted, defined = defined.naming(f"scale_{block.name}")
         scale = Ref(wanted)
-        inside = (Assign(scale, covariance(variance, excess)),)
+        inside = (Assign(scale, covariance(number, excess, time)),)
         inside += (Clip(scale, CLIPPED),) if corrected else ()
         inside += (Assign(scale, Call("sqrt", (scale,))),)
     normals = Array(noise, block.shape.sizes or (1,))
@@ -112,21 +119,22 @@ def _lower_diagonal(
 
 
 def _constant_scale(
-    defined: Definitions, block: Block, two_D: Tensor, B_hat: Tensor, *, of_flow: bool
+    defined: Definitions, block: Block, variance: Variance, *, of_flow: bool
 ) -> tuple[Ref, Definitions]:
     """Return the square root of a constant diagonal covariance, entry by entry; equal letters of a word share one."""
+    two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
     scope = tuple(index for index, _ in loops)
     varies = any(index in indices(atom) for part in (two_D, B_hat) for atom in everywhere(part) for index in scope)
     at = tuple(variable for _, variable in loops) if varies else ()
-    meant = ("scale", block, two_D, B_hat, of_flow)
+    meant = ("scale", block, variance, of_flow)
     if (known := defined.name_of(meant)) is not None:
         return Ref(known, at), defined
-    (variance, excess), defined = each(
+    (number, excess), defined = each(
         lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, (two_D, B_hat)
     )
     wanted, defined = defined.naming(f"scale_{block.name}")
-    body = (Scale(Ref(wanted, at), block.name, variance, excess, of_flow=of_flow),)
+    body = (Scale(Ref(wanted, at), block.name, number, excess, of_flow, time),)
     array = Array(wanted, block.shape.sizes if varies else ())
     statements = nested(loops, body) if varies else body
     defined = defined.having(Definition(array, statements, constant=True, of_datum=False))
@@ -142,7 +150,7 @@ def _lower_dense(defined: Definitions, noise: Noise, *, of_flow: bool) -> tuple[
     factors, defined = each(lambda known, name: known.naming(f"L_{name}"), defined, names)
     width = joined(tuple(length(block) for block in noise.blocks))
     normals, defined = defined.naming("noise_" + "_".join(names))
-    statement = (Factor(factors, names, two_D, B_hat, of_flow),)
+    statement = (Factor(factors, names, two_D, B_hat, of_flow, time_of(noise)),)
 
     def lowered(defined: Definitions, own: tuple[Block, str]) -> tuple[tuple[str, Scalar], Definitions]:
         block, name = own

@@ -11,7 +11,15 @@ from recipe_compiler.program.combine import nested, plus, unsupported
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
-from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise, covariance, joined, length, row_product
+from recipe_compiler.program.lowered_noise import (
+    CLIPPED,
+    LoweredNoise,
+    covariance,
+    joined,
+    length,
+    row_product,
+    time_of,
+)
 from recipe_compiler.program.program import Grid, Noise
 from recipe_compiler.program.unroll import decided
 from recipe_compiler.tensor.atoms import moved_tensor
@@ -91,7 +99,7 @@ def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[tuple[Stat
     variables = defined.variables(free)
     tensors = [matrix[0][0] for matrix in _matrices(noise)]
     values, defined = each(lambda known, tensor: scalar(known, tensor, free, variables), defined, tensors)
-    value = covariance(values[0], values[1] if len(values) > 1 else ZERO)
+    value = covariance(values[0], values[1] if len(values) > 1 else ZERO, time_of(noise))
     store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
     return nested(tuple((index, variables[index]) for index in free), (store,)), defined
 
@@ -110,7 +118,7 @@ def _entry(defined: Definitions, noise: Noise, a: int, b: int) -> tuple[Scalar, 
     tensors = [_at(matrix[row][col], i, j) for matrix in _matrices(noise)]
     values, defined = each(lambda known, tensor: scalar(known, tensor, (), {}), defined, tensors)
     first, *more = map(decided, values)
-    return covariance(first, more[0] if more else ZERO), defined
+    return covariance(first, more[0] if more else ZERO, time_of(noise)), defined
 
 
 def _at(entry: Tensor, i: int, j: int) -> Tensor:

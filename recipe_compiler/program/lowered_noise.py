@@ -9,7 +9,7 @@ from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.loops import Array, Assign, Constant, Ref, Scalar, Statement, Times
-from recipe_compiler.program.program import Grid
+from recipe_compiler.program.program import EPS, Grid, Noise
 from recipe_compiler.tensor.terms import Component, Index, Slot, Tensor, Term
 
 CLIPPED = "clipped"
@@ -28,12 +28,16 @@ class LoweredNoise:
     clips: bool = False
 
 
-def covariance(two_D: Scalar, B_hat: Scalar) -> Scalar:
-    """Return `eps (2D - eps B_hat)`."""
-    eps = Ref("eps")
+def time_of(noise: Noise) -> Scalar:
+    """Return the time t that a draw of covariance `t (2D - t B_hat)` is of: eps, or 1."""
+    return Constant(Fraction(1)) if noise.at_once else Ref(EPS)
+
+
+def covariance(two_D: Scalar, B_hat: Scalar, time: Scalar) -> Scalar:
+    """Return `t (2D - t B_hat)`."""
     if B_hat == Constant(Fraction(0)):
-        return Times((eps, two_D))
-    return Times((eps, plus((two_D, Times((Constant(Fraction(-1)), eps, B_hat))))))
+        return two_D if isinstance(time, Constant) else Times((time, two_D))
+    return Times((time, plus((two_D, Times((Constant(Fraction(-1)), time, B_hat))))))
 
 
 def joined(sizes: tuple[Size, ...]) -> Size:

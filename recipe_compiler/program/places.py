@@ -5,7 +5,20 @@ from dataclasses import dataclass
 
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.program.program import EPS, Evaluate, Gradient, Grid, Noise, Program, Propagator, Shift
+from recipe_compiler.program.program import (
+    EPS,
+    Cycle,
+    Evaluate,
+    Gradient,
+    Grid,
+    Heat,
+    Noise,
+    Program,
+    Propagator,
+    Refresh,
+    Shift,
+    Trajectory,
+)
 from recipe_compiler.tensor.terms import Index, Tensor
 
 Axes = tuple[Size, ...]
@@ -28,6 +41,8 @@ def places(program: Program) -> Iterator[Place]:
     yield from _of_statements(program, state)
     for gradient in gradients(program):
         yield from _of_gradient(gradient, program, constants)
+    if program.cycle is not None:
+        yield from _of_cycle(program.cycle, program, state)
     if program.infinitesimal_generator is not None:
         gradient = program.infinitesimal_generator.gradient
         known = state | {gradient.name: gradient.block.shape.sizes}
@@ -49,6 +64,8 @@ def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Plac
                 constants = {p.name: p.shape.sizes for p in program.parameters}
                 yield from _of_matrices(blocks, {"F": F, "2D of F": two_D}, constants)
                 known = known | {name: (_length(row), _length(col)) for name, (row, col) in statement.arrays.items()}
+            case Heat():
+                pass
             case Noise(_, blocks, two_D, B_hat):
                 yield from _of_matrices(blocks, {"2D": two_D, "B_hat": B_hat or ()}, known)
             case Shift(block, _, new, rate):
@@ -85,6 +102,27 @@ def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, A
         for word, datum in (("datum", part.datum), ("stated datum", part.stated_datum)):
             if datum is not None:
                 yield Place(f"{where}: {word}", datum, (*free, *count), {**known, **fields})
+
+
+def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iterator[Place]:
+    """Yield the covariances that blocks are drawn anew with, U, and H - U."""
+    known = dict(state)
+    for move in cycle.moves:
+        match move:
+            case Refresh(block, _, new, _, noise):
+                yield from _of_matrices(noise.blocks, {f"S of {new}": noise.two_D}, known)
+                known[new] = block.shape.sizes
+            case Trajectory():
+                known |= {value.end: value.shape.sizes for value in move.values}
+    if cycle.rest is not None:
+        yield Place("H - U", cycle.rest, (), state)
+    if cycle.potential is not None:
+        potential, fields = cycle.potential, {d.name: (d.size, *d.shape.sizes) for d in program.data}
+        constants = {p.name: p.shape.sizes for p in program.parameters}
+        own = {**constants, **{block.name: block.shape.sizes for block, _ in potential.places}}
+        yield Place("U: prior", potential.prior, (), own)
+        if potential.datum is not None and potential.count is not None:
+            yield Place("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
 
 
 def gradients(program: Program) -> tuple[Gradient, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
-from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.formula.transforms import Transform
 from recipe_compiler.tensor.terms import Tensor
 
@@ -80,6 +80,31 @@ class Gradient:
 
 
 @dataclass(frozen=True, slots=True)
+class Potential:
+    """U of the target as a function of a value of the potential's block: prior + sum_n datum, of all data."""
+
+    name: str
+    block: Block
+    """The block of the state that U depends on."""
+    places: tuple[tuple[Block, int], ...]
+    """The blocks of the target with the place of their first entry in the potential's block."""
+    prior: Tensor
+    """No free index; as the target states it, as `datum` is."""
+    datum: Tensor | None
+    """Free index `n`, the datum; None for a target without data."""
+    count: Size | None
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the potential's block is cut into blocks of the target."""
+        return any(block != self.block for block, _ in self.places)
+
+    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Potential":
+        """Return the potential with `rule` applied to every tensor of it."""
+        return replace(self, prior=rule(self.prior), datum=None if self.datum is None else rule(self.datum))
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluate:
     """The gradient of the potential is evaluated: `new = grad U(at)`."""
 
@@ -90,7 +115,7 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A Gaussian draw w ~ N(0, eps (two_D - eps B_hat)) for blocks whose noise is correlated.
+    """A Gaussian draw w ~ N(0, t (two_D - t B_hat)) for blocks whose noise is correlated; t is eps, or 1 of a refresh.
 
     `two_D[a][b]` and `B_hat[a][b]` have free indices `i` of block a and `j` of block b (those that exist). `B_hat` is
     None where the gradient is exact or its covariance is taken to be zero.
@@ -101,6 +126,8 @@ class Noise:
     blocks: tuple[Block, ...]
     two_D: Grid
     B_hat: Grid | None
+    at_once: bool = False
+    """Whether t = 1: what is drawn anew is not what a flow adds in the time eps."""
 
     def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Noise":
         """Return the noise with `rule` applied to every tensor of it."""
@@ -165,12 +192,114 @@ class Propagator:
         return replace(self, F=F, two_D=two_D)
 
 
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """`(H - U)(after) - (H - U)(before)` is added to the heat of a step: what a letter with noise does to H.
+
+    A path is accepted by its work, the change of H less the heat (Sivak, Chodera, Crooks 2013).
+    """
+
+    before: tuple[str, ...]
+    """The values of all blocks before the letter, in their order."""
+    after: tuple[str, ...]
+    """Those after it; the letter does not move the block that U depends on."""
+
+
 TOLERANCE = Fraction(1, 10**12)
 """How far the two sides of an implicit shift may be apart, in units of the block's own size."""
 ITERATIONS = 100
 """After so many iterations an implicit shift has no solution that is found, and the state becomes not a number."""
 
-Statement = Propagator | Evaluate | Noise | Shift
+Statement = Propagator | Evaluate | Noise | Shift | Heat
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """`new = kept * old + w`, w ~ N(0, (1 - kept^2) S): a block drawn anew from its law N(0, S) given all others."""
+
+    block: Block
+    old: str
+    new: str
+    kept: Fraction
+    noise: Noise
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Something that a trajectory moves: a block, the gradient or U carried along."""
+
+    name: str
+    """What the statements call it that are given it."""
+    shape: Shape
+    start: str
+    """The newest value before the trajectory."""
+    at: str
+    """The value on the way."""
+    end: str
+    """The value that it leaves."""
+    back: str = ""
+    """The value on the way back, where a step is solved for and it is tried whether it leads back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The statements of the Program from the newest values on, several times in a row.
+
+    Taken with probability min(1, exp(H(z) - H(z'))) where `metropolis`, else the state before with the signs of some
+    blocks turned (Duane et al. 1987; Horowitz 1991); taken always where not. One of steps that are solved for by
+    iteration is refused where the same number of steps from its end, turned round, does not lead back to its start:
+    else detailed balance would hold as far as the iterations find one solution (Brofos and Lederman 2021).
+    """
+
+    least: int
+    most: int
+    """How often: a number drawn uniformly from `least` to `most`."""
+    values: tuple[Along, ...]
+    """All that it moves: the blocks in their order, then what is carried along."""
+    metropolis: bool
+    flip: tuple[str, ...] = ()
+
+
+Move = Refresh | Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """The moves that are one step of the chain, in order; and H = U + rest, where a move is accepted by it."""
+
+    moves: tuple[Move, ...]
+    potential: Potential | None = None
+    rest: Tensor | None = None
+    """H - U, without a free index, at a state of blocks by their own names."""
+
+    @property
+    def trajectory(self) -> Trajectory | None:
+        """The move that makes the statements of the Program."""
+        return next((move for move in self.moves if isinstance(move, Trajectory)), None)
+
+    @property
+    def left(self) -> Mapping[str, str]:
+        """What the moves are given, by name, to the value that they leave."""
+        found: dict[str, str] = {}
+        for move in self.moves:
+            match move:
+                case Refresh(block, _, new):
+                    found[block.name] = new
+                case Trajectory():
+                    found |= {value.name: value.end for value in move.values}
+        return found
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that the moves introduce."""
+        values = (value for move in self.moves if isinstance(move, Trajectory) for value in move.values)
+        along = (name for value in values for name in (value.at, value.end, value.back) if name)
+        return frozenset((*(refresh.new for refresh in self.refreshes), *along))
+
+    @property
+    def refreshes(self) -> tuple[Refresh, ...]:
+        """What is drawn anew, in order."""
+        return tuple(move for move in self.moves if isinstance(move, Refresh))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +338,8 @@ class Program:
     data: tuple[Datum, ...]
     gradient: Gradient | None
     statements: tuple[Statement, ...]
+    cycle: Cycle | None = None
+    """The moves of which the statements are one, in a step of the chain; None where they are the step."""
     carried: bool = False
     """Whether a step begins with the gradient that the one before evaluated last, at the state it left behind."""
     infinitesimal_generator: InfinitesimalGenerator | None = None
@@ -240,15 +371,30 @@ class Program:
         return tuple(statement for statement in self.statements if isinstance(statement, Shift))
 
     @property
+    def heats(self) -> tuple[Heat, ...]:
+        """The letters with noise of a word that is accepted by its work, in order."""
+        return tuple(statement for statement in self.statements if isinstance(statement, Heat))
+
+    @property
     def keeps_gradient(self) -> bool:
         """Whether the gradient that a step begins with is state of the chain: one of a batch is not that of a state."""
         return self.carried and self.variant == "minibatch"
 
     @property
     def passed_on(self) -> Mapping[str, str]:
-        """What a step is given by the one before, to what it leaves for the next: blocks, a gradient carried on."""
+        """What the statements are given, to what they leave: blocks, a gradient carried on."""
         found = {block.name: self.newest(block) for block in self.blocks}
         return found | ({self.gradient.name: self.evaluations[-1].new} if self.gradient and self.carried else {})
+
+    @property
+    def left(self) -> Mapping[str, str]:
+        """What a step of the chain is given by the one before, to what it leaves for the next.
+
+        Blocks, a gradient carried on and, of a cycle that accepts by it, U.
+        """
+        if self.cycle is None:
+            return self.passed_on
+        return {block.name: block.name for block in self.blocks} | dict(self.cycle.left)
 
     def newest(self, block: Block) -> str:
         """Return the name of the value of a block that a step leaves behind."""

@@ -10,15 +10,20 @@ from fractions import Fraction
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.program import (
+    Cycle,
     Evaluate,
     Gradient,
+    Heat,
     InfinitesimalGenerator,
+    Move,
     Noise,
     Part,
     Program,
     Propagator,
+    Refresh,
     Shift,
     Statement,
+    Trajectory,
 )
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -56,6 +61,7 @@ def rename(program: Program, names: Names) -> Program:
         data=tuple(_datum(datum, names) for datum in program.data),
         gradient=None if program.gradient is None else _gradient(program.gradient, names),
         statements=tuple(_statement(statement, names) for statement in program.statements),
+        cycle=None if program.cycle is None else _cycle(program.cycle, names),
         infinitesimal_generator=None
         if program.infinitesimal_generator is None
         else _infinitesimal_generator(program.infinitesimal_generator, names),
@@ -99,6 +105,29 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
     )
 
 
+def _cycle(cycle: Cycle, names: Names) -> Cycle:
+    def rule(tensor: Tensor) -> Tensor:
+        return rename_tensor(tensor, names)
+
+    def move(one: Move) -> Move:
+        match one:
+            case Refresh(block, old, _, _, noise):
+                own = replace(noise, blocks=tuple(_block(b, names) for b in noise.blocks)).mapped(rule)
+                return replace(one, block=_block(block, names), old=_name(old, names), noise=own)
+            case Trajectory(values=values, flip=flip):
+                moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
+                                 shape=_shape(v.shape, names)) for v in values)  # fmt: skip
+                return replace(one, values=tuple(moved), flip=tuple(_name(name, names) for name in flip))
+
+    potential = cycle.potential
+    if potential is not None:
+        places = tuple((_block(block, names), start) for block, start in potential.places)
+        count = None if potential.count is None else _size(potential.count, names)
+        potential = replace(potential, block=_block(potential.block, names), places=places, count=count).mapped(rule)
+    rest = None if cycle.rest is None else rule(cycle.rest)
+    return Cycle(tuple(map(move, cycle.moves)), potential, rest)
+
+
 def _part(part: Part, names: Names) -> Part:
     return replace(part, block=_block(part.block, names)).mapped(lambda tensor: rename_tensor(tensor, names))
 
@@ -119,6 +148,8 @@ def _statement(statement: Statement, names: Names) -> Statement:
     match statement:
         case Evaluate(at, new):
             return Evaluate(_name(at, names), new)
+        case Heat(before, after):
+            return Heat(*(tuple(_name(name, names) for name in values) for values in (before, after)))
         case Noise(_, blocks) | Propagator(blocks):
             blocks = tuple(_block(block, names) for block in blocks)
             return replace(statement, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))

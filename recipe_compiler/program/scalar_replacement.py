@@ -10,7 +10,7 @@ from itertools import product
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Array, Invoke, Ref, Statement, names_in
+from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, names_in
 from recipe_compiler.program.traverse import with_refs
 
 Held = Mapping[str, Mapping[tuple[int, ...], str]]
@@ -18,7 +18,7 @@ Held = Mapping[str, Mapping[tuple[int, ...], str]]
 
 
 def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kernel:
-    """Return the kernel with `arrays` kept in scalars, in `gradient` and `step`; their sizes are literal.
+    """Return the kernel with `arrays` kept in scalars, in all that a chain calls; their sizes are literal.
 
     The loops over them are written out already (`unroll`), so that every position is a number. A scalar is called
     after its position (`theta_0`), or after `entry` where every array has one entry alone (`theta_i`).
@@ -28,9 +28,9 @@ def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kerne
         array.name: {at: _fresh(array.name, (entry,) if entry else at, taken) for at in positions(array)}
         for array in arrays
     }
-    gradient = None if kernel.gradient is None else _procedure(kernel.gradient, kernel.gradient, held)
     kept = tuple((name, tuple(scalars.values())) for name, scalars in held.items())
-    return replace(kernel, gradient=gradient, step=_procedure(kernel.step, kernel.gradient, held), registers=kept)
+    called = {procedure.name: procedure for procedure in kernel.procedures}
+    return replace(kernel.mapped(lambda procedure: _procedure(procedure, called, held)), registers=kept)
 
 
 def locally(body: tuple[Statement, ...], arrays: Iterable[Array], taken: Iterable[str]) -> tuple[Statement, ...]:
@@ -46,10 +46,9 @@ def positions(array: Array) -> Iterator[tuple[int, ...]]:
 
 
 def _names(kernel: Kernel) -> Iterator[str]:
-    for procedure in (kernel.prepare, kernel.gradient, kernel.step):
-        if procedure is not None:
-            yield from (array.name for array in (*procedure.inputs, *procedure.outputs, *procedure.work))
-            yield from names_in(procedure.body)
+    for procedure in (kernel.prepare, *kernel.procedures):
+        yield from (array.name for array in (*procedure.inputs, *procedure.outputs, *procedure.work))
+        yield from names_in(procedure.body)
 
 
 def _fresh(array: str, at: tuple[int | str, ...], taken: set[str]) -> str:
@@ -60,13 +59,13 @@ def _fresh(array: str, at: tuple[int | str, ...], taken: set[str]) -> str:
     return name
 
 
-def _procedure(procedure: Procedure, gradient: Procedure | None, held: Held) -> Procedure:
+def _procedure(procedure: Procedure, called: Mapping[str, Procedure], held: Held) -> Procedure:
     return replace(
         procedure,
         outputs=_scalars(procedure.outputs, held),
         inputs=_scalars(procedure.inputs, held),
         work=tuple(array for array in procedure.work if array.name not in held),
-        body=tuple(_statement(statement, gradient, held) for statement in procedure.body),
+        body=tuple(_statement(statement, called, held) for statement in procedure.body),
     )
 
 
@@ -75,14 +74,18 @@ def _scalars(arrays: Iterable[Array], held: Held) -> tuple[Array, ...]:
     return tuple(array for group in names for array in group)
 
 
-def _statement(statement: Statement, gradient: Procedure | None, held: Held) -> Statement:
+def _statement(statement: Statement, called: Mapping[str, Procedure], held: Held) -> Statement:
     match statement:
-        case Invoke(name, arguments) if gradient is not None and name == gradient.name:
-            written = len(gradient.outputs)
-            read = written + len(gradient.inputs)
-            targets = _scalars((Array(argument) for argument in arguments[:written]), held)
+        case Invoke(name, arguments, targets) if name in called:
+            procedure = called[name]
+            written = 0 if procedure.returns else len(procedure.outputs)
+            read = written + len(procedure.inputs)
+            taken = _scalars((Array(argument) for argument in (*targets, *arguments[:written])), held)
             given = _scalars((Array(argument) for argument in arguments[written:read]), held)
-            return Invoke(name, tuple(array.name for array in given), tuple(array.name for array in targets))
+            whole = (argument for argument in arguments[read:] if argument not in held)
+            return Invoke(name, (*(array.name for array in given), *whole), tuple(array.name for array in taken))
+        case Repeat(count, body):
+            return Repeat(count, tuple(_statement(inner, called, held) for inner in body))
         case _:
             return with_refs(statement, lambda ref: _ref(ref, held))
 

@@ -10,7 +10,9 @@ from recipe_compiler.program.flat_rows import flat_rows
 from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Invoke, Iterate, Statement
+from recipe_compiler.program.loops import Invoke, Iterate, Repeat, Statement
+from recipe_compiler.program.lower import GRADIENT
+from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.pack_minibatch import packs
 from recipe_compiler.program.prefetch import reads_ahead
@@ -26,9 +28,7 @@ COORDINATES = 16
 
 def schedule(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel in the shape that its sizes allow; what it computes stays the same."""
-    shaped = widen(program, _shaped(program, kernel))
-    gradient = None if shaped.gradient is None else shorten(shaped.gradient)
-    return replace(shaped, gradient=gradient, step=shorten(shaped.step))
+    return widen(program, _shaped(program, kernel)).mapped(shorten)
 
 
 def _shaped(program: Program, kernel: Kernel) -> Kernel:
@@ -36,7 +36,7 @@ def _shaped(program: Program, kernel: Kernel) -> Kernel:
         return kernel
     if _fits_registers(program, kernel):
         return _in_registers(program, kernel)
-    cut = chunks(program, kernel)
+    cut = kernel if kernel.cycle else chunks(program, kernel)
     if not cut.chunked:
         return _by_rows(program, kernel)
     return replace(cut, step=_shared(cut.step), gradient=None if cut.gradient is None else _shared(cut.gradient))
@@ -45,29 +45,22 @@ def _shaped(program: Program, kernel: Kernel) -> Kernel:
 def _fits_registers(program: Program, kernel: Kernel) -> bool:
     """Whether the state is small and everything a step computes has a literal size: a parameter's may be symbolic."""
     sizes = [size for block in program.blocks for size in (block.shape.sizes or (1,))]
-    work = (*kernel.step.work, *(kernel.gradient.work if kernel.gradient else ()))
+    work = tuple(array for procedure in kernel.procedures for array in procedure.work)
     known = all(isinstance(size, int) for size in (*sizes, *(size for array in work for size in array.sizes)))
     return not program.data and known and sum(size for size in sizes if isinstance(size, int)) <= COORDINATES
 
 
 def _in_registers(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with the state and all of a step in scalars; parameters stay as they are given."""
-    step, gradient = kernel.step, kernel.gradient
-    work = (*step.work, *((*gradient.work, *gradient.outputs) if gradient else ()))
-    count = sum(len(array.sizes) and 1 for array in step.outputs)
-    blocks = step.inputs[:count]
-    whole = {CLIPPED, *_passed_on(step.body, gradient)}
-    held = (*blocks, *step.outputs, *kernel.noises, *(array for array in work if array.name not in whole))
-    straight = replace(
-        kernel,
-        gradient=None if gradient is None else replace(gradient, body=without_views(unroll(gradient.body))),
-        step=replace(step, body=unroll(step.body)),
-    )
+    step = kernel.chain_step
+    work = [array for own in kernel.procedures for array in (*own.work, *own.outputs)]
+    count = sum(array.name != ACCEPTANCE for array in step.outputs)
+    whole = {CLIPPED, *_passed_on(kernel)}
+    held = (*step.inputs[:count], *kernel.noises, *(a for a in work if a.sizes and a.name not in whole))
+    straight = kernel.mapped(lambda own: replace(own, body=without_views(unroll(own.body))))
     scalar = registers(straight, tuple(dict.fromkeys(held)))
     return replace(
-        scalar,
-        gradient=None if scalar.gradient is None else _shared(scalar.gradient),
-        step=_shared(scalar.step),
+        scalar.mapped(lambda own: own if own == scalar.cycle else _shared(own)),
         shape=(
             f"Registers: no data and {sum(len(scalar.scalars(block.name)) for block in program.blocks)} coordinates, "
             "so the state and all of a step are scalars."
@@ -75,19 +68,29 @@ def _in_registers(program: Program, kernel: Kernel) -> Kernel:
     )
 
 
-def _passed_on(body: tuple[Statement, ...], gradient: Procedure | None) -> frozenset[str]:
-    """Return the names that a step gives to support functions: arrays stay arrays for them."""
-    own = None if gradient is None else gradient.name
-    every = (*body, *(s for loop in body if isinstance(loop, Iterate) for s in loop.advance))
-    calls = (s for s in every if isinstance(s, Invoke) and s.procedure != own)
+def _passed_on(kernel: Kernel) -> frozenset[str]:
+    """Return the names that procedures give to support functions: arrays stay arrays for them."""
+    own = {procedure.name for procedure in kernel.procedures}
+    bodies = [procedure.body for procedure in kernel.procedures]
+    loops = [loop for body in bodies for loop in body if isinstance(loop, Iterate)]
+    every = [s for body in (*bodies, *(loop.advance for loop in loops)) for s in body]
+    calls = (s for s in every if isinstance(s, Invoke) and s.procedure not in own)
     return frozenset(name for call in calls for name in call.arguments)
 
 
 def _by_rows(program: Program, kernel: Kernel) -> Kernel:
-    """Return the kernel with its gradient in one loop over the rows of the data."""
-    gradient = None if kernel.gradient is None else flat(kernel.gradient)
-    fused = fuse(gradient) if gradient is not None else None
-    if gradient is None or fused is None:
+    """Return the kernel with what it sums over the rows of the data in one loop over them."""
+    for procedure in (kernel.gradient, kernel.potential):
+        if procedure is not None:
+            kernel = _rows_of(program, kernel, procedure)
+    return kernel
+
+
+def _rows_of(program: Program, kernel: Kernel, procedure: Procedure) -> Kernel:
+    """Return the kernel with a procedure in one loop over the rows of the data, where that is known how."""
+    gradient = flat(procedure)
+    fused = fuse(gradient)
+    if fused is None:
         return kernel
     if has_small_rows(gradient, fused):
         small = small_rows(gradient, fused)
@@ -100,28 +103,43 @@ def _by_rows(program: Program, kernel: Kernel) -> Kernel:
                 "over them with their features in scalars takes several rows at once."
             )
         shaped = flat_view if packed is small else packed
-        return _with_gradient(kernel, gradient, _shared(shaped), says)
-    blocked = blocks(gradient, fused) if gradient is kernel.gradient else None
+        return _with(kernel, gradient, _shared(shaped), says)
+    blocked = blocks(gradient, fused) if gradient is procedure and not procedure.returns else None
     if blocked is None:
         return kernel
     says = f"Blocks of rows: {BLOCK} rows of the data at a time, summed while they are in the cache"
     says += ", the next ones asked for meanwhile." if reads_ahead(blocked) else "."
-    return replace(_with_gradient(kernel, gradient, _shared(blocked), says), block=BLOCK)
+    return replace(_with(kernel, gradient, _shared(blocked), says), block=BLOCK)
 
 
-def _with_gradient(kernel: Kernel, old: Procedure, new: Procedure, shape: str) -> Kernel:
-    """Return the kernel with another gradient, its call and the work arrays of a step changed with it."""
-    count = len(old.outputs) + len(old.inputs)
-    dropped = {array.name for array in old.work}
+def _with(kernel: Kernel, old: Procedure, new: Procedure, shape: str) -> Kernel:
+    """Return the kernel with another gradient, or U, in the place of one: what calls it gives it other work arrays."""
+    changed = {old.name: (old, new)}
 
     def called(statement: Statement) -> Statement:
-        if isinstance(statement, Invoke) and statement.procedure == old.name:
-            return replace(statement, arguments=(*statement.arguments[:count], *(a.name for a in new.work)))
-        return statement
+        match statement:
+            case Invoke(name, arguments) if name in changed:
+                before, after = changed[name]
+                given = arguments[: len(arguments) - len(before.work)]
+                return replace(statement, arguments=(*given, *(array.name for array in after.work)))
+            case Repeat(_, body):
+                return replace(statement, body=tuple(map(called, body)))
+            case _:
+                return statement
 
-    work = (*(array for array in kernel.step.work if array.name not in dropped), *new.work)
-    step = replace(kernel.step, work=work, body=tuple(called(statement) for statement in kernel.step.body))
-    return replace(kernel, gradient=new, step=step, shape=shape)
+    def relinked(procedure: Procedure) -> Procedure:
+        if procedure.name == new.name:
+            return new
+        body = tuple(map(called, procedure.body))
+        if body == procedure.body:
+            return procedure
+        dropped = {array for before, _ in changed.values() for array in before.work}
+        added = (array for _, after in changed.values() for array in after.work)
+        work = tuple(dict.fromkeys((*(array for array in procedure.work if array not in dropped), *added)))
+        changed[procedure.name] = (procedure, replace(procedure, work=work, body=body))
+        return changed[procedure.name][1]
+
+    return replace(kernel.mapped(relinked), shape=shape if old.name == GRADIENT else kernel.shape)
 
 
 def _shared(procedure: Procedure) -> Procedure:

@@ -45,8 +45,11 @@ def shorten(procedure: Procedure) -> Procedure:
 def _shortened(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Statement]:
     for statement in body:
         match statement:
-            case For() | ForBatch() | ForBlocks() | Iterate():
+            case For() | ForBatch() | ForBlocks():
                 yield replace(statement, body=tuple(_shortened(statement.body, taken)))
+            case Iterate(_, _, inner, advance):
+                own = tuple(_shortened(inner, taken)), tuple(_shortened(advance, taken))
+                yield replace(statement, body=own[0], advance=own[1])
             case Assign(target, value) | Increment(target, value):
                 before: list[Statement] = []
                 terms = value.terms if isinstance(value, Plus) else (value,)

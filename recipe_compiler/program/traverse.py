@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from recipe_compiler.program.loops import (
+    Accept,
     Assign,
     Call,
+    Choose,
     Clip,
     Constant,
     For,
@@ -18,10 +20,12 @@ from recipe_compiler.program.loops import (
     Progress,
     Raise,
     Ref,
+    Repeat,
     Scalar,
     Scale,
     Statement,
     Times,
+    Uniform,
     parts_of,
     refs_of,
 )
@@ -51,7 +55,13 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from refs_of(value)
             case Scale(target, _, two_D, B_hat):
                 yield from (target, *refs_of(two_D), *refs_of(B_hat))
-            case For() | ForBatch() | ForBlocks():
+            case Uniform(_, _, _, normals):
+                yield from normals
+            case Accept(_, probability, _, normals):
+                yield from (probability, *normals)
+            case Choose(target, _, taken, refused):
+                yield from (target, *refs_of(taken), *refs_of(refused))
+            case For() | Repeat() | ForBatch() | ForBlocks():
                 yield from refs(statement.body)
             case Iterate(_, _, inner, advance, unsolved):
                 yield from (*refs((*inner, *advance)), unsolved)
@@ -67,9 +77,11 @@ def targets(body: Iterable[Statement]) -> Iterator[Ref]:
     """Yield every scalar and element that statements write one by one."""
     for statement in body:
         match statement:
-            case Assign(target) | Increment(target) | Scale(target) | Clip(target):
+            case Assign(target) | Increment(target) | Choose(target) | Scale(target) | Clip(target):
                 yield target
-            case For() | ForBatch() | ForBlocks():
+            case Accept(_, probability):
+                yield probability
+            case For() | Repeat() | ForBatch() | ForBlocks():
                 yield from targets(statement.body)
             case Iterate(_, _, inner, advance, unsolved):
                 yield from (*targets((*inner, *advance)), unsolved)
@@ -82,7 +94,13 @@ def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
     match statement:
         case Assign(target, value) | Increment(target, value):
             return type(statement)(rule(target), value_with_refs(value, rule))
-        case For() | ForBatch() | ForBlocks():
+        case Uniform(_, _, _, (a, b)):
+            return replace(statement, normals=(rule(a), rule(b)))
+        case Accept(_, probability, _, (a, b)):
+            return replace(statement, probability=rule(probability), normals=(rule(a), rule(b)))
+        case Choose(target, flag, taken, refused):
+            return Choose(rule(target), flag, value_with_refs(taken, rule), value_with_refs(refused, rule))
+        case For() | Repeat() | ForBatch() | ForBlocks():
             return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
         case Scale(target, _, two_D, B_hat):
             values = value_with_refs(two_D, rule), value_with_refs(B_hat, rule)

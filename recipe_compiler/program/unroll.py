@@ -14,6 +14,7 @@ from recipe_compiler.program.combine import plus, times
 from recipe_compiler.program.loops import (
     Assign,
     Call,
+    Choose,
     Clip,
     Constant,
     For,
@@ -25,6 +26,7 @@ from recipe_compiler.program.loops import (
     Progress,
     Raise,
     Ref,
+    Repeat,
     Scalar,
     Scale,
     Statement,
@@ -47,7 +49,7 @@ def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
         case For(index, int(count), body) if count <= iterations:
             for iteration in range(count):
                 yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
-        case For() | ForBatch():
+        case For() | Repeat() | ForBatch():
             yield replace(statement, body=unroll(statement.body, iterations))
         case Iterate(_, _, body, advance):
             yield replace(statement, body=unroll(body, iterations), advance=unroll(advance, iterations))
@@ -60,7 +62,10 @@ def at_iteration(statement: Statement, index: str, iteration: int | str) -> Stat
     match statement:
         case Assign(target, value) | Increment(target, value):
             return type(statement)(_moved(target, index, iteration), put(value, index, iteration))
-        case For() | ForBatch():
+        case Choose(target, flag, taken, refused):
+            values = put(taken, index, iteration), put(refused, index, iteration)
+            return Choose(_moved(target, index, iteration), flag, *values)
+        case For() | Repeat() | ForBatch():
             return replace(statement, body=tuple(at_iteration(inner, index, iteration) for inner in statement.body))
         case Scale(target, _, two_D, B_hat):
             values = put(two_D, index, iteration), put(B_hat, index, iteration)

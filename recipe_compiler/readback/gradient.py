@@ -9,6 +9,7 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.symbols import length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Gradient, Program
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes
@@ -36,10 +37,14 @@ def batches(program: Program, count: int, size: int) -> list[tuple[int, ...]]:
 
 def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[Scalar]:
     """Return grad U (or its estimate from `batch`) as the emitted function computes it."""
-    sizes = names.sizes
-    procedure = module.kernel.gradient
-    if procedure is None:
+    if module.kernel.gradient is None:
         raise CompilerError("the module has no gradient to read")
+    return read_sum(module, names, module.kernel.gradient, batch)
+
+
+def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[int, ...]) -> list[Scalar]:
+    """Return what a procedure computes of the state, the data and constants, entry by entry, as it is emitted."""
+    sizes = names.sizes
     reader = Reader(module.text, matrices=matrices_of(names))
     made = {array.name for array in module.kernel.prepare.outputs}
     needed = any(array.name in made for array in procedure.inputs)  # flows of a large d take long, gradients few
@@ -67,14 +72,15 @@ def stated_gradient(
     found: list[Scalar] = []
     sums: Sums = {}
     for part, at in places if entries is None else [places[k] for k in entries]:
-        total = _value(part.prior, names, at, 0, sums)
+        total = stated_value(part.prior, names, at, 0, sums)
         if part.datum is not None:
-            total += scale * sp.Add(*(_value(part.datum, names, at, row, sums) for row in rows))
+            total += scale * sp.Add(*(stated_value(part.datum, names, at, row, sums) for row in rows))
         found.append(total)
     return found
 
 
-def _value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
+def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
+    """Return an entry of a tensor of the target, of one row of the data where it has the index `n`."""
     places: dict[Index, int] = {}
     for index in tensor.free:
         places[index] = row if index.label == "n" else at["ij".index(index.label)]

@@ -62,6 +62,9 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
 }
 """The exact meaning of every scalar function that a kernel may call; inverses of transforms stand for themselves."""
 
+CHOOSE = sp.Function("choose")
+"""One of two values by a flag: `taken if flag else refused`."""
+
 GUARD = FUNCTIONS["reciprocal"].emitted
 """The function whose formula is not all that it means: 1/y is another where y is negative."""
 
@@ -210,6 +213,8 @@ class Reader:
             case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), body=yes, orelse=no):
                 same = self._value(left, scope) == self._value(right, scope)
                 return self._value(yes if same else no, scope)
+            case ast.IfExp(test=ast.Name() as flag, body=yes, orelse=no):
+                return CHOOSE(self._value(flag, scope), self._value(yes, scope), self._value(no, scope))
             case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
                 return below(self._value(left, scope), self._value(right, scope), node)
             case ast.Attribute() | ast.Subscript():

@@ -287,3 +287,13 @@ def rational_of(name: str) -> Scalar:
 def integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:
     """Return the slots of an atom whose slots all are positions."""
     return tuple(k for k in at if isinstance(k, int))
+
+
+def relabelled(value: Scalar, heads: Mapping[str, str]) -> Scalar:
+    """Return an expression with the heads of its symbols (`theta` of `theta[0]`) renamed."""
+    moves: dict[Scalar, Scalar] = {}
+    for symbol in value.free_symbols:
+        head, bracket, rest = symbol.name.partition("[")
+        if head in heads:
+            moves[symbol] = sp.Symbol(heads[head] + bracket + rest, **symbol.assumptions0)
+    return value.xreplace(moves)

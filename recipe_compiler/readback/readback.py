@@ -31,10 +31,12 @@ from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
+from recipe_compiler.readback.cycle import check_cycle
+from recipe_compiler.readback.energy import check_energy, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
 from recipe_compiler.readback.interpreter import Reader, parsed
-from recipe_compiler.readback.names import Names, Sizes, with_large_matrices_known
+from recipe_compiler.readback.names import Names, Sizes, relabelled, with_large_matrices_known
 from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.readback.propagators import matrices_of
@@ -171,6 +173,9 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
         _same_step(read, here)
         same_gradient(module, here)
     _first_order(read, here, derivation, names)
+    check_potential(module, here)
+    check_energy(module, here, derivation, names)
+    check_cycle(module, here)
     _same_generator(module, here, derivation, names)
 
 
@@ -211,6 +216,8 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
         found.append(Reading("the shipped sweep", partial(_same_sweep, module, beyond)))
     else:
         found.append(Reading(f"the shipped step{at_sizes(known)}", partial(_same_at_point, module, here, known)))
+    if module.kernel.cycle is not None:
+        found.append(Reading("the moves", partial(_same_moves, module, here)))
     found.append(Reading("an iteration of the loop", partial(check_iteration, module, known)))
     if module.program.keeps_gradient:
         found.append(Reading("the first gradient", partial(check_first_gradient, module, known)))
@@ -230,6 +237,12 @@ def _same_shipped_generator(module: Module, generator: InfinitesimalGenerator, h
     for place, value in stated_moments(generator, here).items():
         equal(read[place], value, f"entry {place} of the generator at a point", here)
     same_full_gradient(module, generator.gradient, here)
+
+
+def _same_moves(module: Module, here: Names) -> None:
+    check_potential(module, here)
+    check_rest(module, here)
+    check_cycle(module, here)
 
 
 def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
@@ -338,12 +351,12 @@ def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping
     dynamics = derivation.dynamics
     if dynamics.D is None or dynamics.Q is None:
         raise CompilerError("a derivation without D and Q")
-    back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
+    back = {new: old for old, new in names.items()}
     there = system(dynamics.declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes)
     abstract = _potential_gradient(derivation, here)
     known = here.inverses_written_out([*f, *(entry for row in two_D for entry in row)])
-    drift = tuple(_relabelled(entry.xreplace(known), back).xreplace(abstract) for entry in f)
-    D = tuple(tuple(_relabelled(entry.xreplace(known), back) / 2 for entry in row) for row in two_D)
+    drift = tuple(relabelled(entry.xreplace(known), back).xreplace(abstract) for entry in f)
+    D = tuple(tuple(relabelled(entry.xreplace(known), back) / 2 for entry in row) for row in two_D)
     equal(residual(there, drift, D), sp.Integer(0), "the Fokker-Planck residual of the step's first order", here)
 
 
@@ -362,26 +375,15 @@ def _same_generator(module: Module, here: Names, derivation: Derivation, names: 
     if generator is None:
         return
     read = read_moments(module, here)
-    back = {sp.Symbol(new): sp.Symbol(old) for old, new in names.items()}
+    back = {new: old for old, new in names.items()}
     abstract = _potential_gradient(derivation, here)
     found = {place: sp.Integer(0) + value for place, value in read.items()}
     known = here.inverses_written_out(found.values())
-    phis = {place: _relabelled(phi, back) for place, phi in polynomials(generator, here).items()}
+    phis = {place: relabelled(phi, back) for place, phi in polynomials(generator, here).items()}
     for place, value in derived_moments(derivation, phis, here.sizes).items():
-        own = _relabelled(found[place].xreplace(known), back).xreplace(abstract)
+        own = relabelled(found[place].xreplace(known), back).xreplace(abstract)
         equal(own, value, f"L({phis[place]})", here)
     same_full_gradient(module, generator.gradient, here)
-
-
-def _relabelled(value: Scalar, names: Mapping[sp.Symbol, sp.Symbol]) -> Scalar:
-    """Return an expression with the heads of its symbols (`theta` of `theta[0]`) renamed."""
-    heads = {old.name: new.name for old, new in names.items()}
-    moves: dict[Scalar, Scalar] = {}
-    for symbol in value.free_symbols:
-        head, bracket, rest = symbol.name.partition("[")
-        if head in heads:
-            moves[symbol] = sp.Symbol(heads[head] + bracket + rest, **symbol.assumptions0)
-    return value.xreplace(moves)
 
 
 def _potential_gradient(derivation: Derivation, here: Names) -> dict[Scalar, Scalar]:

@@ -6,7 +6,7 @@ state of the next iteration; and the streams must have moved on, by what was dra
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,10 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import kept_gradient, run_arguments
+from recipe_compiler.emit.print_chain import SUM, accepts_by, kept_gradient, run_arguments
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.program import Gradient
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import Reader, Value
@@ -38,7 +39,7 @@ class RunLoopReader(Reader):
 
     def call(self, name: str, arguments: dict[str, Value]) -> Value:
         """Hand the arguments of a step to `stepped`; execute any other function."""
-        if name not in ("step", "sweep"):
+        if name not in ("step", "sweep", "cycle"):
             return Reader.call(self, name, arguments)
         self.steps += 1
         return self.stepped(arguments)
@@ -153,6 +154,7 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     reader = RunLoopReader(module.text, opaque=_first_gradient(module, sizes))
     reader.stepped = lambda arguments: _step(iteration, arguments)
     reader.fills = {
+        "potential": lambda arguments: _first_energy(iteration, arguments, start),
         "_next_normal": lambda words: iteration.next_normal(reader, words),
         "_fill_normals": lambda arguments: iteration.fill(reader, arguments),
         "_fill_normals_lanes": lambda arguments: iteration.fill(reader, arguments),
@@ -166,10 +168,20 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
     }  # fmt: skip
     scope: dict[str, Value] = dict(iteration.given)
-    for statements in _one_turn(reader.functions["run"]):
-        reader.execute(statements, scope)
+    before, turn, after = _one_turn(reader.functions["run"])
+    reader.execute(before, scope)
+    for _ in accepts_by(kernel):
+        iteration.demand(scope.get(SUM) == 0, "does not begin to add up acceptance at zero")
+        scope[SUM] = sp.Symbol(SUM)
+    reader.execute(turn, scope)
+    reader.execute(after, scope)
     iteration.demand(reader.steps == 1, f"takes {reader.steps} steps in an iteration")
     _check_carried(iteration, reader, scope, start)
+    for name in accepts_by(kernel):
+        energy = module.program.cycle.potential if module.program.cycle else None
+        _check_kept(iteration, scope, energy.name if energy else name)
+        added = sp.Symbol(SUM) + sp.Symbol(f"new {ACCEPTANCE}[0]")
+        iteration.demand(scope[SUM] == added, "does not add up its acceptance")
     for block in module.program.blocks:
         new = [sp.Symbol(f"new {block.name}[{k}]") for k in range(start[block.name].size)]
         iteration.demand(list(iteration.given[block.name]) == new, f"does not keep what a step made of {block.name}")
@@ -184,14 +196,12 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         )
 
 
-def _one_turn(run: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
-    """Yield what `run` does before its loops, in the innermost, and after them, but for what it returns."""
+def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
+    """Return what `run` does before its loops, in the innermost, and after them, but for what it returns."""
     place = next((k for k, statement in enumerate(run.body) if isinstance(statement, ast.For)), len(run.body))
     match run.body[place:]:
         case [ast.For(body=[ast.For(body=iteration), *_]), *after]:
-            yield run.body[:place]
-            yield iteration
-            yield [statement for statement in after if not isinstance(statement, ast.Return)]
+            return run.body[:place], iteration, [one for one in after if not isinstance(one, ast.Return)]
         case _:
             raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
 
@@ -221,10 +231,28 @@ def _check_carried(
     if not module.program.keeps_gradient:
         iteration.demand(len(reader.asked) == 1, "does not evaluate the gradient once before its loops")
         _check_asked(iteration, reader, start)
-    held = module.kernel.scalars(gradient.name)
-    kept = [scope[name] for name in held] if held else list(np.asarray(scope[gradient.name]).ravel())
-    new = [sp.Symbol(f"new {gradient.name}[{k}]") for k in range(len(kept))]
-    iteration.demand(kept == new, "does not give the next step the gradient that this one left")
+    _check_kept(iteration, scope, gradient.name)
+
+
+def _check_kept(iteration: Iteration, scope: Mapping[str, Value], name: str) -> None:
+    """Check that what a step left beside the state is what the next one is given."""
+    held = iteration.module.kernel.scalars(name)
+    kept = [scope[scalar] for scalar in held] if held else list(np.asarray(scope[name]).ravel())
+    new = [sp.Symbol(f"new {name}[{k}]") for k in range(len(kept))]
+    iteration.demand(kept == new, f"does not give the next step the {name} that this one left")
+
+
+def _first_energy(iteration: Iteration, arguments: list[Value], start: Mapping[str, Value]) -> Value:
+    """Return U at the start, of what `run` is given."""
+    procedure = iteration.module.kernel.potential
+    scalars = {name: (array, k) for array, names in iteration.module.kernel.registers for k, name in enumerate(names)}
+    for array, value in zip(procedure.inputs if procedure else (), arguments, strict=False):
+        name, k = scalars.get(array.name, (array.name, None))
+        stated = start[name] if k is None else start[name][k]
+        right = np.array_equal(np.asarray(value, object), np.asarray(stated, object))
+        iteration.demand(right, f"evaluates the first U at another {name} than its own")
+    cycle = iteration.module.program.cycle
+    return sp.Symbol(f"{cycle.potential.name}[0]" if cycle and cycle.potential else "")
 
 
 def _check_asked(iteration: Iteration, reader: RunLoopReader, start: Mapping[str, Value]) -> None:
@@ -252,6 +280,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {datum.name: (BATCH + 1, *datum.shape.sizes) for datum in program.data}
     shapes |= {array.name: array.sizes for array in kept_gradient(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
+    shapes |= {f"{ACCEPTANCE}_draws": (1, 1)}
     shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
     shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": (), "gradient": ()}
     found: dict[str, Value] = {}
@@ -276,11 +305,11 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
             known = iteration.given.get(name, state.get(name))
             iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
                         f"gives a step another {name} than its own")  # fmt: skip
-        elif array not in {block.name for block in module.program.blocks} and array in module.program.passed_on:
+        elif array not in {block.name for block in module.program.blocks} and array in module.program.left:
             places = [scalars[name][1]] if name in scalars else range(np.size(value))
             known = [sp.Symbol(f"{array}[{k}]") for k in places]
             iteration.demand(
-                list(np.ravel(np.asarray(value, object))) == known, "gives a step another gradient than it evaluated"
+                list(np.ravel(np.asarray(value, object))) == known, f"gives a step another {array} than it evaluated"
             )
         elif name == "batch":
             iteration.demand(list(value) == _rows(1), "gives a step no minibatch, or draws more than one")
@@ -294,20 +323,25 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
 def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value:
     """Return symbols for the state after a step where it returns them, or write them where it writes."""
     made: list[sp.Symbol] = []
-    for old, new in module.program.passed_on.items():
+    for old, new in _passed_on(module).items():
         place = next((name for name in (new, old) if name in arguments), None)
         array = arguments[old] if kernel.chunked else arguments.get(new)
         if place is not None and isinstance(array, np.ndarray):
             array[:] = [sp.Symbol(f"new {old}[{k}]") for k in range(array.size)]
-    for array in kernel.step.outputs if kernel.step.returns else ():
+    for array in kernel.chain_step.outputs if kernel.chain_step.returns else ():
         old, k = _entry(module, array.name)
         made.append(sp.Symbol(f"new {old}[{k}]"))
     return tuple(made) if len(made) != 1 else made[0]
 
 
+def _passed_on(module: Module) -> Mapping[str, str]:
+    """Return what a step of the chain is given to what it leaves, and the probability that it accepted with."""
+    return {**module.program.left, **({ACCEPTANCE: ACCEPTANCE} if accepts_by(module.kernel) else {})}
+
+
 def _entry(module: Module, scalar: str) -> tuple[str, int]:
     """Return what the next step is given in place of a scalar that a step returns, and the place in it."""
-    for old, new in module.program.passed_on.items():
+    for old, new in _passed_on(module).items():
         names = module.kernel.scalars(new)
         if scalar in names:
             return old, names.index(scalar)

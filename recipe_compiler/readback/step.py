@@ -13,7 +13,8 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.program import Evaluate, Noise, Propagator, Shift, symbolic_sizes
+from recipe_compiler.program.lower_cycle import HEAT, REST
+from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, Shift, symbolic_sizes
 from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.equations import Equation, Equations
 from recipe_compiler.readback.interpreter import Reader
@@ -71,7 +72,14 @@ def read_step(module: Module, names: Names) -> Step:
     cuts = cuts_of(module)
     reader = reader_of(module, names, cuts)
     entries = [entry for value in read_values(module, names, reader, normals) for entry in value]
-    return step_of(entries, cuts, reader.factors, normals, names)
+    factors = reader.factors if module.kernel.cycle is None else used(reader.factors, cuts.defined(entries)[1])
+    return step_of(entries, cuts, factors, normals, names)
+
+
+def used(factors: Sequence[NoiseFactor], values: Sequence[Scalar]) -> list[NoiseFactor]:
+    """Return the factors that values hold: others belong to other moves of a cycle."""
+    symbols = {symbol for value in values for symbol in value.free_symbols}
+    return [factor for factor in factors if not symbols.isdisjoint(factor.entries.ravel())]
 
 
 def cuts_of(module: Module) -> Cuts:
@@ -81,14 +89,24 @@ def cuts_of(module: Module) -> Cuts:
 
 def reader_of(module: Module, names: Names, cuts: Cuts, factor: Find | None = None) -> Reader:
     """Return what reads a step: the gradient is left as it is named, factors as `factor` gives them, or as symbols."""
+    given = len(module.kernel.rest.inputs) if module.kernel.rest else 0
     return Reader(
         module.text,
         opaque=opaque_gradient(names),
         matrices=matrices_of(names),
         equations=equations(module, cuts),
         factor=factor,
+        fills={REST: lambda arguments: ENERGY(*_flat(arguments[:given]))},
         cuts=cuts,
     )
+
+
+ENERGY = sp.Function("energy")
+"""H - U of all that its procedure is given, which is read by itself."""
+
+
+def _flat(arguments: Sequence[object]) -> list[Scalar]:
+    return [entry for value in arguments for entry in np.asarray(value, object).ravel()]
 
 
 def equations(module: Module, cuts: Cuts) -> Equations:
@@ -141,6 +159,7 @@ def read_values(module: Module, names: Names, reader: Reader, normals: Sequence[
     values = {shift.new: _value_of(module, found, shift.new) for shift in program.shifts}
     _check_asked(module, reader, given, values)
     _check_carried(module, names, found)
+    _check_heat(module, found, values)
     return [values[shift.new] for shift in program.shifts]
 
 
@@ -187,6 +206,25 @@ def _check_asked(
         for name, value in zip(inputs, asked[before : count - work], strict=True):
             if not np.array_equal(np.asarray(value, object), np.asarray(stated[name], object)):
                 raise CompilerError(f"the emitted step asks for the gradient at another {name} than its Program")
+
+
+def _check_heat(module: Module, found: Mapping[str, object], values: Mapping[str, list[Scalar]]) -> None:
+    """Check that the heat of a step is what its letters with noise do to H, each from the values that it was given."""
+    program, rest = module.program, module.kernel.rest
+    if not program.heats or rest is None:
+        return
+
+    def energy(state: Sequence[str]) -> Scalar:
+        own = {b.name: values.get(v) or _value_of(module, found, v) for b, v in zip(program.blocks, state, strict=True)}
+        scalars = {s: e for name, entries in own.items()
+                   for s, e in zip(module.kernel.scalars(name), entries, strict=False)}  # fmt: skip
+        given = {**found, **own, **scalars}
+        return ENERGY(*_flat([given[array.name] for array in rest.inputs]))
+
+    stated = sp.Add(*(energy(heat.after) - energy(heat.before) for heat in program.heats))
+    (read,) = _value_of(module, found, HEAT)
+    if sp.expand(read - stated) != 0:
+        raise CompilerError("the emitted step adds up another heat than its letters with noise have")
 
 
 def _check_carried(module: Module, names: Names, found: Mapping[str, object]) -> None:
@@ -250,7 +288,7 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
                 drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
                 found += [z + names.eps * f for z, f in zip(start, drift, strict=True)]
                 moved[value] = own
-            case Propagator() | Evaluate():
+            case Propagator() | Evaluate() | Heat():
                 pass
     return Step(tuple(new), tuple(found), joint)
 
@@ -324,7 +362,8 @@ def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
 
 
 def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None) -> sp.SparseMatrix:
-    """Return eps (2D - eps B_hat) of a group of blocks, over all its coordinates; zeros take neither time nor room."""
+    """Return t (2D - t B_hat) of a group of blocks, over all its coordinates; zeros take neither time nor room."""
+    time = sp.Integer(1) if noise.at_once else names.eps
     leaf = _leaf(names, moved or {})
     blocks = [(a, list(positions(block.shape, names.sizes))) for a, block in enumerate(noise.blocks)]
     first = dict(enumerate(accumulate((len(own) for _, own in blocks), initial=0)))
@@ -335,7 +374,7 @@ def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | N
         for row, at in enumerate(rows, first[a]):
             for col, to in alike.get(at, []) if diagonal else every:
                 two_D, B_hat = (_entry(tensor, at, to, names, leaf) for tensor in both)
-                found[row, col] = names.eps * (two_D - names.eps * B_hat)
+                found[row, col] = time * (two_D - time * B_hat)
     count = first[len(blocks)]
     return sp.SparseMatrix(count, count, found)
 

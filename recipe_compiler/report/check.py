@@ -43,6 +43,7 @@ from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, Unfinished, Work, run_all, timed
 from recipe_compiler.verify.core.stratonovich import ito_drift
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
+from recipe_compiler.verify.moves.in_build import steps_by_cycle
 from recipe_compiler.verify.recover.recovered_q import explained_q
 from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.steps.in_build import check_pieces, steps_by_word
@@ -155,6 +156,9 @@ def build_caveats(build: Build, bound: Dynamics) -> tuple[str, ...]:
 
 def _of_step(build: Build) -> str:
     """Return what is not known of the step: claims about it say what one does, not where many lead."""
+    if steps_by_cycle(build):
+        kept = "exact says whether its moves keep exp(-H) whatever the step size is"
+        return f"pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; {kept}"
     known = "pieces, flow, order and what pieces keep are" if steps_by_word(build) else "order is"
     settles = "how far the law that steps of one size settle at is from exp(-H) is computed where U is quadratic only"
     return f"{known} about one step, other claims about the equation; {settles}"
@@ -251,6 +255,8 @@ def _audits(build: Build) -> Sequence[Explain]:
 
 def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
     claims = applicable_claims(DYNAMICS, dynamics)
+    if bound is not None:
+        claims = tuple(claim for claim in claims if claim.asked_in(bound.build))
 
     def jobs() -> Sequence[Job]:
         if bound is None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.code_gradient import CodeGradient
-from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.load_module import ACCEPTED, Emitted
 from recipe_compiler.run.rng_state import Stream
 
 Array = NDArray[np.float64]
@@ -45,6 +45,7 @@ class Chain:
     batch_state: NDArray[np.uint64]
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
+    """Of every block, then the acceptance of each draw where its moves are accepted or refused."""
     gradient: Array = field(default_factory=lambda: np.empty(0))
     """Of the last minibatch, at the state, where the next step begins with it; else empty."""
     clipped: Array = field(default_factory=lambda: np.zeros(1))
@@ -66,7 +67,7 @@ def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise
         noise_state=noise,
         batch_state=batch,
         permutation=np.arange(shuffled, dtype=np.uint64),
-        draws=tuple(np.empty((inputs.draws, block.size)) for block in state),
+        draws=tuple(np.empty((inputs.draws, size)) for size in (*(b.size for b in state), *((1,) * module.accepts))),
     )
     if module.first_gradient is not None:
         chain.gradient = np.empty(state[[name for name, _ in module.blocks].index(module.potential_block)].size)
@@ -103,7 +104,8 @@ def _own(module: Emitted, chain: Chain) -> dict[str, object]:
 def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
     """Return the arguments of a module's `run` for the next draws of a chain, in the order that the module states."""
     rows = slice(chain.done, chain.done + draws)
-    kept = {f"{name}_draws": block[rows] for (name, _), block in zip(module.blocks, chain.draws, strict=True)}
+    names = (*(f"{name}_draws" for name, _ in module.blocks), *((ACCEPTED,) * module.accepts))
+    kept = {name: block[rows] for name, block in zip(names, chain.draws, strict=True)}
     known = _given(module, inputs) | _own(module, chain) | kept
     return tuple(known[name] for name in module.arguments)
 

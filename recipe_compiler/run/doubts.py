@@ -39,6 +39,9 @@ HEAVY = 0.5
 TELLING = 400.0
 """Effective draws of a coordinate that tell the shape of its tails."""
 
+LEAST_ACCEPTED = 10.0
+"""Fewer accepted moves of a chain tell nothing of a law."""
+
 MOST_NAMED = 8
 """Of more chains that diverge, the number alone is given."""
 
@@ -62,6 +65,7 @@ def doubts(
     if not over.whole and rows:
         yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
     yield from _outside(draws)
+    yield from _stuck(draws)
     yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
     yield from _heavy(tree, draws, rows, over)
     if departures is not None and (doubt := departures.doubt) is not None:
@@ -111,6 +115,21 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
             yield (
                 f"{name} is not finite in {bad.sum()} draws ({100.0 * share:.3g} %) of {chains} chains: they ran off "
                 "to where its value overflows. Try a smaller step size, or a prior that keeps it where it can be."
+            )
+
+
+def _stuck(draws: Draws) -> Iterator[str]:
+    """Yield the chains that hardly moved, as what they proposed was refused."""
+    if draws.acceptance is None:
+        return
+    for k, (rates, kept) in enumerate(zip(draws.acceptance, draws.kept, strict=True)):
+        own = rates[draws.warmup : kept]
+        moves = len(own) * draws.settings.thin
+        expected = float(own.sum()) * draws.settings.thin
+        if len(own) and expected < LEAST_ACCEPTED:
+            yield (
+                f"chain {k + 1} is stuck: of {moves} moves after warmup {expected:.3g} were to be expected accepted. "
+                "Try a smaller step size, fewer steps a move, or another start (`init`)."
             )
 
 

@@ -25,6 +25,9 @@ from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held
 from recipe_compiler.spec.model import Build
 
+BY_MOVES = (
+    "a cycle of moves is not made linear; what its draws are off by is what its moves do not keep (`recipe check`)"
+)
 NO_NOISE = "a step without noise of its own forgets nothing: where its chains go depends on where they start"
 
 
@@ -170,6 +173,8 @@ def question_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs,
     Raises:
         NoForecastError: its step is not made linear.
     """
+    if compiled.program.cycle is not None:
+        raise NoForecastError(BY_MOVES)
     if not compiled.program.noises:
         raise NoForecastError(NO_NOISE)
     bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]

@@ -35,6 +35,8 @@ def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str
         return f"a state of {coordinates} coordinates is longer than the {COORDINATES} that lanes hold"
     if symbolic := next((size for _, size in module.blocks if isinstance(size, str)), None):
         return f"the size {symbolic} is not fixed under `sizes`"
+    if build.scheme.cycle:
+        return "a step is a cycle of moves, and lanes hold a state alone"
     if build.scheme.split:
         return "a step of this word gives its last gradient to the next, and lanes hold a state alone"
     return "a step works in arrays, such as a factor of the noise that is computed anew at every state"

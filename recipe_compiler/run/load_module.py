@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
+from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.write import write_whole
@@ -42,6 +43,10 @@ def users_name(emitted: str, declared: Collection[str]) -> str:
     if name not in declared:
         raise CompilerError(f"the emitted module takes `{emitted}`, which the build does not declare")
     return name
+
+
+ACCEPTED = f"{ACCEPTANCE}_draws"
+"""What `run` writes the mean probability of acceptance since the draw before into."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +99,11 @@ class Emitted:
     def clips(self) -> bool:
         """Whether `run` takes a counter of noise covariances that were clipped at zero."""
         return CLIPPED in self.arguments
+
+    @property
+    def accepts(self) -> bool:
+        """Whether `run` tells the probability that its moves were accepted with."""
+        return ACCEPTED in self.arguments
 
     @property
     def kept_gradient(self) -> str:

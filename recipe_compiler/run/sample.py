@@ -53,6 +53,8 @@ class Draws:
     settings: RunSettings
     sizes: tuple[tuple[str, int], ...]
     seconds: float
+    acceptance: Array | None = None
+    """The probability that moves were accepted with, a mean over those of a draw: chains x draws; None without any."""
     outside: tuple[Outside, ...] = ()
     """Blocks with draws outside of their domains."""
 
@@ -121,6 +123,7 @@ def sample(
         settings=settings,
         sizes=tuple(sorted(sizes.items())),
         seconds=time.perf_counter() - begin,
+        acceptance=_stacked(chains, len(arrays), longest)[:, :, 0] if module.accepts else None,
         outside=outside(build, arrays, Point(known, sizes)),
     )
 

@@ -130,9 +130,10 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     """Return draws in groups as ArviZ reads them.
 
     `posterior` holds the target's own blocks under their names and shapes, `auxiliary` the other blocks of the
-    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging` (during
-    warmup: `warmup_sample_stats`) and, where it falls along a chain, the `step_size` of every draw, which is its
-    weight. Chains that ended early are filled up with NaN and flagged there, and so are draws that are not finite.
+    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging` (during warmup:
+    `warmup_sample_stats`), the `acceptance_rate` of the moves of a draw where they are accepted or refused and, where
+    it falls along a chain, the `step_size` of every draw, which is its weight. Chains that ended early are filled up
+    with NaN and flagged there, and so are draws that are not finite.
 
     Args:
         draws: what a run drew.
@@ -162,6 +163,8 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
     if step_sizes is not None:
         each = np.broadcast_to(step_sizes[draws.warmup :], lost[:, draws.warmup :].shape)
         groups["sample_stats"] = {**groups["sample_stats"], "step_size": each}
+    if draws.acceptance is not None:
+        groups["sample_stats"] = {**groups["sample_stats"], "acceptance_rate": draws.acceptance[:, draws.warmup :]}
     if auxiliary:
         groups["auxiliary"] = {name: values[:, draws.warmup :] for name, values in auxiliary.items()}
     if draws.warmup:

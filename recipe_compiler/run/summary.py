@@ -44,6 +44,8 @@ class Summary:
     doubts: tuple[str, ...]
     """Why they are not to be believed (`run/doubts.py`)."""
     diagnostics: Diagnostics
+    acceptance: tuple[float, ...] = ()
+    """Of every chain the mean probability that its moves were accepted with, after warmup; empty where none is."""
 
     @property
     def trust(self) -> str:
@@ -71,7 +73,18 @@ class Summary:
         """What is said beside the numbers."""
         diagnostics = self.diagnostics
         ahead = diagnostics.forecast.says[:1] if diagnostics.forecast is not None else ()
-        return (*ahead, *(one.says for one in (diagnostics.departures, diagnostics.generator) if one is not None))
+        return (
+            *self._accepted,
+            *ahead,
+            *(one.says for one in (diagnostics.departures, diagnostics.generator) if one is not None),
+        )
+
+    @property
+    def _accepted(self) -> tuple[str, ...]:
+        if not self.acceptance:
+            return ()
+        chains = f"{min(self.acceptance):.2f} to {max(self.acceptance):.2f} by chain"
+        return (f"acceptance: {sum(self.acceptance) / len(self.acceptance):.2f} of the moves ({chains})",)
 
 
 def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
@@ -84,8 +97,19 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     rows = tuple(rows_of(tree, draws, over))
     doubted = tuple(doubts(tree, draws, rows, over, diagnostics.forecast, diagnostics.departures))
     return Summary(
-        rows, (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains))), doubted, diagnostics
+        rows,
+        (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains))),
+        doubted,
+        diagnostics,
+        tuple(_acceptance(draws)),
     )
+
+
+def _acceptance(draws: Draws) -> Iterator[float]:
+    if draws.acceptance is None:
+        return
+    for rates, kept in zip(draws.acceptance, draws.kept, strict=True):
+        yield float(rates[draws.warmup : kept].mean()) if kept > draws.warmup else 0.0
 
 
 def _chain_warnings(draws: Draws) -> Iterator[str]:

@@ -11,14 +11,15 @@ from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.program.program import Gradient, Potential, Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.assemble import Setting
+from recipe_compiler.scheme.cycle import with_cycle
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
-from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient
+from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.sequential_euler import sequential_euler
-from recipe_compiler.scheme.split import split
+from recipe_compiler.scheme.split import is_accepted, split
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
@@ -90,6 +91,8 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
     known = dict(build.sizes) if sizes is None else sizes
     setting = _setting(build, derivation, known)
     program = _program(build, derivation, setting)
+    if build.scheme.cycle:
+        program = with_cycle(program, derivation, build.scheme, _potential(build, setting, known), setting.declared)
     one_name = _one_name_each(build, setting.gradient, known)
     generator = None
     if not setting.gradient.code:
@@ -182,6 +185,14 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> 
         gradient = with_control_variates(gradient, *build.control)
     V = gradient_covariance(derivation, build.V) if minibatch else None
     return Setting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
+
+
+def _potential(build: Build, setting: Setting, sizes: Mapping[str, int]) -> Potential | None:
+    """Return U of the target, where a move is accepted by it."""
+    if not is_accepted(build.scheme):
+        return None
+    name = build.dynamics.potential or "U"
+    return target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
 
 
 def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int]) -> Gradient:

@@ -9,7 +9,8 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import replace_atoms
-from recipe_compiler.program.program import Gradient, Part
+from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.update import fresh
 from recipe_compiler.spec.model import Code, Target
@@ -57,6 +58,52 @@ def target_gradient(
     renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
     count = target.declarations.data[0].size if renamed[0].datum is not None else None
     return Gradient(name, block, renamed, count, minibatch)
+
+
+def target_potential(
+    target: Target, potential: str, block: Block, declared: frozenset[str], sizes: Mapping[str, int]
+) -> Potential:
+    """Return U of a target in the dynamics' own names, at the block that U depends on, as the target states it.
+
+    U(theta) = -log_prior - sum_n log_likelihood_n, of all data; a target without data states U itself.
+
+    Raises:
+        ModelError: a gradient that is code, which tells no U; a size of a stacked target that is not known.
+    """
+    if target.gradient is not None:
+        hint = "state the log posterior by formulas, or leave out `metropolis`"
+        raise unsupported("acceptance by H of a target whose gradient is code, which tells no U", hint)
+    stacked, start = is_stacked(target, block), 0
+    places: list[tuple[Block, int]] = []
+    for own in target.declarations.blocks:
+        name = fresh(own.name, declared) if stacked else block.name
+        places.append((replace(own, name=name), start))
+        start += length(own, sizes, target) if stacked else 0
+    names = {own.name: item.name for own, (item, _) in zip(target.declarations.blocks, places, strict=True)}
+    found = Potential(
+        fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), *_energies(target)
+    )
+    return found.mapped(lambda tensor: _renamed(tensor, names))
+
+
+def _energies(target: Target) -> tuple[Tensor, Tensor | None, Size | None]:
+    """Return -log prior, -log likelihood of datum n and the number of data, as they are stated, fit to be computed."""
+    rules = calculus(target.declarations, stated=True)
+    data = target.declarations.data
+
+    def energy(entry: str, formula: Formula | None, sign: int, datum: Index | None) -> Tensor:
+        if formula is None:
+            return Tensor((), ())
+        with placed(target.source, entry):
+            value = convert(formula, target.declarations, datum=datum, stated=True)
+            return without_overflow(rules, rules.scale(value, sign))
+
+    if target.potential is not None:
+        return energy("potential", target.potential, 1, None), None, None
+    prior = energy("log_prior", target.log_prior, -1, None)
+    if target.log_likelihood is None:
+        return prior, None, None
+    return prior, energy("log_likelihood", target.log_likelihood, -1, Index(data[0].size, "n")), data[0].size
 
 
 def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: bool) -> Gradient:

@@ -10,13 +10,14 @@ from recipe_compiler.derive.recipe import Derivation, col_slots, derive
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
-from recipe_compiler.program.program import Evaluate, Noise, Program, Shift, Statement
+from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.program import Evaluate, Heat, Noise, Program, Shift, Statement
 from recipe_compiler.scheme.assemble import Setting
 from recipe_compiler.scheme.update import correlated, fresh, with_gradient
-from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
-from recipe_compiler.splitting.pieces import pieces_of
+from recipe_compiler.splitting.pieces import Piece, pieces_of
 from recipe_compiler.splitting.split_by import selections_of, split_by
 from recipe_compiler.splitting.subtraction import Subtraction, subtraction
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
@@ -37,15 +38,20 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
     stated = {piece.name: piece for piece in pieces_of(derivation, selections_of(plain, scheme))}
     given_up = None if setting.V is None else subtraction(plain, scheme, setting.V)
     less = given_up if isinstance(given_up, Subtraction) else None
-    changes: list[Change] = []
+    letters_: list[tuple[Piece, tuple[Change, ...]]] = []
     for place, letter in enumerate(letters(scheme.word)):
         piece, flow = flows[letter.piece]
         B_hat = less.B_hat if less is not None and less.given_up.place == place else None
         own = flow.changes(derivation, stated[letter.piece] if flow.as_stated else piece, letter.share)
-        changes += [replace(change, B_hat=B_hat) for change in own]
-    made = _Made(derivation, setting, Counter(block for change in changes for block in change.moved))
-    for change in changes:
-        made = made.then(change)
+        letters_.append((piece, tuple(replace(change, B_hat=B_hat) for change in own)))
+    every = [change for _, changes in letters_ for change in changes]
+    made = _Made(derivation, setting, Counter(block for change in every for block in change.moved))
+    for piece, changes in letters_:
+        before = made
+        for change in changes:
+            made = made.then(change)
+        if piece.is_noisy and is_accepted(scheme):
+            made = made.heated(before, piece)
     carried = _is_carried(made.statements, setting)
     needed = [own for own in (less.propagators if less else ()) if own not in made.statements]
     statements = (*needed, *_evaluated(made.statements, setting, carried=carried))
@@ -62,6 +68,11 @@ def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
         statements=statements,
         carried=carried,
     )
+
+
+def is_accepted(scheme: Scheme) -> bool:
+    """Whether a move of the scheme takes or refuses where its word leads."""
+    return any(isinstance(move, Metropolis) for move in scheme.cycle)
 
 
 def _check_batches(scheme: Scheme, setting: Setting, statements: tuple[Statement, ...]) -> None:
@@ -117,6 +128,16 @@ class _Made:
             if block.name in new
         ]
         return replace(self, statements=(*known, *self.statements, *draws, *moves), newest={**self.newest, **new})
+
+    def heated(self, before: "_Made", piece: Piece) -> "_Made":
+        """Return the statements with the heat of a letter, which is accepted with the others by their work."""
+        blocks = self.derivation.dynamics.declarations.blocks
+        if self.setting.gradient.block.name in piece.moved:
+            name = self.setting.gradient.block.name
+            hint = f"leave letters with noise that move {name} out, or the acceptance"
+            raise unsupported(f"acceptance of a letter with noise, {piece.name}, that moves {name}", hint)
+        values = (tuple(own.newest.get(block.name, block.name) for block in blocks) for own in (before, self))
+        return replace(self, statements=(*self.statements, Heat(*values)))
 
     def _slopes(self, change: Change) -> Iterator[Tensor | None]:
         """Yield d rate_i/d z_j of every block that is solved for, None of others: what holds no z is no equation.

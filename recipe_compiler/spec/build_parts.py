@@ -9,6 +9,7 @@ from typing import TypeVar
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
+from recipe_compiler.spec.validate import entry_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,11 @@ class Around:
     """Whether the data are given with each run, and the document says nothing of them."""
 
 
-def part_of(page: Page, path: tuple[str, ...], wanted: type[Wanted], around: Around) -> Wanted | None:
+def part_of(page: Page, path: tuple[str | int, ...], wanted: type[Wanted], around: Around) -> Wanted | None:
     """Return the document that a build names at a path; None where it names none, or a fault was added."""
-    label = ".".join(path)
-    if path[0] in around.parts:
-        return _of_kind(page, path, wanted, around.parts[path[0]], "this object")
+    label = entry_name(path)
+    if (there := around.parts.get(str(path[0]))) is not None:
+        return _of_kind(page, path, wanted, there, "this object")
     entry = page.entry(label, *path)
     if entry is None or not entry.scalar.text:
         return None
@@ -58,9 +59,11 @@ def part_of(page: Page, path: tuple[str, ...], wanted: type[Wanted], around: Aro
     return _of_kind(page, path, wanted, page.faults.catch(lambda: around.load_part(file)), f"`{name}`")
 
 
-def _of_kind(page: Page, path: tuple[str, ...], wanted: type[Wanted], part: Part | None, held: str) -> Wanted | None:
+def _of_kind(
+    page: Page, path: tuple[str | int, ...], wanted: type[Wanted], part: Part | None, held: str
+) -> Wanted | None:
     """Return a part of the kind that its key wants; None where it is of another, and a fault was added."""
     if part is None or isinstance(part, wanted):
         return part
-    page.fault(path, ".".join(path), f"found {_WORDS[type(part)]} in {held}, expected {_WORDS[wanted]}")
+    page.fault(path, entry_name(path), f"found {_WORDS[type(part)]} in {held}, expected {_WORDS[wanted]}")
     return None

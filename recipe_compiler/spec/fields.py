@@ -6,7 +6,7 @@ use.
 
 import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.model import Refresh
 from recipe_compiler.spec.named_schemes import EULER, NAMED
 from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 
@@ -75,6 +76,63 @@ def _keep(value: Raw) -> int | str:
     return int(number)
 
 
+def _moves(value: Raw) -> list[Raw]:
+    if not isinstance(value, list):
+        refuse(value, "a list of moves", A_CYCLE)
+    if not 1 <= len(value) <= MOST_MOVES:
+        refuse_said(f"a cycle of {len(value)} moves", f"1 to {MOST_MOVES}, each done once in a step of the chain")
+    return value
+
+
+def _move(value: Raw) -> Raw:
+    """Refuse what a cycle may hold one day, and what it never may, by its name."""
+    if not isinstance(value, dict):
+        refuse(value, _OFFERED, f"each move is an item of its own: {A_CYCLE}")
+    for key in value:
+        if key in _LOOKS_AT_THE_STATE:
+            expected = "moves that are all done in every cycle"
+            refuse_said(f"`{key}`: a scan order that looks at the state does not keep the law", expected)
+        if key in _NOT_OFFERED:
+            refuse_said(f"`{key}`, {_NOT_OFFERED[key]}, which is not offered yet", _OFFERED)
+    return value
+
+
+def _refresh(value: Raw) -> Refresh:
+    match value:
+        case str():
+            return Refresh(_name(value))
+        case dict() if len(value) == 1:
+            ((block, kept),) = value.items()
+            share = exact(kept) if isinstance(kept, str) else None
+            if share is None or not 0 <= share < 1 or float(share) == 1:
+                expected = f"the share c of {_name(block)} that is kept, a number with 0 <= c < 1"
+                return refuse(kept, expected, "one that looks at the state does not keep the law")
+            return Refresh(_name(block), share)
+        case _:
+            hint = "r, or {r: 0.9}; a refresh of several blocks is one move for each"
+            return refuse(value, "a block, alone or with the share of it that is kept", hint)
+
+
+def _flip(value: Raw) -> tuple[str, ...]:
+    if not isinstance(value, dict) or not value:
+        refuse(value, "the blocks whose sign is turned where the move is refused", "{r: -r}")
+    for block, turned in value.items():
+        if not isinstance(turned, str) or "".join(turned.split()) != f"-{_name(block)}":
+            refuse(turned, f"-{block}: a flip turns the sign of a block, and no other flip is offered")
+    return tuple(value)
+
+
+def _steps(value: Raw) -> tuple[int, int]:
+    drawn = _UNIFORM.fullmatch(value) if isinstance(value, str) else None
+    number = exact(value) if isinstance(value, str) else None
+    bounds = (drawn["least"], drawn["most"]) if drawn else (number, number)
+    least, most = (Fraction(0 if bound is None else bound) for bound in bounds)
+    if least.denominator != 1 or not 1 <= least <= most <= MOST_STEPS:
+        expected = f'an integer from 1 to {MOST_STEPS}, or "uniform(1, 20)" with both ends such and in order'
+        refuse(value, expected, "a number of steps that depends on the state does not keep the law")
+    return int(least), int(most)
+
+
 def _pairs(value: Raw) -> tuple[Pair, ...] | None:
     if value == "all":
         return None
@@ -97,6 +155,25 @@ def _summands(value: Raw) -> tuple[str, ...] | None:
     return tuple(",".join(part.strip() for part in name.split(",")) for name in names)
 
 
+MOST_MOVES = 100
+"""The moves that a cycle may have."""
+MOST_STEPS = 1000
+"""How often a move may do its word."""
+_UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
+A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
+"""What is shown where something else was written."""
+_OFFERED = "`refresh`, `metropolis`, or a word (`split`, `name`, `use`) with `steps`"
+_LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
+_NOT_OFFERED: Mapping[str, str] = {
+    "draw": "an exact draw of a block",
+    "involution": "an involution of one's own",
+    "code": "a move that is code",
+    "every": "a move that is done in some of the cycles",
+    "repeat": "a part of a cycle that is repeated",
+    "of": "other dynamics on some of the blocks",
+    "bind": "other dynamics on some of the blocks",
+}
+"""Keys of moves to what they would be."""
 _DEEPEST = 4
 """How deep repetitions may stand in each other."""
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
@@ -390,6 +467,30 @@ WordField = Annotated[
 """Pieces with their shares of the step, in the order they are done."""
 KeepField = Annotated[int | str, BeforeValidator(_keep), WithJsonSchema({"type": ["integer", "string"]})]
 """After which letter draws are kept: the piece of one, or the place of one counted from 1."""
+_BLOCK_SCHEMA = {"type": "object", "propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
+MovesField = BeforeValidator(_moves)
+MoveField = BeforeValidator(_move)
+RefreshField = Annotated[
+    Refresh | None,
+    BeforeValidator(_refresh),
+    WithJsonSchema(
+        {"anyOf": [_NAME_SCHEMA, {**_BLOCK_SCHEMA, "maxProperties": 1, "additionalProperties": _NUMBER_SCHEMA}]}
+    ),
+]
+"""A block that is drawn anew, alone or with the share of it that is kept."""
+FlipField = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_flip),
+    WithJsonSchema({**_BLOCK_SCHEMA, "additionalProperties": {"type": "string"}}),
+]
+"""Blocks whose sign is turned."""
+StepsField = Annotated[
+    tuple[int, int],
+    BeforeValidator(_steps),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_STEPS}, {"type": "string"}]}),
+]
+"""How often a word is done, at least and at most."""
+StepsNumber = Annotated[int, *_between(1, MOST_STEPS)]
 Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSchema(_PAIRS_SCHEMA)]
 """Places of a block matrix; None: all."""
 Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]

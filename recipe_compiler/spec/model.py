@@ -1,7 +1,7 @@
 """What documents mean once read: Dynamics, Target, Scheme, Build. Frozen, complete, typed; none of them is faulty."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -96,13 +96,45 @@ class WordClaims:
 
 
 @dataclass(frozen=True, slots=True)
+class Refresh:
+    """A block b is drawn anew given all others: b' = c b + N(0, (1 - c^2) S), with N(0, S) its law under exp(-H)."""
+
+    block: str
+    kept: Fraction = Fraction(0)
+    """c, in [0, 1): 0 of a full refresh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metropolis:
+    """The scheme's word, several times in a row, taken with probability min(1, exp(-W)); else the start, turned round.
+
+    W is the sum of H(z') - H(z) over the letters without noise: H(z') - H(z) in all where no letter has any.
+    """
+
+    steps: tuple[int, int] = (1, 1)
+    """How often the word is done, at least and at most: a number drawn uniformly between them, both included."""
+    flip: tuple[str, ...] = ()
+    """The blocks whose sign is turned where the move is refused: (b, ...) -> (-b, ...)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The scheme's word, several times in a row, as it comes: exp(-H) is kept as far as the word keeps it."""
+
+    count: int = 1
+
+
+Move = Refresh | Metropolis | Steps
+
+
+@dataclass(frozen=True, slots=True)
 class Scheme:
-    """The rule that makes one step of a chain: a word over pieces of (D, Q, H), or one of Euler's by its name."""
+    """The rule that makes one step of a chain: a word over pieces of (D, Q, H), a cycle of moves, or one of Euler's."""
 
     name: str
-    """`euler`, `sequential_euler`, that of a document, or `split`."""
+    """`euler`, `sequential_euler`, that of a document, `split` or `cycle`."""
     split: Word = ()
-    """Empty for Euler's."""
+    """Empty for Euler's; of a cycle the word that its Metropolis move, or its move of steps, repeats."""
     pieces: tuple[tuple[str, tuple[Selection, ...]], ...] = ()
     """What each letter of the word selects; empty: what follows from the dynamics (`splitting/defaults.py`)."""
     flows: tuple[tuple[str, str], ...] = ()
@@ -111,6 +143,8 @@ class Scheme:
     """Of `sequential_euler`: the blocks in the order they are updated."""
     keep: int = 0
     """After how many letters of the word draws are kept; 0: at its end."""
+    cycle: tuple[Move, ...] = ()
+    """The moves of one step of the chain in order, one of them at most with the word; empty: the word is the step."""
     claims: WordClaims = WordClaims()
     source: Source = field(default=Source("", "{}"), compare=False)
     """That of its own document; none where the build states it, or names one that the compiler knows."""
@@ -151,6 +185,19 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Law:
+    """The law of a block given all others, with its parameters: `Gamma(shape, rate)` (`spec/laws.py`)."""
+
+    name: str
+    arguments: tuple[Formula, ...]
+    """In them a data field is all of its rows."""
+
+    def of(self, new: Callable[[Formula], Formula]) -> "Law":
+        """Return the law with another formula for each parameter."""
+        return replace(self, arguments=tuple(map(new, self.arguments)))
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential`, or code for grad U, alone."""
 
@@ -165,6 +212,8 @@ class Target:
     title: str = ""
     references: tuple[str, ...] = ()
     source: Source = field(default=Source("", "{}"), compare=False)
+    laws: tuple[tuple[str, Law], ...] = ()
+    """Block to its claimed law given all others, about the blocks as declared."""
     transforms: tuple[Transform, ...] = ()
     """Blocks whose unbounded variables the formulas are about."""
     declared: "Target | None" = None

@@ -87,7 +87,7 @@ def canonical_json(document: dict[str, object] | Plain) -> str:
 
 
 def _places(node: Node, prefix: str) -> list[tuple[str, Place]]:
-    """Return entry and place of every key, and of the items of lists outside of block matrices."""
+    """Return entry and place of every key, and of the items of lists outside of block matrices, with their keys."""
     match node:
         case Mapping(entries=entries):
             found: list[tuple[str, Place]] = []
@@ -97,6 +97,7 @@ def _places(node: Node, prefix: str) -> list[tuple[str, Place]]:
                 found += _places(value, entry)
             return found
         case Sequence(items=items) if not any(isinstance(item, Sequence) for item in items):
-            return [(f"{prefix}[{number}]", item.place) for number, item in enumerate(items)]
+            listed = [(f"{prefix}[{number}]", item) for number, item in enumerate(items)]
+            return [found for entry, item in listed for found in ((entry, item.place), *_places(item, entry))]
         case _:
             return []

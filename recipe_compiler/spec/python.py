@@ -138,6 +138,7 @@ def state_target(
     gradient: str | Path | None = None,
     parameters: Sequence[object] = (),
     assume: Sequence[object] = (),
+    laws: Mapping[object, object] | None = None,
     title: str = "",
     references: Sequence[str] = (),
 ) -> model.Target:
@@ -145,6 +146,7 @@ def state_target(
     s = Statement()
     assume, state = s.assumptions(assume), s.blocks(state)
     blocks, fields = s.state(state), s.declared(*data)
+    stated_laws = s.keys("laws", laws, 'laws={tau: "Gamma(a, b)"}')
     used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume)
     own = {item.name for item in (*blocks, *fields)} | {
         size for item in (*blocks, *fields) for size in item.shape.sizes
@@ -162,6 +164,7 @@ def state_target(
         log_prior=log_prior,
         log_likelihood=log_likelihood,
         gradient=gradient,
+        laws=stated_laws or None,
     )
     made = read_target(root, s.file, s.faults)
     s.raise_faults()

@@ -29,6 +29,8 @@ _SPELLINGS = (
     (r"state the sizes of both under `sizes`", 'state the sizes of both: sizes={"d": 2}'),
     (r"`sizes: \{(\w+): (\d+)\}`", r'sizes={"\1": \2}'),
     (r"write `shuffle: SEED` under data, or `shuffled: true`", 'write data={..., "shuffle": SEED} or "shuffled": True'),
+    (r"\[\{refresh: r\}, \{metropolis: \{split: \[B/2, A, B/2\], steps: 10, flip: \{r: -r\}\}\}\]",
+     '[{"refresh": r}, {"metropolis": {"split": ["B/2", "A", "B/2"], "steps": 10, "flip": {r: -r}}}]'),
     (r"declare the draw under claims\.noise and use its name",
      'write claims={"noise": [w], ...} with w = vector("w", "d")'),
     (r"write `?claims\.(\w+)`?", r'write claims={"\1": ...}'),

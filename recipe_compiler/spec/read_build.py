@@ -61,7 +61,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
-    scheme = read_build_scheme(page, document, dynamics, around)
+    scheme = read_build_scheme(page, document, dynamics, target, around)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     bind = read_bindings(page, tuple(document.bind), dynamics, scope)

@@ -21,6 +21,11 @@ from recipe_compiler.spec.yaml_reader import read_yaml
 def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
     """Return the scheme a document states; every fault is added to `faults`, and None returned if there is one."""
     before = len(faults.found)
+    if (cycle := root.key("cycle")) is not None:
+        problem = "found `cycle` in the document of a scheme, expected `split`: a scheme is a word, for any dynamics"
+        hint = "a cycle is of blocks of some dynamics: it stands in a build, `scheme: {cycle: [...]}`"
+        faults.malformed_at(cycle.place, "cycle", problem, hint)
+        return None
     document = validate(root, SchemeDocument, faults)
     if document is None:
         return None

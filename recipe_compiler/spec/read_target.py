@@ -19,6 +19,7 @@ from recipe_compiler.spec.declarations import (
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.laws import read_laws
 from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
@@ -47,11 +48,12 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)
+    laws = read_laws(page, tuple(document.laws), declarations)
     if len(faults.found) > before:
         return None
     titles = document.title, tuple(document.references)
     source = source_of(root, file)
-    target = Target(document.name, declarations, potential, log_prior, log_likelihood, code, *titles, source)
+    target = Target(document.name, declarations, potential, log_prior, log_likelihood, code, *titles, source, laws)
     return faults.catch(lambda: unbounded(target, transforms))
 
 

@@ -9,16 +9,20 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.fields import (
+    MOST_MOVES,
     Chains,
     Count,
     CountOrZero,
     FilePath,
+    FlipField,
     Format,
     FormulaText,
     KeepField,
     Kinds,
     LeftOut,
     Matrix,
+    MoveField,
+    MovesField,
     Name,
     Numbers,
     OneOrMore,
@@ -26,11 +30,14 @@ from recipe_compiler.spec.fields import (
     OrderNumber,
     Pairs,
     Positive,
+    RefreshField,
     SchemeName,
     Seed,
     ShapeField,
     SizeNumber,
+    StepsField,
     StepSize,
+    StepsNumber,
     Summands,
     Text,
     Truth,
@@ -41,7 +48,7 @@ from recipe_compiler.spec.fields import (
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
 TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
-SCHEME = frozenset({"split", "pieces"})
+SCHEME = frozenset({"split", "pieces", "cycle"})
 
 KINDS = (("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
 """Kinds with the keys that tell them, the first first where a document has as many of two."""
@@ -141,6 +148,12 @@ class DynamicsDocument(Document):
     claims: Annotated[ClaimsEntry, LeftOut] = ClaimsEntry()
 
 
+Laws = Annotated[
+    dict[Name, FormulaText],
+    Field(description="block to its law given all others, in which data are all rows: Gamma(a + N/2, b + ...)"),
+]
+
+
 class TargetDocument(Document):
     """A statistical model: log_prior and log_likelihood of one datum, or a potential alone."""
 
@@ -152,6 +165,7 @@ class TargetDocument(Document):
     log_prior: FormulaText | None = None
     log_likelihood: FormulaText | None = None
     gradient: Annotated[Text | None, Field(description="my_gradient.py:grad_U, code that is not proved")] = None
+    laws: Laws = {}
 
 
 class BuildParameterEntry(Part):
@@ -181,16 +195,44 @@ Flows = Annotated[
 ]
 
 
-class SchemeEntry(Part):
-    """The rule that makes one step of a chain: one of Euler's, a named word, a document's, or a word and its pieces."""
+class WordEntry(Part):
+    """A word that is stated, named or of a document, with what its letters select and how they move."""
 
     name: SchemeName | None = None
     use: Annotated[FilePath | None, Field(description="a document of a scheme, relative to this file")] = None
-    order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
     split: Annotated[WordField | None, Field(description="pieces with their shares: [B/2, A/2, O, A/2, B/2]")] = None
     pieces: Pieces = {}
     flows: Flows = {}
+
+
+class MetropolisEntry(WordEntry):
+    """The word that a Metropolis move repeats, and what becomes of the start where it is refused."""
+
+    steps: Annotated[StepsField, Field(description='how often the word is done: 10, or "uniform(1, 20)"')] = (1, 1)
+    flip: Annotated[FlipField, Field(description="signs that are turned where the move is refused: {r: -r}")] = ()
+
+
+class MoveEntry(WordEntry):
+    """One move of a cycle: a refresh, a Metropolis move, or a word as it comes, `steps` times."""
+
+    refresh: Annotated[
+        RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
+    ] = None
+    metropolis: Annotated[
+        MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")
+    ] = None
+    steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
+
+
+class SchemeEntry(WordEntry):
+    """The rule that makes one step of a chain: one of Euler's, a word, or a cycle of moves."""
+
+    order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
     keep: Annotated[KeepField | None, Field(description="after which letter draws are kept: O, or 2")] = None
+    cycle: Annotated[
+        Annotated[list[Annotated[MoveEntry, MoveField]], MovesField, Field(min_length=1, max_length=MOST_MOVES)] | None,
+        Field(description="moves in order, each done once: [{refresh: r}, {metropolis: {split: [B/2, A, B/2]}}]"),
+    ] = None
 
 
 class WordClaimsEntry(Part):

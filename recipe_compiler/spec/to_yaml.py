@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.spec.build_parts import Stated
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import plain_name_problem
 from recipe_compiler.spec.load import around
@@ -67,8 +68,19 @@ def read_again(text: str, document: Document, *, in_memory: bool = False) -> Doc
         case Scheme():
             again = read_scheme(root, file, faults)
         case Build():
-            again = read_build(root, file, around(Path(file).parent, document.parts, in_memory=in_memory), faults)
+            parts = {kind: _as_stated(part) for kind, part in document.parts.items()}
+            again = read_build(root, file, around(Path(file).parent, parts, in_memory=in_memory), faults)
     faults.finish()
+    return again
+
+
+def _as_stated(part: Stated) -> Stated:
+    """Return a part as its own document states it: what a build adds to a word (pieces, moves) stands in the build."""
+    if not isinstance(part, Scheme):
+        return part
+    again = read_again(text_of(part.source), part)
+    if not isinstance(again, Scheme):
+        raise CompilerError(f"the document of {part.name} is no scheme when it is read again")
     return again
 
 
@@ -98,7 +110,8 @@ class _Nodes:
                 flat = not any(isinstance(item, dict) for item in value.values())
                 return self.mapping(value, path, flow=flat and len(json.dumps(value)) <= SHORT)
             case list():
-                return SequenceNode(f"{_TAG}seq", [self.node(item, path) for item in value], flow_style=True)
+                items = [self.node(item, f"{path}[{place}]") for place, item in enumerate(value)]
+                return SequenceNode(f"{_TAG}seq", items, flow_style=True)
             case None:
                 return ScalarNode(f"{_TAG}null", "")
             case _:

@@ -29,6 +29,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "functions": ("function",),
     "log_prior": ("prior", "logprior", "logp_prior"),
     "log_likelihood": ("likelihood", "loglik", "log_lik", "loglikelihood"),
+    "laws": ("conditionals", "full_conditionals", "law", "gibbs"),
     "potential": ("U", "energy", "neg_log_density", "log_density"),
     "is": ("kind", "type", "kinds", "constraint"),
     "domain": ("support", "range", "constraint"),

@@ -6,9 +6,11 @@ from dataclasses import replace
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.show import equation_rows, section
 from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.show_cycle import cycle_lines, cycle_rows
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.splitting.words import is_palindrome, order
 from recipe_compiler.tensor.style import LATEX, PLAIN, Style
@@ -16,6 +18,8 @@ from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 
 def word_sections(derivation: Derivation, scheme: Scheme) -> str:
     """Return the pieces of a word, dz = f_k dt + sqrt(2 D_k) dW with the row of their flow, and the word, as text.
+
+    Of a cycle the word is what one of its moves repeats, and the moves follow.
 
     Raises:
         ModelError: as of `split_by`.
@@ -27,19 +31,25 @@ def word_sections(derivation: Derivation, scheme: Scheme) -> str:
         for name, (piece, flow) in found.items()
         for line in _piece_lines(derivation, f"{name:<{width}}", piece, flow)
     ]
-    return "\n\n".join((section("pieces", lines), section("word", [*_word_lines(scheme, found)])))
+    sections = [section("pieces", lines), section("word", [*_word_lines(scheme, found)])]
+    if scheme.cycle:
+        pieces = {name: piece for name, (piece, _) in found.items()}
+        sections.append(section("cycle", [*cycle_lines(derivation, scheme, pieces)]))
+    return "\n\n".join(sections)
 
 
 def word_latex(derivation: Derivation, scheme: Scheme) -> str:
     """Return the same as one LaTeX `align*` environment (needs amsmath)."""
-    lines: list[str] = []
-    for name, (piece, flow) in split_by(derivation, scheme).items():
+    found, lines = split_by(derivation, scheme), list[str]()
+    for name, (piece, flow) in found.items():
         for left, right in _moved(derivation, piece, LATEX):
             said = rf"&& \text{{{name}, {flow.row}}}"
             lines.append(rf"\mathrm{{d}}{left} &= {right} {said}")
+    lines += cycle_rows(derivation, scheme, {name: piece for name, (piece, _) in found.items()})
     body = " \\\\\n".join(f"  {line}" for line in lines)
     kept = f"; {kept_text(scheme.split, scheme.keep, scheme.word)}" if scheme.keep else ""
-    return f"% {scheme.name}: {word_text(scheme.split)}{kept}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+    stated = cycle_text(scheme) if scheme.cycle else word_text(scheme.split)
+    return f"% {scheme.name}: {stated}{kept}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
 def _piece_lines(derivation: Derivation, name: str, piece: Piece, flow: Flow) -> Iterator[str]:

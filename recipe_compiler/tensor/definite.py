@@ -121,9 +121,10 @@ Chain = tuple[Step[Link], ...]
 def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
     """Return what structure says of a d x d matrix with two free indices, or of a scalar without any: for every size.
 
-    A definite matrix plus a semidefinite one is definite, `M + C` with M definite and C semidefinite as declared.
+    A definite matrix plus a semidefinite one is definite, `M + C` with M definite and C semidefinite as declared. A
+    matrix of one row and one column is a scalar.
     """
-    if not matrix.free:
+    if not matrix.free or [index.size for index in matrix.free] == [1, 1]:
         if is_positive(c.rules, matrix):
             return Definiteness.DEFINITE
         return Definiteness.SEMIDEFINITE if is_nonnegative(c.rules, matrix) else Definiteness.UNKNOWN

@@ -17,6 +17,7 @@ from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.boundary import boundary_in
 from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.builds.laws import laws
 from recipe_compiler.verify.builds.minibatch_independence import (
     estimates_gradients,
     independence,
@@ -36,6 +37,11 @@ from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
+from recipe_compiler.verify.moves.cycle import cycle, exact
+from recipe_compiler.verify.moves.in_build import accepts, of_cycle, refreshes, steps_by_cycle
+from recipe_compiler.verify.moves.irreducible import irreducible
+from recipe_compiler.verify.moves.metropolis import metropolis
+from recipe_compiler.verify.moves.refresh import refresh
 from recipe_compiler.verify.recover.recovered_q import lacks_q, recovered_q
 from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
@@ -105,6 +111,8 @@ class Claim(Generic[Judged, Document]):
     """Whether an advisory claim is decided by every compilation, and counts where it is refuted."""
     alone: bool = False
     """Whether it is decided of a document by itself only, not within a build."""
+    asked_in: Callable[[Build], bool] = lambda _: True
+    """Of which builds it is asked, where it is about dynamics: what a cycle keeps need not be that of its equation."""
     in_build: Callable[[Build, Dynamics], Answer] | None = None
     """What decides it in a build instead, where target and values decide more."""
     explained: frozenset[Topic] = frozenset()
@@ -166,6 +174,10 @@ def _word(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
 
 def _flows(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
     return _step(of_flows(decide))
+
+
+def _moves(decide: Callable[[Split, Stages], Answer]) -> Callable[[Bound], Answer]:
+    return _step(of_cycle(decide))
 
 
 def _claimed(what: str, decide: Callable[[Bound], Answer]) -> Callable[[Bound], Answer]:
@@ -302,6 +314,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         beside=("lyapunov",),
         required=False,
         stops=True,
+        asked_in=lambda build: not accepts(build),
         in_build=explosion_in,
         rechecked=True,
     ),
@@ -311,6 +324,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         boundary,
         has_boundary,
         EQUATION,
+        asked_in=lambda build: not accepts(build),
         in_build=boundary_in,
         rechecked=True,
     ),
@@ -321,6 +335,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         states_equation,
         EQUATION,
         required=False,
+        asked_in=lambda build: not steps_by_cycle(build),
         in_build=unique_in,
         rechecked=True,
     ),
@@ -343,6 +358,7 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
         target_periodic,
         lambda target: _on_circles(target) and _is_stated(target),
     ),
+    Claim("laws", "each claimed law is that of its block given all others", laws, lambda target: bool(target.laws)),
     Claim("normalisable", "the posterior has a finite integral", normalisable_target, _always, alone=True),
 )
 
@@ -408,11 +424,29 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
         "configurational",
         "where U is quadratic, the covariance of theta is as named",
         _word(configurational),
-        lambda build: steps_by_word(build) and build.variant == "full",
+        lambda build: steps_by_word(build) and build.variant == "full" and not steps_by_cycle(build),
         required=False,
         rechecked=True,
     ),
-    Claim("order", "one step has the weak order named", _step(order_in), _always, required=False, rechecked=True),
+    Claim(
+        "order",
+        "one step has the weak order named",
+        _step(order_in),
+        lambda build: steps_by_word(build) or not steps_by_cycle(build),
+        required=False,
+        rechecked=True,
+    ),
+    Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
+    Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts),
+    Claim("cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle),
+    Claim("exact", "the chain keeps exp(-H) at every step size", _moves(exact), steps_by_cycle, required=False),
+    Claim(
+        "irreducible",
+        "exp(-H) is the only stationary law of the cycle",
+        _moves(irreducible),
+        steps_by_cycle,
+        required=False,
+    ),
 )
 
 

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction
 from recipe_compiler.algebra.structure.definedness import obligations
-from recipe_compiler.algebra.structure.psd import semidefinite, sign
-from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.expression import Formula, Number
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.syntax import parse
 
 Reader = Callable[..., Formula]
 SQUARE = Shape("d", "d")
@@ -104,6 +107,45 @@ def test_a_sign_is_known(text: str, formula: Reader, declarations: Declarations)
 @pytest.mark.parametrize("text", NO_SIGN)
 def test_a_sign_is_not_made_up(text: str, formula: Reader, declarations: Declarations) -> None:
     assert {-1, 1} <= set(sign(formula(text), declarations).may_be)
+
+
+BETWEEN = {
+    "ones - v": {1},
+    "1 - 2*p": {-1, 0, 1},
+    "3 - 2*p": {1},
+    "p - 1": {-1},
+    "log(p)": {-1},
+    "log(2*p)": {-1, 0, 1},
+    "log(1 + p)": {1},
+    "sum(log(ones - v))": {-1},
+    "sum(log(v) - log(ones - v))": {-1, 0, 1},
+    "sum(log(v + v))": {-1, 0, 1},
+    "log(w)": {-1},
+    "log(1 - sum(w))": {-1, 0, 1},
+    "q + 2": {-1, 0, 1},
+    "q - 3": {-1},
+    "sum(ones - 2*v)": {-1, 0, 1},
+    "1/2 - p + p": {-1, 0, 1},
+}
+
+
+@pytest.mark.parametrize("text", BETWEEN)
+def test_sums_of_bounded_blocks_lie_between_numbers(text: str) -> None:
+    """p, v in (0, 1), q in (-3, 2), w on the simplex: what is seen entry by entry, and no more."""
+    one, two = Number(Fraction(0)), Number(Fraction(1))
+    ends = (Number(Fraction(-3)), Number(Fraction(2)))
+    declared = Declarations(
+        (
+            Block("p", SCALAR, Domain(DomainName.INTERVAL, (one, two))),
+            Block("v", Shape("d"), Domain(DomainName.INTERVAL, (one, two))),
+            Block("q", SCALAR, Domain(DomainName.INTERVAL, ends)),
+            Block("w", Shape("d"), Domain(DomainName.SIMPLEX)),
+        )
+    )
+    formula = elaborate(parse(text, "f", Place("", 1, 1)), Scope(declared), None, "f", Place("", 1, 1))
+    found = sign_by_rules(formula, declared)
+    assert set(found.may_be) == BETWEEN[text]
+    assert bool(found.given) is (len(found.may_be) < 3)
 
 
 OPEN = {

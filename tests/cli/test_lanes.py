@@ -61,6 +61,7 @@ def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_
     [
         ("sgld_logistic", "every step reads data"),
         ("wright_fisher_dirichlet", "a step works in arrays, such as a factor of the noise"),
+        ("ghmc_double_well", "a step is a cycle of moves"),
     ],
 )
 def test_lanes_are_refused_by_name_where_they_cannot_be(recipe, tmp_path: Path, build: str, why: str) -> None:

@@ -3,20 +3,17 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 
-import mpmath
 import numpy as np
 import pytest
 from numba import njit
+from reference_draws import reference_bits, reference_normals
 from scipy.special import ndtr
 
 from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.indices import _fill_indices, _shuffle_indices
 from recipe_compiler.emit.support.normals import _fill_normals
 from recipe_compiler.emit.support.seeds import _seed_counters, _seed_generators, _seed_words
-
-WORD = 2**64 - 1
 
 
 @njit
@@ -32,57 +29,6 @@ def fill_indices(state: np.ndarray, N: int, out: np.ndarray) -> None:
 @njit
 def shuffle_indices(state: np.ndarray, permutation: np.ndarray, out: np.ndarray) -> None:
     _shuffle_indices(state, permutation, out)
-
-
-def reference_bits(state: list[int]) -> Iterator[int]:
-    """Yield the stream of xoshiro256++ in Python's integers, after the authors' definition of 2019."""
-
-    def rotate(x: int, k: int) -> int:
-        return ((x << k) | (x >> (64 - k))) & WORD
-
-    s = list(state)
-    while True:
-        yield (rotate((s[0] + s[3]) & WORD, 23) + s[0]) & WORD
-        t = (s[1] << 17) & WORD
-        s[2] ^= s[0]
-        s[3] ^= s[1]
-        s[1] ^= s[2]
-        s[0] ^= s[3]
-        s[2] ^= t
-        s[3] = rotate(s[3], 45)
-
-
-def reference_normals(state: list[int]) -> Iterator[float]:
-    """Yield the ziggurat's draws, with tables of 40 digits."""
-    with mpmath.workdps(40):
-        r = mpmath.mpf("3.6541528853610087963519472518")
-        area = r * mpmath.exp(-r * r / 2) + mpmath.sqrt(mpmath.pi / 2) * mpmath.erfc(r / mpmath.sqrt(2))
-        edges = [area * mpmath.exp(r * r / 2), r]
-        while len(edges) < 256:
-            edges.append(mpmath.sqrt(-2 * mpmath.log(area / edges[-1] + mpmath.exp(-(edges[-1] ** 2) / 2))))
-        x = [float(edge) for edge in edges] + [0.0]
-    f = [math.exp(-0.5 * edge * edge) for edge in x]
-    bits = reference_bits(state)
-
-    def uniform() -> float:
-        return (next(bits) >> 11) / 2**53
-
-    while True:
-        word = next(bits)
-        layer, sign, place = word & 255, -1.0 if word & 256 else 1.0, word >> 12
-        size = place / 2**52 * x[layer]
-        if size < x[layer + 1]:
-            yield sign * size
-        elif layer == 0:
-            while True:
-                beyond, other = -math.log(1 - uniform()) / x[1], -math.log(1 - uniform())
-                if 2 * other >= beyond * beyond:
-                    break
-            yield sign * (x[1] + beyond)
-        else:
-            u, _ = uniform(), uniform()
-            if f[layer] + u * (f[layer + 1] - f[layer]) < math.exp(-0.5 * size * size):
-                yield sign * size
 
 
 @njit
@@ -112,7 +58,7 @@ def test_bits_are_those_of_xoshiro256_plus_plus() -> None:
 
 def test_normals_equal_a_40_digit_ziggurat() -> None:
     state = state_of(3)
-    stream = reference_normals(state.tolist())
+    stream = reference_normals(reference_bits(state.tolist()))
     found = normals(state, 20_000)  # some 240 of them beyond the sure part of a layer, some in the tail
     np.testing.assert_allclose(found, [next(stream) for _ in range(20_000)], rtol=1e-12, atol=1e-15)
 

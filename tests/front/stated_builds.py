@@ -45,6 +45,27 @@ def hmc() -> rc.Dynamics:
     )
 
 
+def rhmc() -> rc.Dynamics:
+    G = rc.function("G", of=theta, shape=("d", "d"), is_="positive definite")
+    metric = r.T @ inv(G) @ r / 2
+    return rc.Dynamics(
+        name="rhmc",
+        title="Riemannian manifold Hamiltonian Monte Carlo",
+        references=["girolami2011rmhmc", "roychowdhury2017"],
+        state=[theta, r],
+        H=U(theta) + metric + rc.logdet(G) / 2,
+        D=[[0, 0], [0, 0]],
+        Q=[[0, -I], [I, 0]],
+        claims={
+            "drift": {
+                theta: inv(G) @ r,
+                r: -grad(U, theta) - grad(metric, theta) - grad(rc.logdet(G), theta) / 2,
+            },
+            "marginal": {theta: U(theta)},
+        },
+    )
+
+
 def sgld() -> rc.Dynamics:
     D = rc.matrix("D", "d", "d", is_="positive semidefinite")
     return rc.Dynamics(
@@ -458,6 +479,19 @@ def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more
     )  # fmt: skip
 
 
+LEAPFROG = ["B/2", "A", "B/2"]
+
+
+def moves(name: str, title: str, target: rc.Target, *cycle: dict[str, object], **more: object) -> rc.Build:
+    """State HMC with a scalar mass by its moves."""
+    m = rc.scalar("m", is_="positive")
+    given = {"draws": 4000, "warmup": 100, **FOUR, **more}
+    return rc.Build(
+        name=name, title=title, dynamics=hmc(), target=target, bind={"M": m * I}, parameters={m: 1},
+        scheme={"cycle": list(cycle)}, **given,
+    )  # fmt: skip
+
+
 def logistic(name: str, title: str, dynamics: rc.Dynamics, **more: object) -> rc.Build:
     """State a sampler of the logistic regression with minibatches."""
     return rc.Build(
@@ -498,6 +532,49 @@ def builds() -> list[rc.Build]:
             title="Stochastic gradient Riemannian HMC by BAOAB, full gradient, a Gaussian with dense covariance",
             scheme={"name": "baoab", "flows": {"A": "midpoint", "O": "midpoint"}},
             bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
+        ),
+        rc.Build(
+            name="baoab_path_double_well", dynamics=sghmc(), target=double_well(), parameters={m: 1, c: 1},
+            title="BAOAB accepted by its work, full gradient, a double well on the line",
+            bind={"M": m * I, "C": c * I}, scheme={"cycle": [{"metropolis": {"name": "baoab", "flip": {r: -r}}}]},
+            sizes={"d": 1}, step_size="0.35", thin=10, draws=4000, warmup=100, **FOUR,
+        ),
+        moves(
+            "ghmc_double_well", "Generalised HMC, full gradient, a double well on the line", double_well(),
+            {"refresh": {r: "0.9"}}, {"metropolis": {"split": LEAPFROG, "flip": {r: -r}}},
+            sizes={"d": 1}, step_size="0.35", thin=10,
+        ),
+        moves(
+            "hmc_double_well", "HMC with ten leapfrog steps, full gradient, a double well on the line", double_well(),
+            {"refresh": r}, {"metropolis": {"split": LEAPFROG, "steps": 10, "flip": {r: -r}}},
+            sizes={"d": 1}, step_size="0.35", thin=1,
+        ),
+        moves(
+            "hmc_logistic", "HMC, full gradient, Bayesian logistic regression on the Wisconsin breast cancer data",
+            logistic_regression(),
+            {"refresh": r}, {"metropolis": {"split": LEAPFROG, "steps": "uniform(1, 40)", "flip": {r: -r}}},
+            sizes={"d": 30}, data=BREAST_CANCER, step_size="0.08", thin=4, draws=1000, warmup=200,
+        ),
+        moves(
+            "mala_banana", "Metropolis-adjusted Langevin, full gradient, a banana", banana(),
+            {"refresh": r}, {"metropolis": {"split": LEAPFROG, "flip": {r: -r}}},
+            sizes={"d": 2}, step_size="0.3", thin=20,
+        ),
+        rc.Build(
+            name="rhmc_funnel", dynamics=rhmc(), target=funnel(),
+            title="Riemannian manifold HMC, full gradient, Neal's funnel of spread 3",
+            bind={"G": "diag(exp(a*e - (ones - e)*(e.T @ theta)))"},
+            parameters={
+                rc.vector("e", "d"): [1, 0, 0], rc.scalar("a"): "0.105360515657826", "spread": 3,
+            },
+            scheme={"cycle": [
+                {"refresh": r},
+                {"metropolis": {
+                    "split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"},
+                    "steps": "uniform(1, 8)", "flip": {r: -r},
+                }},
+            ]},
+            sizes={"d": 3, "k": 2}, step_size="0.6", thin=10, draws=4000, warmup=100, **FOUR,
         ),
         rc.Build(
             name="hmc_gaussian_leapfrog", dynamics=hmc(), **dense, scheme="leapfrog", step_size="0.3", thin=10,

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import sympy
 import recipe_compiler as rc
 from recipe_compiler.front.model import Model
 
+SPECS = Path(__file__).parents[2] / "specs"
 theta, x = rc.vector("theta", "d"), rc.vector("x", 2)
 p, q = rc.scalar("p"), rc.scalar("q")
 U = rc.function("U", of=theta, role="potential")
@@ -21,6 +23,13 @@ YAML = re.compile(r"quote|YAML|`\||\{(of|is|shape|value)\b|[a-z]: \{|\bunder (pa
 def stated(**changes: Any) -> rc.Dynamics:
     given: dict[str, Any] = {"name": "a", "state": [x], "H": rc.norm2(x) / 2, "D": [[rc.I]], "Q": [[0]]}
     return rc.Dynamics(**{**given, **changes})
+
+
+def cycle(moves: object) -> rc.Build:
+    return rc.Build(
+        name="plane", dynamics=f"{SPECS}/dynamics/hmc.yaml", target=f"{SPECS}/targets/banana.yaml", step_size=0.1,
+        parameters={"M": [[2, 1], [1, 3]]}, scheme={"cycle": moves}, sizes={"d": 2},
+    )  # fmt: skip
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
@@ -47,6 +56,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a domain": (lambda: rc.scalar("a", domain=(0, 1)), '"interval(0, 1)"'),  # type: ignore[arg-type]
     "NumPy's exp": (lambda: np.exp(p), "recipe_compiler.exp(...)"),
     "^": (lambda: p ^ 2, "write **"),
+    "a cycle that is no list": (lambda: cycle({"refresh": "r"}), 'hint: [{"refresh": r}, {"metropolis"'),
+    "a move that is a block": (lambda: cycle(["r"]), 'each move is an item of its own: [{"refresh": r}, {'),
+    "a cycle without a word": (lambda: cycle([{"refresh": "r"}]), '{"split": ["B/2", "A", "B/2"], "steps": 10, "flip'),
     "a large array": (lambda: x + np.ones((40, 40)), "declare a parameter"),
 }
 

@@ -55,6 +55,58 @@ def test_a_build_takes_it_as_it_is(tmp_path: Path) -> None:
     assert rc.load(tmp_path / "builds/well.yaml").digest == build.digest
 
 
+def cycle_of(moves: object) -> rc.Build:
+    return rc.Build(
+        name="plane", dynamics=str(SPECS / "dynamics/hmc.yaml"), target=str(SPECS / "targets/banana.yaml"),
+        parameters={"M": [[2, 1], [1, 3]]}, scheme={"cycle": moves}, sizes={"d": 2}, step_size=0.1,
+    )  # fmt: skip
+
+
+R = rc.vector("r", "d")
+
+
+@pytest.mark.parametrize(("block", "turned"), [("r", "-r"), (R, -R)], ids=["names", "objects"])
+def test_a_cycle_is_moves_as_in_yaml_and_blocks_may_be_objects(tmp_path: Path, block: object, turned: object) -> None:
+    word = {"split": ["B/2", "A", "B/2"], "steps": "uniform(1, 20)", "flip": {block: turned}}
+    stated = cycle_of([{"refresh": {block: 0.9}}, {"metropolis": word}])
+    path = tmp_path / "plane.yaml"
+    path.write_text(
+        f"""
+format: 1
+name: plane
+dynamics: {SPECS}/dynamics/hmc.yaml
+target: {SPECS}/targets/banana.yaml
+parameters: {{M: {{value: [[2, 1], [1, 3]]}}}}
+scheme:
+  cycle:
+    - refresh: {{r: 0.9}}
+    - metropolis: {{split: [B/2, A, B/2], steps: "uniform(1, 20)", flip: {{r: -r}}}}
+variant: full
+sizes: {{d: 2}}
+run: {{step_size: 0.1}}
+""",
+        encoding="utf-8",
+    )
+    loaded = rc.load(path)
+    assert isinstance(loaded, rc.Build)
+    assert loaded.digest == stated.digest
+    assert loaded.document.scheme == stated.document.scheme
+    assert "cycle: [refresh: {r: 0.9}, metropolis: {split" in stated.to_yaml()
+
+
+@pytest.mark.parametrize(
+    ("move", "problem"),
+    [({"metropolis": {"split": ["A"], "flip": ["r"]}}, "found a list of 1, expected the blocks whose sign is turned"),
+     ({"split": ["A"], "steps": 2.5}, "scheme.cycle.0..steps  found `2.5`, expected an integer"),
+     ({"metropolis": {"split": ["A"], "steps": (1, 20)}}, "found a list of 2, expected an integer from 1 to 1000"),
+     ({"refresh": {"r": float("nan")}}, "expected"), ({"refresh": 1}, "found the name `1`"),
+     ({"refresh": True}, "found `true`, expected a block of the dynamics"), (rc.I, "found `I`, expected `refresh`")],
+)  # fmt: skip
+def test_what_is_no_move_is_told(move: object, problem: str) -> None:
+    with pytest.raises((rc.SpecError, rc.ModelError), match=problem):
+        cycle_of([move])
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [({"split": []}, "found a word of 0 letters, expected 1 to 1000"), ({"split": ["B/0"]}, "a piece with its share"),

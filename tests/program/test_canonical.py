@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from cycles import ONE_OF_EACH, cycle_build
 from loaders import load_build
 
 from recipe_compiler import pipeline
@@ -18,10 +19,21 @@ from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.canonical import INVARIANTS, check_canonical
-from recipe_compiler.program.program import Evaluate, Noise, Program, Propagator, Shift, Statement
+from recipe_compiler.program.program import (
+    Evaluate,
+    Move,
+    Noise,
+    Program,
+    Propagator,
+    Refresh,
+    Shift,
+    Statement,
+    Trajectory,
+)
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.discretise import discretise, small_sizes
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.terms import Component, Coordinate, Delta, Index, SizeNumber, Tensor, Term
 
 ROOT = Path(__file__).parents[2]
@@ -32,18 +44,23 @@ BUILDS = {
 }
 ONE = Fraction(1)
 Kind = TypeVar("Kind", Evaluate, Noise, Shift)
+Moved = TypeVar("Moved", Refresh, Trajectory)
+
+
+def build_of(name: str) -> Build:
+    return load_build(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
 
 
 @cache
 def program_of(name: str) -> Program:
-    build = load_build(BUILDS[name])
+    build = build_of(name)
     return discretise(build, derive(bind(build), stated=True))
 
 
 @pytest.mark.parametrize("stated", [False, True], ids=["multiplied out", "as stated"])
-@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("name", [*BUILDS, *ONE_OF_EACH])
 def test_every_pass_keeps_the_canonical_form(name: str, *, stated: bool) -> None:
-    build = load_build(BUILDS[name])
+    build = build_of(name)
     derivation = derive(bind(build), stated=stated)
     for sizes in (None, *small_sizes(build)):
         program = discretise(build, derivation, sizes)
@@ -128,9 +145,46 @@ def noise_of(program: Program, change: Callable[[Tensor], Tensor]) -> Program:
     return changed(program, Noise, lambda noise: [noise.mapped(change)])
 
 
+def moved(program: Program, kind: type[Moved], change: Callable[[Moved], Iterable[Move]]) -> Program:
+    """Return the program with the first move of a kind replaced by what `change` makes of it."""
+    assert program.cycle is not None
+    moves = program.cycle.moves
+    place, found = next((k, move) for k, move in enumerate(moves) if isinstance(move, kind))
+    made = (*moves[:place], *change(found), *moves[place + 1 :])
+    return replace(program, cycle=replace(program.cycle, moves=made))
+
+
+def trajectory(**changes: object) -> Callable[[Program], Program]:
+    return lambda program: moved(program, Trajectory, lambda move: [replace(move, **changes)])
+
+
+def without(name: str) -> Callable[[Program], Program]:
+    """Nothing moves it along the trajectory."""
+    return lambda program: moved(
+        program, Trajectory, lambda move: [replace(move, values=tuple(v for v in move.values if v.name != name))]
+    )
+
+
+def beginning(name: str, start: str) -> Callable[[Program], Program]:
+    """A value of a trajectory begins elsewhere."""
+    return lambda program: moved(
+        program,
+        Trajectory,
+        lambda move: [
+            replace(move, values=tuple(replace(v, start=start) if v.name == name else v for v in move.values))
+        ],
+    )
+
+
+def with_cycle(**changes: object) -> Callable[[Program], Program]:
+    return lambda program: replace(program, cycle=replace(program.cycle, **changes))
+
+
 ROW, COL = Index("d", "i"), Index("d", "j")
+XI = Block("xi", Shape("d"))
 FRICTION = "sghmc_lognormal_friction_gaussian"
 GAUSSIAN, LOGISTIC, SCHOOLS, WORD = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools", "sghmc_gaussian_baoab"
+HMC, STEPS, BETWEEN = "hmc_gaussian", "steps_logistic_regression", "between_gaussian"
 MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a new value under a parameter's name": (1, GAUSSIAN, renamed_value),
     "a parameter named as a size": (
@@ -232,6 +286,59 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "the logarithm of what may be negative": (
         15, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [replace(s, transform=Transform(Family.LOG))]),
     ),
+    "a refresh that makes the parameter M": (
+        1, HMC, lambda p: moved(p, Refresh, lambda move: [replace(move, new="M")]),
+    ),
+    "two refreshes of one name": (1, BETWEEN, lambda p: moved(p, Refresh, lambda move: [replace(move, new="r_next")])),
+    "a refresh by a function that is not bound": (
+        3, HMC, lambda p: moved(p, Refresh, lambda move: [
+            replace(move, noise=move.noise.mapped(plus(Term(ONE, ((Component("U"), ONE), (Delta(ROW, COL), ONE))))))]),
+    ),
+    "U that names the momentum": (
+        3, HMC, lambda p: with_cycle(potential=p.cycle.potential.mapped(plus(factor(Coordinate("r", (0,))))))(p),
+    ),
+    "H - U with an index": (6, HMC, lambda p: with_cycle(rest=replace(p.cycle.rest, free=(ROW,)))(p)),
+    "a refresh of nothing": (
+        9, HMC, lambda p: moved(p, Refresh, lambda move: [
+            replace(move, noise=move.noise.mapped(lambda t: Tensor(t.free, ())))]),
+    ),
+    "a trajectory from the momentum before the refresh": (16, HMC, beginning("r", "r")),
+    "a gradient of another place": (16, HMC, beginning("grad_U", "theta_next")),
+    "a refresh from the value before": (
+        16, BETWEEN, lambda p: replace(p, cycle=replace(p.cycle, moves=(
+            *p.cycle.moves[:-1], replace(p.cycle.moves[-1], old="r_drawn")))),
+    ),
+    "a refresh of what is no block": (
+        16, HMC, lambda p: moved(p, Refresh, lambda move: [
+            replace(move, block=XI, old="xi", noise=replace(move.noise, blocks=(XI,))), move]),
+    ),
+    "a refresh by a draw for another block": (
+        16, HMC, lambda p: moved(p, Refresh, lambda move: [
+            replace(move, noise=replace(move.noise, blocks=(p.blocks[0],)))]),
+    ),
+    "a refresh by what a flow adds": (
+        16, HMC, lambda p: moved(p, Refresh, lambda move: [replace(move, noise=replace(move.noise, at_once=False))]),
+    ),
+    "no trajectory": (16, STEPS, lambda p: moved(p, Trajectory, lambda _: [])),
+    "two trajectories": (
+        16, HMC, lambda p: moved(p, Trajectory, lambda move: [move, replace(move, values=tuple(
+            replace(v, start=v.end, at=f"{v.end}_at", end=f"{v.end}_next") for v in move.values))]),
+    ),
+    "a block that stays": (16, HMC, without("r")),
+    "a gradient that stays": (16, HMC, without("grad_U")),
+    "U that stays": (16, HMC, without("U")),
+    "a trajectory of a parameter": (
+        16, HMC, lambda p: moved(p, Trajectory, lambda move: [replace(move, values=(
+            *move.values, replace(move.values[0], name="mu", start="mu", at="mu_at", end="mu_next")))]),
+    ),
+    "a move that is accepted without U": (16, HMC, with_cycle(potential=None)),
+    "a move that is accepted without H - U": (16, HMC, with_cycle(rest=None)),
+    "H where nothing is accepted": (16, HMC, trajectory(metropolis=False, flip=())),
+    "a flip of the position": (16, HMC, trajectory(flip=("theta",))),
+    "a flip of the gradient": (16, HMC, trajectory(flip=("grad_U",))),
+    "a flip of what is never refused": (16, STEPS, trajectory(flip=("r",))),
+    "a trajectory of no step": (16, HMC, trajectory(least=0)),
+    "a trajectory of fewer steps than its least": (16, HMC, trajectory(least=11)),
 }  # fmt: skip
 
 

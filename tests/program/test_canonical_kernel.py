@@ -8,6 +8,7 @@ from functools import cache, wraps
 from pathlib import Path
 
 import pytest
+from cycles import ONE_OF_EACH, cycle_build
 from loaders import load_build
 
 from recipe_compiler import pipeline
@@ -49,14 +50,14 @@ ZERO = Constant(Fraction(0))
 @cache
 def programs(name: str) -> tuple[Program, Program]:
     """The program with its sizes as they are declared, and with those of the build."""
-    build = load_build(BUILDS[name])
+    build = load_build(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
     program = discretise(build, derive(bind(build), stated=True))
     names = renames(program)
     named = rename(program, names)
     return named, rename(named, {names.get(size, size): number for size, number in build.sizes})
 
 
-@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("name", [*BUILDS, *ONE_OF_EACH])
 def test_every_pass_keeps_the_canonical_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

@@ -95,7 +95,7 @@ def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
     [
         ("{name: baoab, use: oabao.yaml}", "scheme.use", "beside `name`"),
         ("{use: oabao.yaml, split: [B, A, O]}", "scheme.split", "beside `use`"),
-        ("{name: euler, split: [B, A, O]}", "scheme.split", "beside `name`"),
+        ("{name: euler, split: [B, A, O]}", "scheme.split", "expected none: euler has no word"),
         ("{use: nothing.yaml}", "scheme.use", "found no file"),
         ("{use: oabao.py}", "scheme.use", "name of a YAML file"),
         ("{use: build.yaml}", "scheme.use", "found a build in `build.yaml`, expected a scheme"),

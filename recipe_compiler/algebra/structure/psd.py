@@ -17,6 +17,7 @@ from recipe_compiler.algebra.positivity.sign_sets import PLUS, UNKNOWN, ZERO, Si
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
+from recipe_compiler.algebra.structure.ranges import range_of
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
@@ -212,7 +213,8 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
         case Symbol() | FunctionAt():
             return _named_sign(formula, declarations)
         case Add(terms):
-            return reduce(signs.plus, [_sign(term, declarations) for term in terms])
+            found = reduce(signs.plus, [_sign(term, declarations) for term in terms])
+            return _sign_by_range(formula, declarations) if found == UNKNOWN else found
         case Multiply(left, right):
             if left == right:
                 return signs.integer_power(_sign(left, declarations), 2)
@@ -277,6 +279,8 @@ def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations
     if row is not None and row.signs is not elementwise.Signs.UNKNOWN:
         return _elementwise_sign(row.signs, x)
     match fn:
+        case "log":
+            return _sign_by_range(args[0], declarations, less=1)
         case "sqrt":
             return x if x.positive else sign_of(ZERO, PLUS)
         case "abs":
@@ -300,6 +304,12 @@ def _applied_sign(fn: str, args: tuple[Formula, ...], declarations: Declarations
             return _sign_of_definite(found) if found else UNKNOWN
         case _:
             return UNKNOWN
+
+
+def _sign_by_range(formula: Formula, declarations: Declarations, less: int = 0) -> Sign:
+    """Return the sign of a formula, less a number, where its entries are seen to lie between numbers."""
+    found = range_of(formula, declarations)
+    return UNKNOWN if found is None else found.sign_less(less)
 
 
 def _elementwise_sign(rule: elementwise.Signs, x: Sign) -> Sign:

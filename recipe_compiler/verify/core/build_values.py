@@ -201,6 +201,7 @@ def _target_at(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> 
         potential=new(target.potential),
         log_prior=new(target.log_prior),
         log_likelihood=new(target.log_likelihood),
+        laws=tuple((block, law.of(lambda formula: substitute(formula, put_in))) for block, law in target.laws),
         declared=None if target.declared is None else _target_at(target.declared, values, sizes),
     )
 

@@ -84,16 +84,25 @@ def any_size(dynamics: Dynamics) -> Dynamics | None:
 
 
 def any_size_of_target(target: Target) -> Target | None:
-    """Return a target with names in the place of large fixed sizes, None if there are none."""
+    """Return a target, as declared too, with names in the place of large fixed sizes, None if there are none."""
     names = _names(target.declarations)
     if not names:
         return None
-    if not _is_renamed(stated_formulas(target), names):
+    declared = None if target.declared is None else any_size_of_target(target.declared)
+    if (declared is None) is not (target.declared is None) or not _is_renamed(stated_formulas(target), names):
         return None
     stated = (target.potential, target.log_prior, target.log_likelihood)
     potential, prior, likelihood = (None if f is None else _renamed(f, names) for f in stated)
     declarations = _declarations(target.declarations, names)
-    wide = replace(target, declarations=declarations, potential=potential, log_prior=prior, log_likelihood=likelihood)
+    wide = replace(
+        target,
+        declarations=declarations,
+        potential=potential,
+        log_prior=prior,
+        log_likelihood=likelihood,
+        laws=tuple((block, law.of(lambda formula: _renamed(formula, names))) for block, law in target.laws),
+        declared=declared,
+    )
     return wide if _is_small(smallest_sizes(declarations, stated_formulas(wide))) else None
 
 

@@ -10,7 +10,6 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Proved
@@ -24,13 +23,14 @@ from recipe_compiler.verify.steps.split import Split, split_of
 
 ALL_DATA = "gradients are those of all data"
 """Noise of minibatches adds O(eps^2) to the covariance of a step."""
+ONE_WORD = "it is that of the word, which a move of the cycle repeats"
 MOST_COORDINATES = 8
 """Of states that have more it is not looked at how a step with the values of a build is off."""
 
 
 def steps_by_word(build: Build) -> bool:
-    """Whether the step of a build is a word of pieces."""
-    return build.scheme.name not in EULER
+    """Whether a step of a build does a word of pieces: it is one, or a move of its cycle does one."""
+    return bool(build.scheme.split)
 
 
 def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
@@ -50,7 +50,7 @@ def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
 
 def order_in(stages: Stages) -> Answer:
     """Say which weak order one step of a build has; with minibatches, that of a step with the gradients of all data."""
-    build, own = stages.build, _own(stages)
+    build, own = stages.build, own_subject(stages)
 
     def decide(subject: Subject) -> Answer:
         if not steps_by_word(build):
@@ -59,10 +59,17 @@ def order_in(stages: Stages) -> Answer:
         stated = replace(build.scheme, pieces=tuple(selections_of(split.derivation, build.scheme).items()))
         return word_order(split, None if own is None else split_of(own, stated))
 
-    return _of_all_data(stages, _decided(stages, decide))
+    return _of_the_word(build, _of_all_data(stages, _decided(stages, decide)))
 
 
-def _own(stages: Stages) -> Subject | None:
+def _of_the_word(build: Build, found: Answer) -> Answer:
+    """Return an answer about a step, with what it is one of where a chain makes others."""
+    if not build.scheme.cycle or not isinstance(found.decision, Proved):
+        return found
+    return replace(found, decision=replace(found.decision, remarks=(ONE_WORD,)))
+
+
+def own_subject(stages: Stages) -> Subject | None:
     """Return what a build steps by, its own U and its own values; None where they are not few numbers and formulas."""
     try:
         build = sized(stages.build)

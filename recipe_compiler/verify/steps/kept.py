@@ -105,18 +105,23 @@ def symplectic(split: Split) -> Answer:
     Q = form(split)
     if all(entry.is_zero for row in Q for entry in row):
         return named({piece.name: Answer(Refuted("no piece without noise has a Q", ())) for piece in split.pieces})
-    constant = decided(split, list(_slopes(split, Q)))
+    constant = is_constant(split, Q)
     if not isinstance(constant.decision, Proved):
         return named(dict.fromkeys((piece.name for piece in split.pieces), constant))
     unsaid = {
         piece.name: split.numerical[piece.name]
         for piece in split.pieces
-        if split.numerical.get(piece.name) == GENERALISED and not _couples_alone(split, piece, Q)
+        if split.numerical.get(piece.name) == GENERALISED and not couples_alone(split, piece, Q)
     }
     return _named(split, lambda own, piece: keeps_form(own, piece, Q), unsaid)
 
 
-def _couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
+def is_constant(split: Split, Q: Matrix) -> Answer:
+    """Decide that dQ_ab/dz = 0 of every place of a matrix over z."""
+    return decided(split, list(_slopes(split, Q)))
+
+
+def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
     """Whether Q has no places but those of the two blocks that a piece moves, one with the other."""
     moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
     return all(

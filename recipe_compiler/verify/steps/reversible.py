@@ -5,7 +5,7 @@ are symmetric (Hairer, Lubich, Wanner 2006, Sec. V.1). F turns the signs of bloc
 r -> -r of Langevin dynamics, xi -> 2 A - xi of a thermostat.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -43,9 +43,9 @@ class Flip:
 
 
 def flip(c: Calculus, centres: Mapping[str, Tensor]) -> Flip:
-    """Return the flip about some centres."""
+    """Return the flip about some centres; without any, z -> z."""
     images = {name: f"-{name}" if m.is_zero else f"{text(c.scale(m, 2))} - {name}" for name, m in centres.items()}
-    return Flip(centres, ", ".join(f"{name} -> {image}" for name, image in images.items()))
+    return Flip(centres, ", ".join(f"{name} -> {image}" for name, image in images.items()) or "z -> z")
 
 
 def reversible(split: Split) -> Answer:
@@ -72,19 +72,34 @@ def flip_of(split: Split) -> Flip | None:
 def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
     """Decide that H(F z) = H(z), D_k = 0 and F f_k(F z) + f_k(z) = 0."""
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
-    H, turned = reflected(c, split.derivation.H, under.centres), reflected_vector(c, blocks, piece.drift, under.centres)
-    if H is None or turned is None:
-        return Answer(Undecided((f"what {under.says} makes of a function is not known",)))
-    where = split.subject.place("H")
-    identities = [
-        Identity(
-            f"H less H under {under.says}", where, c.settled(c.subtract(split.derivation.H, H)), _energy(split, under)
-        ),
-        *noiseless(split, piece),
-    ]
+    where, energy = split.subject.place("H"), energy_turned(split, under)
+    turned = reflected_vector(c, blocks, piece.drift, under.centres)
+    if energy is None or turned is None:
+        return unknown(under)
+    identities = [energy, *noiseless(split, piece)]
     for n, (block, there, here) in enumerate(zip(blocks, turned, piece.drift, strict=True)):
         says = f"what is even in f[{block.name}] of {piece.name} under {under.says}"
         identities.append(Identity(says, where, c.settled(c.add(there, here)), _even(split, piece, under, n)))
+    return of_reflections(split, identities)
+
+
+def energy_turned(split: Split, under: Flip) -> Identity | None:
+    """Return H(z) - H(F z), which should vanish; None where it is not known what F makes of a function."""
+    c = split.derivation.calculus
+    H = reflected(c, split.derivation.H, under.centres)
+    if H is None:
+        return None
+    left = c.settled(c.subtract(split.derivation.H, H))
+    return Identity(f"H less H under {under.says}", split.subject.place("H"), left, _energy(split, under))
+
+
+def unknown(under: Flip) -> Answer:
+    """Return the answer where what a flip makes of a function is not known."""
+    return Answer(Undecided((f"what {under.says} makes of a function is not known",)))
+
+
+def of_reflections(split: Split, identities: Sequence[Identity]) -> Answer:
+    """Return the answer of identities in which quantities stand at F z, by both engines."""
     try:
         return decided(split, identities)
     except second.NotReflectedError as reason:
@@ -119,26 +134,28 @@ def _is_odd(split: Split, piece: Piece, under: Flip) -> bool:
     return turned is not None and all(c.settled(c.add(there, here)).is_zero for there, here in pairs)
 
 
-def _centres(split: Split, under: Flip, sizes: Sizes) -> dict[Symbol, Expr]:
-    """Return the centre of every coordinate that is flipped; that of a scalar block from the second engine's H."""
+def centres_at(split: Split, under: Flip, sizes: Sizes) -> dict[Symbol, Expr]:
+    """Return the centre of every coordinate that is flipped; one that is not 0 from the second engine's H."""
     H, zero = split.subject.system(sizes).H, sympy.Integer(0)
     blocks = [block for block in split.subject.dynamics.declarations.blocks if block.name in under.centres]
     return {
-        x: zero if block.shape.sizes else second.centre(H, x) for block in blocks for x in coordinates(block, sizes)
+        x: zero if under.centres[block.name].is_zero else second.centre(H, x)
+        for block in blocks
+        for x in coordinates(block, sizes)
     }
 
 
 def _energy(split: Split, under: Flip) -> Scalars:
     def entries(sizes: Sizes) -> list[Expr]:
         H = split.subject.system(sizes).H
-        return [H - second.reflected(H, _centres(split, under, sizes))]
+        return [H - second.reflected(H, centres_at(split, under, sizes))]
 
     return entries
 
 
 def _even(split: Split, piece: Piece, under: Flip, block: int) -> Scalars:
     def entries(sizes: Sizes) -> list[Expr]:
-        f, z, centres = split.drift(piece, sizes), split.z(sizes), _centres(split, under, sizes)
+        f, z, centres = split.drift(piece, sizes), split.z(sizes), centres_at(split, under, sizes)
         sign = {x: -1 if x in centres else 1 for x in z}
         return [f[i] + sign[z[i]] * second.reflected(f[i], centres) for i in split.places(block, sizes)]
 

@@ -317,7 +317,7 @@ def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pyte
     first, *others = scheme.split
     assert isinstance(first, Letter)
     wrong = replace(scheme, split=(replace(first, share=Fraction(1, 3)), *others))
-    monkeypatch.setattr("recipe_compiler.spec.read_build_scheme.named_scheme", lambda _: wrong)
+    monkeypatch.setattr("recipe_compiler.spec.read_word.named_scheme", lambda _: wrong)
     found = check(load_build(BAOAB))
     assert dict(refuted(found, "pieces").witness)["share of B in the step"] == "5/6"
     assert found.verdict is Verdict.REFUTED

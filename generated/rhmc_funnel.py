@@ -1,0 +1,931 @@
+"""rhmc_funnel: Riemannian manifold Hamiltonian Monte Carlo, for funnel.
+
+To draw from it, in plain Python with numpy and numba alone:
+
+    import rhmc_funnel
+
+    draws = rhmc_funnel.sample()
+    draws["v"].mean(axis=(0, 1))  # of an array (chain, draw)
+    help(rhmc_funnel.sample)  # settings, and what else it takes
+
+Parameters:
+    e: (3,), real; [1.0, 0.0, 0.0] unless it is given
+    a: a number, real; 0.105360515657826 unless it is given
+    spread: a number, positive; 3.0 unless it is given
+
+State:
+    theta: (3,), real
+    r: (3,), real
+
+Draws, each of shape (chain, draw, ...):
+    v: a number, theta[0]
+    x: (2,), theta[1:3]
+    r: (3,)
+    acceptance: a number, the mean probability that the moves of a draw were accepted with
+
+The build:
+    step_size 0.6, draws 4000, warmup 100, thin 10, chains 4, seed 1
+
+Energy:
+    H = U(theta) + r.T @ inv(diag(exp(a*e - (ones - e)*(e.T @ theta)))) @ r / 2 + logdet(diag(exp(a*e - (ones -
+        e)*(e.T @ theta)))) / 2
+    U = v**2/(2*spread**2) + k*v/2 + exp(-v)*(x.T @ x) / 2
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D = 0
+    Q[theta,r] = -delta[i,j]
+    Q[r,theta] = delta[i,j]
+    Gamma = 0
+    f[theta] = r[i] exp(-a e[i] - sum_j e[i] e[j] theta[j] + sum_j e[j] theta[j])
+    f[r] = d e[i]/2 - d_theta[i] U - sum_j e[i] e[j]/2 + sum_j e[i] e[j] r[j]**2 exp(-a e[j] - sum_k e[j] e[k]
+        theta[k] + sum_k e[k] theta[k])/2 - sum_j e[i] r[j]**2 exp(-a e[j] - sum_k e[j] e[k] theta[k] + sum_k e[k]
+        theta[k])/2
+
+Bound to:
+    G = diag(exp(a*e - (ones - e)*(e.T @ theta)))
+
+Step:
+    a cycle of moves, one after the other, each from the state z that the one before leaves:
+    refresh: r
+    r' ~ N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k] theta[k] - sum_k e[k] theta[k]))
+    metropolis: {split: [H], steps: 'uniform(1, 8)', flip: {r: -r}}
+    z' = Psi^L(z) with probability min(1, exp(-W)), else z with r -> -r
+    W = H(Psi^L(z)) - H(z); Psi the word; L uniform in 1, ..., 8
+    steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z
+    the word: [H], the flow of each piece, exact but of H (generalised), one after the other; weak order 2
+    grad U over all data
+
+Proved:
+    D is symmetric; Q is skew (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that U is smooth:
+    the claimed drift is the derived one; the target's blocks have the law exp(-U) once the others are integrated
+        out; exp(-H) has the claimed marginal; the pieces of the word make the equation (index calculus for every
+        size; second engine)
+    each piece is moved by its flow, exact or the one named (H: generalised; second engine)
+    blocks are drawn anew from their laws given the others (r ~ N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k]
+        theta[k] - sum_k e[k] theta[k])) given theta)
+
+Proved, given that spread is positive:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that -sum_i d e[i] theta[i]/2 + U + sum_ij e[i] e[j] theta[j]/2 -> oo as norm2(theta) -> oo; U is smooth:
+    exp(-H) is stationary; exp(-H) is stationary for the claimed equation (index calculus for every size; second
+        engine)
+
+Proved, given that U is smooth; each piece is moved by its flow; implicit equations are solved exactly, backwards for the state that they were solved from:
+    what is accepted or refused keeps exp(-H) (a palindrome of pieces that keep volume and run backwards under r ->
+        -r)
+    every move keeps exp(-H), and every block is moved (move 1, refresh of r; move 2, Metropolis)
+
+Proved, given that U is smooth; a is positive; e is nonnegative; spread is positive:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
+
+Not checked here:
+    pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; exact says whether
+        its moves keep exp(-H) whatever the step size is
+
+References:
+    Mark Girolami, Ben Calderhead (2011): Riemann Manifold Langevin and Hamiltonian Monte Carlo Methods. Journal of
+        the Royal Statistical Society: Series B, 73(2), 123-214
+    Anirban Roychowdhury, Srinivasan Parthasarathy (2017): Adaptive Bayesian Sampling with Monte Carlo EM. Advances
+        in Neural Information Processing Systems 30
+
+Origin:
+    Emitted by recipe_compiler (format 2) from rhmc and funnel, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): 2115fe5b589bfcf252b4228f34df3d66b68b76171231334a76c6999627662ff3
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
+"""
+
+import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import numpy as np
+from numba import njit
+
+FORMAT = 2
+SPEC_DIGEST = "2115fe5b589bfcf252b4228f34df3d66b68b76171231334a76c6999627662ff3"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3), ("r", 3))
+SIZES = ()
+PARAMETERS = ("e", "a", "spread")
+CONSTANTS = ("sum_difference", "step_factor", "step_factor_2", "sum_e")
+DATA = ()
+ARGUMENTS = (
+    "theta", "r", "e", "a", "spread", "sum_difference", "step_factor", "step_factor_2", "sum_e", "eps", "thin",
+    "noise_state", "theta_draws", "r_draws", "acceptance_draws",
+)  # fmt: skip
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    *, e=None, a=0.105360515657826, spread=3.0, step_size=0.6, draws=4000, warmup=100, thin=10, chains=4, seed=1,
+    init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    e (3,), a a number, spread a number. The top of the file, help(rhmc_funnel), says what they are, and what is
+    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r, each
+    (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None takes all cores; the same
+    seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    if e is None:
+        e = [1.0, 0.0, 0.0]
+    e = _checked_array("e", e, (3,), sizes)
+    a = _checked_number("a", a)
+    spread = _checked_number("spread", spread, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"e": e, "a": a, "spread": spread, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(e, a, spread, eps)))
+    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    return {
+        "v": drawn["theta"][:, :, 0], "x": drawn["theta"][:, :, 1:3], "r": drawn["r"],
+        "acceptance": drawn["acceptance"][:, :, 0],
+    }  # fmt: skip
+
+
+def first_state(seed, chain):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 3)
+    r = np.zeros(3)
+    return {"theta": theta, "r": r}
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, theta_2, spread):
+    """Return grad_U_v = v/spread**2 - sum_i exp(-v) x[i]**2/2 + 1
+    grad_U_x[i] = exp(-v) x[i].
+    """
+    x_x = theta_1 * theta_1 + theta_2 * theta_2
+    exp_part = _exp(-theta_0)
+    grad_U_0 = 1.0 + theta_0 / (spread * spread) - x_x * exp_part / 2.0
+    grad_U_1 = theta_1 * exp_part
+    grad_U_2 = theta_2 * exp_part
+    return grad_U_0, grad_U_1, grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def potential(theta_0, theta_1, theta_2, spread):
+    """Return U = v + v**2/(2 spread**2) + sum_i exp(-v) x[i]**2/2."""
+    x_x_2 = theta_1 * theta_1 + theta_2 * theta_2
+    U_value = x_x_2 * _exp(-theta_0) / 2.0 + theta_0 * (1.0 + theta_0 / (2.0 * (spread * spread)))
+    return U_value
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def rest(theta_0, theta_1, theta_2, r_0, r_1, r_2, e, a, sum_difference, sum_e):
+    """Return H - U = sum_i a e[i]/2 - sum_ij e[i] theta[i] (-e[j] + 1)/2 + sum_i r[i]**2 exp(-a e[i] + sum_j (-e[i] +
+    1) e[j] theta[j])/2.
+    """
+    e_theta_3 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
+    part = _exp(-a * e[0] + (1.0 - e[0]) * e_theta_3)
+    part_2 = _exp(-a * e[1] + (1.0 - e[1]) * e_theta_3)
+    part_3 = _exp(-a * e[2] + (1.0 - e[2]) * e_theta_3)
+    r_exp = (r_0 * r_0) * part + (r_1 * r_1) * part_2 + (r_2 * r_2) * part_3
+    energy = a * sum_e / 2.0 - sum_difference * e_theta_3 / 2.0 + r_exp / 2.0
+    return energy
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, e, a, spread, sum_difference, step_factor,
+    step_factor_2, eps, residual_r_v1, matrix_r_v1, residual_theta_new, matrix_theta_new,
+):  # fmt: skip
+    """Return one step of the word: theta_new, r_new, grad_U_new; draw nothing."""
+    # r_v1[i] = r[i] + eps*(-(2 grad_U[i] + sum_j e[i] r_v1[j]**2 exp(-a e[j] + sum_k (-e[j] + 1) e[k] theta[k]) (-e[j]
+    #   + 1) - sum_j e[i] (-e[j] + 1))/4), solved by Newton's iteration
+    r_v1_0 = r_0
+    r_v1_1 = r_1
+    r_v1_2 = r_2
+    for _ in range(100):
+        _change = 0.0
+        _size = 0.0
+        e_theta = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
+        part = 1.0 - e[0]
+        part_2 = 1.0 - e[1]
+        part_3 = 1.0 - e[2]
+        r_v1_exp_difference = (
+            (r_v1_0 * r_v1_0) * part * _exp(-a * e[0] + part * e_theta)
+            + (r_v1_1 * r_v1_1) * part_2 * _exp(-a * e[1] + part_2 * e_theta)
+            + (r_v1_2 * r_v1_2) * part_3 * _exp(-a * e[2] + part_3 * e_theta)
+        )
+        part_4 = -sum_difference + r_v1_exp_difference
+        r_v1_other_0 = r_0 + eps * (-(2.0 * grad_U_0 + e[0] * part_4) / 4.0)
+        r_v1_other_1 = r_1 + eps * (-(2.0 * grad_U_1 + e[1] * part_4) / 4.0)
+        r_v1_other_2 = r_2 + eps * (-(2.0 * grad_U_2 + e[2] * part_4) / 4.0)
+        _change, _size = _progress(_change, _size, r_0, r_v1_0, r_v1_other_0)
+        _change, _size = _progress(_change, _size, r_1, r_v1_1, r_v1_other_1)
+        _change, _size = _progress(_change, _size, r_2, r_v1_2, r_v1_other_2)
+        if _change <= 1e-12 * _size:
+            break
+        part_9 = _exp((1.0 - e[0]) * e_theta - a * e[0])
+        matrix_r_v1[0, 0] = 1.0 - eps * (-e[0] * r_v1_0 * part_9 * (1.0 - e[0]) / 2.0)
+        part_10 = _exp((1.0 - e[1]) * e_theta - a * e[1])
+        matrix_r_v1[0, 1] = -eps * (-e[0] * r_v1_1 * part_10 * (1.0 - e[1]) / 2.0)
+        part_11 = _exp((1.0 - e[2]) * e_theta - a * e[2])
+        matrix_r_v1[0, 2] = -eps * (-e[0] * r_v1_2 * part_11 * (1.0 - e[2]) / 2.0)
+        part_12 = _exp((1.0 - e[0]) * e_theta - a * e[0])
+        matrix_r_v1[1, 0] = -eps * (-e[1] * r_v1_0 * part_12 * (1.0 - e[0]) / 2.0)
+        part_13 = _exp((1.0 - e[1]) * e_theta - a * e[1])
+        matrix_r_v1[1, 1] = 1.0 - eps * (-e[1] * r_v1_1 * part_13 * (1.0 - e[1]) / 2.0)
+        part_14 = _exp((1.0 - e[2]) * e_theta - a * e[2])
+        matrix_r_v1[1, 2] = -eps * (-e[1] * r_v1_2 * part_14 * (1.0 - e[2]) / 2.0)
+        part_15 = _exp((1.0 - e[0]) * e_theta - a * e[0])
+        matrix_r_v1[2, 0] = -eps * (-e[2] * r_v1_0 * part_15 * (1.0 - e[0]) / 2.0)
+        part_16 = _exp((1.0 - e[1]) * e_theta - a * e[1])
+        matrix_r_v1[2, 1] = -eps * (-e[2] * r_v1_1 * part_16 * (1.0 - e[1]) / 2.0)
+        part_17 = _exp((1.0 - e[2]) * e_theta - a * e[2])
+        matrix_r_v1[2, 2] = 1.0 - eps * (-e[2] * r_v1_2 * part_17 * (1.0 - e[2]) / 2.0)
+        residual_r_v1[0] = r_v1_other_0 - r_v1_0
+        residual_r_v1[1] = r_v1_other_1 - r_v1_1
+        residual_r_v1[2] = r_v1_other_2 - r_v1_2
+        _solve(matrix_r_v1, residual_r_v1)
+        r_v1_0 = r_v1_0 + residual_r_v1[0]
+        r_v1_1 = r_v1_1 + residual_r_v1[1]
+        r_v1_2 = r_v1_2 + residual_r_v1[2]
+    else:
+        r_v1_0 = np.nan
+    e_theta_2 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
+    # theta_v1[i] = theta[i] + eps*(r_v1[i] exp(-a e[i] + sum_j (-e[i] + 1) e[j] theta[j])/2)
+    part_18 = _exp(-a * e[0] + (1.0 - e[0]) * e_theta_2)
+    theta_v1_0 = theta_0 + step_factor * r_v1_0 * part_18
+    part_19 = _exp(-a * e[1] + (1.0 - e[1]) * e_theta_2)
+    theta_v1_1 = theta_1 + step_factor * r_v1_1 * part_19
+    part_20 = _exp(-a * e[2] + (1.0 - e[2]) * e_theta_2)
+    theta_v1_2 = theta_2 + step_factor * r_v1_2 * part_20
+    # theta_new[i] = theta_v1[i] + eps*(r_v1[i] exp(-a e[i] + sum_j (-e[i] + 1) e[j] theta_new[j])/2), solved by
+    #   Newton's iteration
+    theta_new_0 = theta_v1_0
+    theta_new_1 = theta_v1_1
+    theta_new_2 = theta_v1_2
+    for _ in range(100):
+        _change = 0.0
+        _size = 0.0
+        e_theta_new = e[0] * theta_new_0 + e[1] * theta_new_1 + e[2] * theta_new_2
+        part_21 = _exp(-a * e[0] + (1.0 - e[0]) * e_theta_new)
+        theta_new_other_0 = theta_v1_0 + eps * (r_v1_0 * part_21 / 2.0)
+        part_22 = _exp(-a * e[1] + (1.0 - e[1]) * e_theta_new)
+        theta_new_other_1 = theta_v1_1 + eps * (r_v1_1 * part_22 / 2.0)
+        part_23 = _exp(-a * e[2] + (1.0 - e[2]) * e_theta_new)
+        theta_new_other_2 = theta_v1_2 + eps * (r_v1_2 * part_23 / 2.0)
+        _change, _size = _progress(_change, _size, theta_v1_0, theta_new_0, theta_new_other_0)
+        _change, _size = _progress(_change, _size, theta_v1_1, theta_new_1, theta_new_other_1)
+        _change, _size = _progress(_change, _size, theta_v1_2, theta_new_2, theta_new_other_2)
+        if _change <= 1e-12 * _size:
+            break
+        part_24 = _exp((1.0 - e[0]) * e_theta_new - a * e[0])
+        matrix_theta_new[0, 0] = 1.0 - eps * (e[0] * r_v1_0 * part_24 * (1.0 - e[0]) / 2.0)
+        part_25 = _exp((1.0 - e[0]) * e_theta_new - a * e[0])
+        matrix_theta_new[0, 1] = -eps * (e[1] * r_v1_0 * part_25 * (1.0 - e[0]) / 2.0)
+        part_26 = _exp((1.0 - e[0]) * e_theta_new - a * e[0])
+        matrix_theta_new[0, 2] = -eps * (e[2] * r_v1_0 * part_26 * (1.0 - e[0]) / 2.0)
+        part_27 = _exp((1.0 - e[1]) * e_theta_new - a * e[1])
+        matrix_theta_new[1, 0] = -eps * (e[0] * r_v1_1 * part_27 * (1.0 - e[1]) / 2.0)
+        part_28 = _exp((1.0 - e[1]) * e_theta_new - a * e[1])
+        matrix_theta_new[1, 1] = 1.0 - eps * (e[1] * r_v1_1 * part_28 * (1.0 - e[1]) / 2.0)
+        part_29 = _exp((1.0 - e[1]) * e_theta_new - a * e[1])
+        matrix_theta_new[1, 2] = -eps * (e[2] * r_v1_1 * part_29 * (1.0 - e[1]) / 2.0)
+        part_30 = _exp((1.0 - e[2]) * e_theta_new - a * e[2])
+        matrix_theta_new[2, 0] = -eps * (e[0] * r_v1_2 * part_30 * (1.0 - e[2]) / 2.0)
+        part_31 = _exp((1.0 - e[2]) * e_theta_new - a * e[2])
+        matrix_theta_new[2, 1] = -eps * (e[1] * r_v1_2 * part_31 * (1.0 - e[2]) / 2.0)
+        part_32 = _exp((1.0 - e[2]) * e_theta_new - a * e[2])
+        matrix_theta_new[2, 2] = 1.0 - eps * (e[2] * r_v1_2 * part_32 * (1.0 - e[2]) / 2.0)
+        residual_theta_new[0] = theta_new_other_0 - theta_new_0
+        residual_theta_new[1] = theta_new_other_1 - theta_new_1
+        residual_theta_new[2] = theta_new_other_2 - theta_new_2
+        _solve(matrix_theta_new, residual_theta_new)
+        theta_new_0 = theta_new_0 + residual_theta_new[0]
+        theta_new_1 = theta_new_1 + residual_theta_new[1]
+        theta_new_2 = theta_new_2 + residual_theta_new[2]
+    else:
+        theta_new_0 = np.nan
+    grad_U_new_0, grad_U_new_1, grad_U_new_2 = gradient(theta_new_0, theta_new_1, theta_new_2, spread)
+    e_theta_new_2 = e[0] * theta_new_0 + e[1] * theta_new_1 + e[2] * theta_new_2
+    part_5 = 1.0 - e[0]
+    part_6 = 1.0 - e[1]
+    part_7 = 1.0 - e[2]
+    part_33 = _exp(-a * e[0] + part_5 * e_theta_new_2)
+    part_34 = _exp(-a * e[1] + part_6 * e_theta_new_2)
+    part_35 = _exp(-a * e[2] + part_7 * e_theta_new_2)
+    r_v1_exp_difference_2 = (
+        (r_v1_0 * r_v1_0) * part_5 * part_33
+        + (r_v1_1 * r_v1_1) * part_6 * part_34
+        + (r_v1_2 * r_v1_2) * part_7 * part_35
+    )
+    # r_new[i] = r_v1[i] + eps*(-(2 grad_U_new[i] + sum_j e[i] r_v1[j]**2 exp(-a e[j] + sum_k (-e[j] + 1) e[k]
+    #   theta_new[k]) (-e[j] + 1) - sum_j e[i] (-e[j] + 1))/4)
+    part_8 = -sum_difference + r_v1_exp_difference_2
+    r_new_0 = r_v1_0 + step_factor_2 * (2.0 * grad_U_new_0 + e[0] * part_8)
+    r_new_1 = r_v1_1 + step_factor_2 * (2.0 * grad_U_new_1 + e[1] * part_8)
+    r_new_2 = r_v1_2 + step_factor_2 * (2.0 * grad_U_new_2 + e[2] * part_8)
+    return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def cycle(
+    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, e, a, spread, sum_difference,
+    step_factor, step_factor_2, sum_e, noise_r_0, noise_r_1, noise_r_2, noise_length_0, noise_length_1, noise_accept_0,
+    noise_accept_1, eps, residual_r_v1, matrix_r_v1, residual_theta_new, matrix_theta_new,
+):  # fmt: skip
+    """Return one step, a cycle of moves: theta_next, r_next, grad_U_next, U_next, acceptance; draw nothing."""
+    # refresh: r_drawn = N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k] theta[k] - sum_k e[k] theta[k]))
+    e_theta_4 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
+    scale_r = _exp(a * e[0] + e[0] * e_theta_4 - e_theta_4)
+    scale_r = math.sqrt(scale_r)
+    r_drawn_0 = scale_r * noise_r_0
+    scale_r = _exp(a * e[1] + e[1] * e_theta_4 - e_theta_4)
+    scale_r = math.sqrt(scale_r)
+    r_drawn_1 = scale_r * noise_r_1
+    scale_r = _exp(a * e[2] + e[2] * e_theta_4 - e_theta_4)
+    scale_r = math.sqrt(scale_r)
+    r_drawn_2 = scale_r * noise_r_2
+    # length: uniform(1, 8)
+    length = _uniform_integer(1, 8, noise_length_0, noise_length_1)
+    rest_start = rest(theta_0, theta_1, theta_2, r_drawn_0, r_drawn_1, r_drawn_2, e, a, sum_difference, sum_e)
+    theta_at_0 = theta_0
+    theta_at_1 = theta_1
+    theta_at_2 = theta_2
+    r_at_0 = r_drawn_0
+    r_at_1 = r_drawn_1
+    r_at_2 = r_drawn_2
+    grad_U_at_0 = grad_U_0
+    grad_U_at_1 = grad_U_1
+    grad_U_at_2 = grad_U_2
+    for _ in range(length):
+        theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2 = step(
+            theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, grad_U_at_0, grad_U_at_1, grad_U_at_2, e, a,
+            spread, sum_difference, step_factor, step_factor_2, eps, residual_r_v1, matrix_r_v1, residual_theta_new,
+            matrix_theta_new,
+        )  # fmt: skip
+        theta_at_0 = theta_new_0
+        theta_at_1 = theta_new_1
+        theta_at_2 = theta_new_2
+        r_at_0 = r_new_0
+        r_at_1 = r_new_1
+        r_at_2 = r_new_2
+        grad_U_at_0 = grad_U_new_0
+        grad_U_at_1 = grad_U_new_1
+        grad_U_at_2 = grad_U_new_2
+    U_at = potential(theta_at_0, theta_at_1, theta_at_2, spread)
+    rest_at = rest(theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, e, a, sum_difference, sum_e)
+    # accept with probability min(1, exp(H - H')), else turn round
+    log_ratio = U_0 - U_at + rest_start - rest_at
+    # and where it leads back: each step was solved for
+    theta_back_0 = theta_at_0
+    theta_back_1 = theta_at_1
+    theta_back_2 = theta_at_2
+    r_back_0 = -r_at_0
+    r_back_1 = -r_at_1
+    r_back_2 = -r_at_2
+    grad_U_back_0 = grad_U_at_0
+    grad_U_back_1 = grad_U_at_1
+    grad_U_back_2 = grad_U_at_2
+    for _ in range(length):
+        theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2 = step(
+            theta_back_0, theta_back_1, theta_back_2, r_back_0, r_back_1, r_back_2, grad_U_back_0, grad_U_back_1,
+            grad_U_back_2, e, a, spread, sum_difference, step_factor, step_factor_2, eps, residual_r_v1, matrix_r_v1,
+            residual_theta_new, matrix_theta_new,
+        )  # fmt: skip
+        theta_back_0 = theta_new_0
+        theta_back_1 = theta_new_1
+        theta_back_2 = theta_new_2
+        r_back_0 = r_new_0
+        r_back_1 = r_new_1
+        r_back_2 = r_new_2
+        grad_U_back_0 = grad_U_new_0
+        grad_U_back_1 = grad_U_new_1
+        grad_U_back_2 = grad_U_new_2
+    gap = 0.0
+    extent = 0.0
+    gap += abs(theta_0 - theta_back_0)
+    extent += abs(theta_0) + abs(theta_at_0)
+    gap += abs(theta_1 - theta_back_1)
+    extent += abs(theta_1) + abs(theta_at_1)
+    gap += abs(theta_2 - theta_back_2)
+    extent += abs(theta_2) + abs(theta_at_2)
+    log_ratio = _returned(log_ratio, gap, extent)
+    gap = 0.0
+    extent = 0.0
+    gap += abs(r_drawn_0 + r_back_0)
+    extent += abs(r_drawn_0) + abs(r_at_0)
+    gap += abs(r_drawn_1 + r_back_1)
+    extent += abs(r_drawn_1) + abs(r_at_1)
+    gap += abs(r_drawn_2 + r_back_2)
+    extent += abs(r_drawn_2) + abs(r_at_2)
+    log_ratio = _returned(log_ratio, gap, extent)
+    accept, acceptance_0 = _accepted(log_ratio, noise_accept_0, noise_accept_1)
+    theta_next_0 = theta_at_0 if accept else theta_0
+    theta_next_1 = theta_at_1 if accept else theta_1
+    theta_next_2 = theta_at_2 if accept else theta_2
+    r_next_0 = r_at_0 if accept else -r_drawn_0
+    r_next_1 = r_at_1 if accept else -r_drawn_1
+    r_next_2 = r_at_2 if accept else -r_drawn_2
+    grad_U_next_0 = grad_U_at_0 if accept else grad_U_0
+    grad_U_next_1 = grad_U_at_1 if accept else grad_U_1
+    grad_U_next_2 = grad_U_at_2 if accept else grad_U_2
+    U_next_0 = U_at if accept else U_0
+    return (
+        theta_next_0, theta_next_1, theta_next_2, r_next_0, r_next_1, r_next_2, grad_U_next_0, grad_U_next_1,
+        grad_U_next_2, U_next_0, acceptance_0,
+    )  # fmt: skip
+
+
+def prepare(e, a, spread, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    sum_difference = 0.0
+    for i in range(3):
+        sum_difference += 1.0 - e[i]
+    step_factor = eps / 2.0
+    step_factor_2 = -eps / 4.0
+    sum_e = 0.0
+    for i in range(3):
+        sum_e += e[i]
+    return (sum_difference, step_factor, step_factor_2, sum_e)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(
+    theta, r, e, a, spread, sum_difference, step_factor, step_factor_2, sum_e, eps, thin, noise_state, theta_draws,
+    r_draws, acceptance_draws,
+):  # fmt: skip
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
+    as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
+    as the block; random states are rows of what `seed_streams` returns.
+
+    Registers: no data and 6 coordinates, so the state and all of a step are scalars.
+    """
+    residual_r_v1 = np.empty(3)
+    matrix_r_v1 = np.empty((3, 3))
+    residual_theta_new = np.empty(3)
+    matrix_theta_new = np.empty((3, 3))
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    theta_2 = theta[2]
+    r_0 = r[0]
+    r_1 = r[1]
+    r_2 = r[2]
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, spread)
+    U_0 = potential(theta_0, theta_1, theta_2, spread)
+    acceptance_sum = 0.0
+    s0 = noise_state[0]
+    s1 = noise_state[1]
+    s2 = noise_state[2]
+    s3 = noise_state[3]
+    done = theta_draws.shape[0]
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            noise_r_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_r_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_r_2, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_length_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_length_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_accept_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            noise_accept_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+            theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, acceptance_0 = cycle(
+                theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, e, a, spread,
+                sum_difference, step_factor, step_factor_2, sum_e, noise_r_0, noise_r_1, noise_r_2, noise_length_0,
+                noise_length_1, noise_accept_0, noise_accept_1, eps, residual_r_v1, matrix_r_v1, residual_theta_new,
+                matrix_theta_new,
+            )  # fmt: skip
+            acceptance_sum += acceptance_0
+        theta_draws[kept, 0] = theta_0
+        theta_draws[kept, 1] = theta_1
+        theta_draws[kept, 2] = theta_2
+        r_draws[kept, 0] = r_0
+        r_draws[kept, 1] = r_1
+        r_draws[kept, 2] = r_2
+        acceptance_draws[kept, 0] = acceptance_sum / thin
+        acceptance_sum = 0.0
+        finite = True
+        finite = finite and abs(theta_0) <= 1.7976931348623157e308
+        finite = finite and abs(theta_1) <= 1.7976931348623157e308
+        finite = finite and abs(theta_2) <= 1.7976931348623157e308
+        finite = finite and abs(r_0) <= 1.7976931348623157e308
+        finite = finite and abs(r_1) <= 1.7976931348623157e308
+        finite = finite and abs(r_2) <= 1.7976931348623157e308
+        finite = finite and abs(U_0) <= 1.7976931348623157e308
+        if not finite:
+            done = kept
+            break
+    theta[0] = theta_0
+    theta[1] = theta_1
+    theta[2] = theta_2
+    r[0] = r_0
+    r[1] = r_1
+    r[2] = r_2
+    noise_state[0] = s0
+    noise_state[1] = s1
+    noise_state[2] = s2
+    noise_state[3] = s3
+    return done
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exp(x):
+    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
+    x = 710.0 if x > 710.0 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
+    k = shifted - 6755399441055744.0
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    p = 2.5100472505694996e-08
+    p = p * r + 2.7620201591031547e-07
+    p = p * r + 2.7557268276905696e-06
+    p = p * r + 2.4801521057868204e-05
+    p = p * r + 0.00019841269863171557
+    p = p * r + 0.0013888888917367081
+    p = p * r + 0.008333333333330039
+    p = p * r + 0.041666666666623824
+    p = p * r + 0.16666666666666669
+    p = p * r + 0.5000000000000001
+    p = p * (r * r) + r + 1.0
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    half = bits >> 1
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
+    return p * low * high
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _accepted(log_ratio, a, b):
+    """Return whether to accept, which has the probability min(1, exp(log_ratio)), and that.
+
+    NaN is refused, and so is infinity: an energy that overflows to -inf, as r^T M^-1 r does where one product of it is
+    too large, is none that a state has.
+    """
+    known = log_ratio < math.inf
+    accept = known and -0.5 * (a * a + b * b) < log_ratio
+    probability = math.exp(log_ratio) if log_ratio < 0.0 else 1.0
+    return accept, probability if known else 0.0
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _uniform_integer(least, most, a, b):
+    """Return an integer drawn uniformly from least to most."""
+    u = math.exp(-0.5 * (a * a + b * b))
+    return min(least + int(u * (most - least + 1)), most)
+
+
+_CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps come that were solved to 1e-12 each
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _returned(log_ratio, gap, extent):
+    """Return the log ratio, or -inf where a block came back by `gap` from where it began; NaN is no way back."""
+    return log_ratio if gap <= _CLOSE * extent else -math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _progress(change, size, start, value, other):
+    """Return the largest difference of two sides so far and the largest entry, with those of one more entry.
+
+    The entry from which the iteration started counts, too: what crosses zero has no size of its own.
+    """
+    return max(change, abs(other - value)), max(size, abs(start), abs(other))
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _solve(matrix, right):
+    """Overwrite `right` by the solution of a linear equation, by elimination with row pivots; both are overwritten."""
+    n = len(right)
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
+                pivot = i
+        if pivot != k:
+            for j in range(k, n):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+            right[k], right[pivot] = right[pivot], right[k]
+        for i in range(k + 1, n):
+            factor = matrix[i, k] / matrix[k, k]
+            for j in range(k + 1, n):
+                matrix[i, j] -= factor * matrix[k, j]
+            right[i] -= factor * right[k]
+    for k in range(n - 1, -1, -1):
+        total = right[k]
+        for j in range(k + 1, n):
+            total -= matrix[k, j] * right[j]
+        right[k] = total / matrix[k, k]
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
+
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
+    """
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
+    known = tuple(sizes.get(size, size) for size in shape)
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
+    if bad.size:
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
+
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    refused = (bool, np.bool_, np.ndarray, np.complexfloating)
+    if isinstance(number, refused) or not hasattr(number, "__index__" if whole else "__float__"):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
+
+
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }
+
+
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}

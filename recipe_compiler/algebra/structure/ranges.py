@@ -1,0 +1,84 @@
+"""Between which numbers the entries of a formula lie: sums and multiples of blocks that live in bounded domains.
+
+For v in (0, 1) entry by entry, `ones - v` lies in (0, 1), too, whatever the size: so log of it is negative.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.algebra.positivity.sign_sets import MINUS, PLUS, UNKNOWN, ZERO, Sign
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Add, Filled, Formula, Multiply, Number, Symbol
+from recipe_compiler.formula.shapes import DomainName
+
+NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Every entry x has low <= x <= high, without equality where it is `inner`; by which declarations it has."""
+
+    low: Fraction
+    high: Fraction
+    inner: bool = False
+    by_low: frozenset[str] = NOTHING
+    by_high: frozenset[str] = NOTHING
+
+    def sign_less(self, number: int) -> Sign:
+        """Return the signs that x - number may have."""
+        low, high = self.low - number, self.high - number
+        if low >= 0:
+            return Sign(frozenset({PLUS} if low > 0 or self.inner else {ZERO, PLUS}), self.by_low)
+        if high <= 0:
+            return Sign(frozenset({MINUS} if high < 0 or self.inner else {MINUS, ZERO}), self.by_high)
+        return UNKNOWN
+
+
+def range_of(formula: Formula, declarations: Declarations) -> Range | None:
+    """Return between which numbers the entries of a formula lie, inside the domain; None if that is not seen."""
+    match formula:
+        case Number(value):
+            return Range(value, value)
+        case Filled(value):
+            return Range(Fraction(value), Fraction(value))
+        case Symbol(name):
+            item = declarations.find(name)
+            return _of_block(item) if isinstance(item, Block) else None
+        case Add(terms):
+            return _sum(range_of(term, declarations) for term in terms)
+        case Multiply(Number(value), x) | Multiply(x, Number(value)):
+            return _multiple(range_of(x, declarations), value)
+        case _:
+            return None
+
+
+def _of_block(block: Block) -> Range | None:
+    match block.domain.name, block.domain.bounds:
+        case DomainName.SIMPLEX, _:
+            low, high = Fraction(0), Fraction(1)
+        case DomainName.INTERVAL, (Number(low), Number(high)):
+            pass
+        case _:
+            return None
+    by_low, by_high = f"{block.name} > {low} inside its domain", f"{block.name} < {high} inside its domain"
+    return Range(low, high, True, frozenset({by_low}), frozenset({by_high}))
+
+
+def _sum(parts: Iterable[Range | None]) -> Range | None:
+    total = Range(Fraction(0), Fraction(0))
+    for part in parts:
+        if part is None:
+            return None
+        by_low, by_high = total.by_low | part.by_low, total.by_high | part.by_high
+        inner = total.inner or part.inner
+        total = Range(total.low + part.low, total.high + part.high, inner, by_low, by_high)
+    return total
+
+
+def _multiple(x: Range | None, by: Fraction) -> Range | None:
+    if x is None or not by:
+        return None
+    if by > 0:
+        return Range(x.low * by, x.high * by, x.inner, x.by_low, x.by_high)
+    return Range(x.high * by, x.low * by, x.inner, x.by_high, x.by_low)

@@ -1,0 +1,119 @@
+"""What is left of U beside a claimed law: d(U - E)/db, with E the energy of the law, data included.
+
+A block b has the law exp(-E) given all others iff it is zero: U - E is then free of b, on a domain that is connected.
+"""
+
+from recipe_compiler.derive.densities import energy, of_block, precision
+from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.formula import build
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.model import Law, Target
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+
+
+def potential_of(target: Target, *, stated: bool = False) -> Tensor:
+    """Return U = -log_prior - sum_n log_likelihood_n in index notation, a scalar; data are components, as parameters.
+
+    Args:
+        target: whose formulas are converted.
+        stated: whether factors stay as they are (`tensor.convert`).
+
+    Raises:
+        ModelError: a formula that has no entrywise meaning.
+    """
+    declared = target.declarations
+    c = calculus(of_all_data(declared), stated=stated)
+    n = Index(declared.data[0].size, "n") if declared.data else None
+    parts = [c.zero()]
+    for entry, formula, way in (
+        ("potential", target.potential, 1),
+        ("log_prior", target.log_prior, -1),
+        ("log_likelihood", target.log_likelihood, -1),
+    ):
+        if formula is not None:
+            datum = n if entry == "log_likelihood" else None
+            where = target.source.place(entry)
+            one = convert(formula, declared, datum=datum, entry=entry, where=where, stated=stated)
+            parts.append(c.scale(c.total(one, *one.free), way))
+    return c.add(*parts)
+
+
+def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> Tensor:
+    """Return d(U - E)/db, with the free index i of the block: zero iff the law is that of b given all others.
+
+    Of N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`.
+
+    Args:
+        U: the energy, a scalar.
+        law: what is claimed.
+        block: b.
+        declarations: the names in both, data among the parameters.
+
+    Raises:
+        ModelError: something that jumps would be differentiated.
+    """
+    c = calculus(declarations)
+    slots = row_slots(block)
+    slope = c.diff(U, Coordinate(block.name, slots))
+    if law.name == "N" and block.shape != SCALAR:
+        m, cov = law.arguments
+        P = precision(cov)
+        linear = convert(build.matmul(P, of_block(block), block.shape), declarations, *slots)
+        own = c.subtract(linear, convert(_pulled(m, cov, P, declarations), declarations, *slots))
+    else:
+        own = c.diff(convert(energy(law, block), declarations), Coordinate(block.name, slots))
+    return c.settled(c.subtract(slope, own))
+
+
+def _pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:
+    """Return P m, P being the inverse of cov: u of `cov @ u`, sums and multiples of such, else `P @ m`."""
+    match m:
+        case Add(terms, shape):
+            return build.add([_pulled(term, cov, P, declarations) for term in terms], shape)
+        case Multiply(left, right, shape) if left.shape == SCALAR:
+            return build.multiply(left, _pulled(right, cov, P, declarations), shape)
+        case Multiply(left, right, shape) if right.shape == SCALAR:
+            return build.multiply(_pulled(left, cov, P, declarations), right, shape)
+        case MatMul(left, right, shape):
+            return build.matmul(_pulled(left, cov, P, declarations), right, shape)
+        case _ if m.shape == cov.shape and _is_same(m, cov, declarations):
+            return Identity(_rows(cov))
+        case _:
+            return build.matmul(P, m, Shape(P.shape.rows, m.shape.cols))
+
+
+def _is_same(left: Formula, right: Formula, declarations: Declarations) -> bool:
+    """Whether two square matrices are the same, inv(A) and inv(B) where A and B are."""
+    match left, right:
+        case Apply("inv", (a,)), Apply("inv", (b,)):
+            return _is_same(a, b, declarations)
+        case _:
+            c, i, j = calculus(declarations), *_places(right.shape)
+            return left.shape == right.shape and c.is_zero(
+                c.subtract(convert(left, declarations, i, j), convert(right, declarations, i, j))
+            )
+
+
+def _places(shape: Shape) -> tuple[Index, Index]:
+    rows, cols = shape.sizes
+    return Index(rows, "i"), Index(cols, "j")
+
+
+def _rows(matrix: Formula) -> Size:
+    return matrix.shape.sizes[0]
+
+
+def is_symmetric(matrix: Formula, declarations: Declarations) -> bool:
+    """Whether a square matrix is shown to be symmetric, that under an inverse for it; a scalar is."""
+    if matrix.shape == SCALAR:
+        return True
+    if isinstance(matrix, Apply) and matrix.fn == "inv":
+        return is_symmetric(matrix.args[0], declarations)
+    c, i, j = calculus(declarations), *_places(matrix.shape)
+    entry = convert(matrix, declarations, i, j)
+    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))

@@ -1,0 +1,163 @@
+"""The laws that documents may claim, by their energies: E = -log p up to a constant, in the language of formulas."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from recipe_compiler.formula import build
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Apply, Filled, Formula, MatMul, Number, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.model import Law
+
+HALF = Number(Fraction(1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """A law by its energy: E(x; parameters), and formulas that have a value where the parameters are those of a law."""
+
+    energy: Callable[..., Formula]
+    needs: Callable[..., tuple[Formula, ...]]
+
+
+def energy(law: Law, block: Block) -> Formula:
+    """Return E(b) = -log p(b) of a law, a scalar, up to a constant in b.
+
+    N: (b - m).T inv(cov) (b - m)/2. LogNormal: (log b - m)**2/(2 v) + log b. Gamma: rate b - (shape - 1) log b.
+    InverseGamma: scale/b + (shape + 1) log b. Exponential: rate b. Beta: -(a - 1) log b - (b' - 1) log(1 - b).
+    Dirichlet: -sum((a - 1) log b) - (b' - 1) log(1 - sum(b)), of d free shares. Uniform: 0. Entry by entry, and summed,
+    but for N and Dirichlet.
+    """
+    return DENSITIES[law.name].energy(of_block(block), *law.arguments)
+
+
+def needs(law: Law) -> tuple[Formula, ...]:
+    """Return formulas that have a value exactly where the parameters are those of a law: log(rate), logdet(cov)."""
+    return DENSITIES[law.name].needs(*law.arguments)
+
+
+def of_block(block: Block) -> Symbol:
+    """Return a block as a formula."""
+    return Symbol(block.name, block.shape, Role.BLOCK)
+
+
+def _normal(x: Formula, m: Formula, cov: Formula) -> Formula:
+    off = minus(x, m)
+    return build.multiply(HALF, _dot(off, build.matmul(precision(cov), off, x.shape)), SCALAR)
+
+
+def _gamma(x: Formula, shape: Formula, rate: Formula) -> Formula:
+    return _sum(_times(rate, x), _minus(_times(_less_one(shape), _log(x))))
+
+
+def _inverse_gamma(x: Formula, shape: Formula, scale: Formula) -> Formula:
+    return _sum(_times(scale, _inverse(x)), _times(_plus(shape, _one(x)), _log(x)))
+
+
+def _exponential(x: Formula, rate: Formula) -> Formula:
+    return _total(_times(rate, x))
+
+
+def _uniform(x: Formula, a: Formula, b: Formula) -> Formula:
+    del x, a, b
+    return Number(Fraction(0))
+
+
+def _log_normal(x: Formula, m: Formula, v: Formula) -> Formula:
+    off = minus(_log(x), m)
+    square = build.multiply(HALF, _times(_times(off, off), _inverse(v)), x.shape)
+    return _sum(square, _log(x))
+
+
+def _beta(x: Formula, a: Formula, b: Formula) -> Formula:
+    rest = minus(_one(x), x)
+    return _sum(_minus(_times(_less_one(a), _log(x))), _minus(_times(_less_one(b), _log(rest))))
+
+
+def _dirichlet(x: Formula, a: Formula, b: Formula) -> Formula:
+    rest = minus(Number(Fraction(1)), _total(x))
+    return build.add([_minus(_total(_times(_less_one(a), _log(x)))), _minus(_times(_less_one(b), _log(rest)))], SCALAR)
+
+
+def precision(cov: Formula) -> Formula:
+    """Return the inverse of a covariance: P itself where that is `inv(P)`."""
+    match cov:
+        case Apply("inv", (P,)):
+            return P
+        case _:
+            return build.apply("inv", (cov,), cov.shape)
+
+
+def minus(left: Formula, right: Formula) -> Formula:
+    """Return `left - right`, of one shape."""
+    return build.add([left, build.negate(right)], left.shape)
+
+
+def _plus(left: Formula, right: Formula) -> Formula:
+    return build.add([left, right], left.shape)
+
+
+def _minus(x: Formula) -> Formula:
+    return build.negate(x)
+
+
+def _times(left: Formula, right: Formula) -> Formula:
+    return build.multiply(left, right, left.shape)
+
+
+def _one(x: Formula) -> Formula:
+    return Number(Fraction(1)) if x.shape == SCALAR else Filled(1, x.shape)
+
+
+def _less_one(x: Formula) -> Formula:
+    return minus(x, _one(x))
+
+
+def _log(x: Formula) -> Formula:
+    return Apply("log", (x,), x.shape)
+
+
+def _inverse(x: Formula) -> Formula:
+    return build.power(x, build.MINUS_ONE, x.shape)
+
+
+def _total(x: Formula) -> Formula:
+    return x if x.shape == SCALAR else Apply("sum", (x,), SCALAR)
+
+
+def _sum(*terms: Formula) -> Formula:
+    return build.add([_total(term) for term in terms], SCALAR)
+
+
+def _dot(left: Formula, right: Formula) -> Formula:
+    return _times(left, right) if left.shape == SCALAR else MatMul(build.transpose(left), right, SCALAR)
+
+
+def _logs(*parameters: Formula) -> tuple[Formula, ...]:
+    return tuple(map(_log, parameters))
+
+
+def _of_normal(m: Formula, cov: Formula) -> tuple[Formula, ...]:
+    return (m, _log(cov) if cov.shape == SCALAR else Apply("logdet", (cov,), SCALAR))
+
+
+def _of_log_normal(m: Formula, v: Formula) -> tuple[Formula, ...]:
+    return (m, _log(v))
+
+
+def _of_uniform(a: Formula, b: Formula) -> tuple[Formula, ...]:
+    return (_log(minus(b, a)),)
+
+
+DENSITIES: Mapping[str, Density] = {
+    "N": Density(_normal, _of_normal),
+    "Gamma": Density(_gamma, _logs),
+    "InverseGamma": Density(_inverse_gamma, _logs),
+    "Exponential": Density(_exponential, _logs),
+    "LogNormal": Density(_log_normal, _of_log_normal),
+    "Beta": Density(_beta, _logs),
+    "Uniform": Density(_uniform, _of_uniform),
+    "Dirichlet": Density(_dirichlet, _logs),
+}
+"""Every law of `spec.laws.FAMILIES` by its density."""

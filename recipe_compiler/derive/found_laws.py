@@ -1,0 +1,123 @@
+"""Laws of blocks given all others, and all data, that are read off U: Gaussian and Gamma, for every size."""
+
+from dataclasses import dataclass, replace
+
+from recipe_compiler.derive.conditional import potential_of
+from recipe_compiler.derive.marginal import occurs
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.model import Target
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.definite import Definiteness, definiteness
+from recipe_compiler.tensor.matrixform import matrix_form
+from recipe_compiler.tensor.signs import is_positive
+from recipe_compiler.tensor.style import LATEX, PLAIN
+from recipe_compiler.tensor.terms import Coordinate, Tensor
+
+NONE = "no block has a Gaussian or Gamma law given the others that is seen from U"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLaw:
+    """The law of a block given all others, read off U; its parameters are shown to be those of a law."""
+
+    block: Block
+    name: str
+    """`N` or `Gamma`."""
+    parameters: tuple[Tensor, Tensor]
+    """Of N the precision P, n x n, and h = P m, n entries; of Gamma shape and rate, of the block's shape."""
+
+
+def found_laws(target: Target) -> tuple[FoundLaw, ...]:
+    """Return the blocks that have a Gaussian or a Gamma law given all others, and all data, under exp(-U).
+
+    Gaussian: U = b.T P b/2 - h.T b + c with P positive definite and P, h free of b: N(inv(P) h, inv(P)).
+    Gamma, of a positive block, entry by entry: b dU/db = rate b - (shape - 1), rate and shape positive and free of b.
+    What is not shown for every size is left out; nothing is found where U is code, or has a kink in the block.
+    """
+    target = target.declared or target
+    if target.gradient is not None:
+        return ()
+    declared = of_all_data(target.declarations)
+    U = potential_of(target, stated=True)
+    restricted = {name for compare in declared.assume for name in dependence(compare).blocks}
+    free = [block for block in declared.blocks if block.name not in restricted and len(block.shape.sizes) < 2]
+    found = (_found(U, block, declared) for block in free)
+    return tuple(law for law in found if law is not None)
+
+
+def _found(U: Tensor, block: Block, declared: Declarations) -> FoundLaw | None:
+    find = {DomainName.REAL: _found_normal, DomainName.POSITIVE: _found_gamma}.get(block.domain.name)
+    c = calculus(declared, stated=True)
+    try:
+        return None if find is None else find(c, c.diff(U, Coordinate(block.name, row_slots(block))), block)
+    except ModelError:
+        return None
+
+
+def _found_normal(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
+    """Return N(inv(P) h, inv(P)) with P = d^2U/db db' and h = P b - dU/db."""
+    cols = col_slots(block)
+    P = c.diff(slope, Coordinate(block.name, cols))
+    h = _whole(c, c.subtract(c.total(c.multiply(P, c.coordinate(block.name, *cols)), *cols), slope))
+    plain = _plain(c)
+    if occurs(c, P, block.name) or occurs(c, h, block.name):
+        return None
+    if definiteness(plain, _whole(c, P)) is not Definiteness.DEFINITE:
+        return None
+    return FoundLaw(block, "N", (P, h))
+
+
+def _found_gamma(c: Calculus, slope: Tensor, block: Block) -> FoundLaw | None:
+    """Return Gamma(shape, rate) with b dU/db = rate b - (shape - 1), entry by entry."""
+    rows, cols = row_slots(block), col_slots(block)
+    b = c.coordinate(block.name, *rows)
+    scaled = c.multiply(b, slope)
+    rate = c.total(c.diff(scaled, Coordinate(block.name, cols)), *cols)
+    shape = _whole(c, c.add(c.multiply(rate, b), c.scale(scaled, -1), c.constant(1)))
+    if occurs(c, rate, block.name) or occurs(c, shape, block.name):
+        return None
+    if not (is_positive(c.rules, rate) and is_positive(c.rules, shape)):
+        return None
+    return FoundLaw(block, "Gamma", (shape, rate))
+
+
+def _plain(c: Calculus) -> Calculus:
+    return Calculus(replace(c.rules, stated=False))
+
+
+def _whole(c: Calculus, tensor: Tensor) -> Tensor:
+    """Return a tensor multiplied out."""
+    return _plain(c).collect(tensor.terms, tensor.free)
+
+
+def laws_text(target: Target) -> str:
+    """Return the laws that are found, a line each: `tau ~ Gamma(N/2 + a, b + sum_i (y[i] - mu)**2/2)`."""
+    c = calculus(of_all_data((target.declared or target).declarations), stated=True)
+    lines = [f"given the other blocks, under exp(-U) of {target.name}:"]
+    for law in found_laws(target):
+        first, second = (matrix_form(c, PLAIN, parameter) for parameter in law.parameters)
+        told = f"{law.block.name} ~ Gamma({first}, {second})"
+        if law.name == "N":
+            mean = "inv(P) @ h, inv(P)" if law.block.shape.sizes else "h/P, 1/P"
+            told = f"{law.block.name} ~ N({mean}), P = {first}, h = {second}"
+        lines.append(f"  {told}")
+    return "\n".join(lines) if len(lines) > 1 else f"{target.name}: {NONE}"
+
+
+def laws_latex(target: Target) -> str:
+    """Return the same as one `align*` environment (needs amsmath)."""
+    c = calculus(of_all_data((target.declared or target).declarations), stated=True)
+    lines: list[str] = []
+    for law in found_laws(target):
+        first, second = (matrix_form(c, LATEX, parameter) for parameter in law.parameters)
+        told = rf"\mathrm{{Gamma}}\left({first}, {second}\right)"
+        if law.name == "N":
+            told = rf"\mathcal{{N}}\left(P^{{-1}} h, P^{{-1}}\right), \quad P = {first}, \quad h = {second}"
+        lines.append(rf"  {LATEX.symbol(law.block.name)} &\sim {told}")
+    body = " \\\\\n".join(lines)
+    return f"% {target.name}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n" if lines else f"% {target.name}: {NONE}\n"

@@ -1,0 +1,40 @@
+"""Decisions of moves, each made of two normals a and b: u = exp(-(a^2 + b^2)/2) is uniform between 0 and 1."""
+
+# The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
+# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
+# pyright: reportPrivateUsage=false, reportUnusedFunction=false
+
+import math
+
+from numba import njit
+
+from recipe_compiler.emit.support.flags import _FASTMATH
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _accepted(log_ratio, a, b):
+    """Return whether to accept, which has the probability min(1, exp(log_ratio)), and that.
+
+    NaN is refused, and so is infinity: an energy that overflows to -inf, as r^T M^-1 r does where one product of it is
+    too large, is none that a state has.
+    """
+    known = log_ratio < math.inf
+    accept = known and -0.5 * (a * a + b * b) < log_ratio
+    probability = math.exp(log_ratio) if log_ratio < 0.0 else 1.0
+    return accept, probability if known else 0.0
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _uniform_integer(least, most, a, b):
+    """Return an integer drawn uniformly from least to most."""
+    u = math.exp(-0.5 * (a * a + b * b))
+    return min(least + int(u * (most - least + 1)), most)
+
+
+_CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps come that were solved to 1e-12 each
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _returned(log_ratio, gap, extent):
+    """Return the log ratio, or -inf where a block came back by `gap` from where it began; NaN is no way back."""
+    return log_ratio if gap <= _CLOSE * extent else -math.inf

@@ -1,0 +1,347 @@
+"""Lowering of a cycle of moves: a procedure that draws anew, calls the step of the word, and accepts by H.
+
+What the moves leave stands beside what they are given. A uniform number u is made of two normals a and b, as
+-log u = (a^2 + b^2)/2 is exponential: all that a chain draws are normals.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.combine import nested, plus
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import (
+    Accept,
+    Array,
+    Assign,
+    Call,
+    Choose,
+    Comment,
+    Constant,
+    Increment,
+    Invoke,
+    Plus,
+    Ref,
+    Repeat,
+    Scalar,
+    Statement,
+    Times,
+    Uniform,
+    names_in,
+)
+from recipe_compiler.program.lower_gradient import lower_potential
+from recipe_compiler.program.lower_noise import lower_noise
+from recipe_compiler.program.program import Along, Cycle, Program, Refresh, Trajectory
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Tensor
+
+ACCEPTANCE = "acceptance"
+"""The probability with which the end of a trajectory is taken, as a step leaves it."""
+REST = "rest"
+"""The procedure that returns H - U."""
+HEAT = "heat"
+"""What letters with noise do to H in a step."""
+ACCEPT, LOG_RATIO, LENGTH = "accept", "log_ratio", "length"
+"""Whether it is taken, the log of the ratio of densities, and how many steps it has where that is drawn."""
+MINUS = Constant(Fraction(-1))
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The procedures that a cycle calls."""
+
+    step: Procedure
+    normals: tuple[Array, ...]
+    """Those that the step takes."""
+    potential: Procedure | None
+    rest: Procedure | None
+
+    @property
+    def every(self) -> tuple[Procedure, ...]:
+        """All of them that there are."""
+        return tuple(own for own in (self.step, self.potential, self.rest) if own is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """What a move becomes."""
+
+    body: tuple[Statement, ...]
+    normals: tuple[Array, ...]
+    work: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredMoves:
+    """What a cycle needs that can be computed before the constants of the chain are known."""
+
+    potential: Procedure | None = None
+    rest: Procedure | None = None
+    refreshes: Mapping[int, Lowered] = field(default_factory=dict[int, Lowered])
+    """By the place of the move."""
+
+    def reading(
+        self, readable: tuple[Array, ...], of_target: Callable[[tuple[Statement, ...]], frozenset[str]]
+    ) -> "LoweredMoves":
+        """Return the procedures with what they read among all that a chain has for them."""
+
+        def given(procedure: Procedure | None, read: frozenset[str]) -> Procedure | None:
+            return procedure and replace(procedure, inputs=tuple(a for a in readable if a.name in read))
+
+        of_U = of_target(self.potential.body) if self.potential else frozenset[str]()
+        of_rest = names_in(self.rest.body) if self.rest else frozenset[str]()
+        return replace(self, potential=given(self.potential, of_U), rest=given(self.rest, of_rest))
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The names that any of it reads."""
+        own = (self.potential, self.rest)
+        bodies = (*(procedure.body for procedure in own if procedure), *(r.body for r in self.refreshes.values()))
+        return frozenset(name for body in bodies for name in names_in(body))
+
+
+def lower_moves(defined: Definitions, program: Program) -> tuple[LoweredMoves, Definitions]:
+    """Return U, H - U and what draws blocks anew, without their inputs; nothing where there is no cycle."""
+    cycle = program.cycle
+    if cycle is None:
+        return LoweredMoves(), defined
+    potential = rest = None
+    if cycle.potential is not None and cycle.rest is not None:
+        potential, defined = lower_potential(defined.forgetting(), cycle.potential)
+        rest, defined = lower_rest(defined.forgetting(), cycle.rest)
+    refreshes: dict[int, Lowered] = {}
+    for place, move in enumerate(cycle.moves):
+        if isinstance(move, Refresh):
+            refreshes[place], defined = lower_refresh(defined.forgetting(), move, program)
+    return LoweredMoves(potential, rest, refreshes), defined
+
+
+def lower_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure, Definitions]:
+    """Return the procedure that returns H - U at a state; its inputs are left out."""
+    value, defined = scalar(defined, rest, (), {})
+    before = tuple(statement for definition in defined.changing for statement in definition.body)
+    work = tuple(definition.array for definition in defined.changing if definition.array.sizes)
+    name, defined = defined.naming("energy")
+    body = (*before, Assign(Ref(name), value))
+    return Procedure(REST, (f"H - U = {text(rest)}.",), (Array(name),), (), work, body), defined
+
+
+def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> tuple[Lowered, Definitions]:
+    """Return what draws a block anew from its law given all others: new = kept old + N(0, (1 - kept^2) S)."""
+    begin = len(defined.changing)
+    noise, defined = lower_noise(defined, move.noise, program.parameters)
+    computed = defined.changing[begin:]
+    loops = defined.loops(move.block.shape.sizes)
+    at = tuple(variable for _, variable in loops) or (0,)
+    kept = (Times((Constant(move.kept), Ref(move.old, at))),) if move.kept else ()
+    value = plus((*kept, *(increment for _, increment in noise.increments)))
+    inside = tuple(statement for _, body in noise.inside for statement in body)
+    share = f"{move.kept} {move.block.name} + " if move.kept else ""
+    body = (
+        Comment(f"refresh: {move.new} = {share}N(0, {text(move.noise.two_D[0][0])})"),
+        *(statement for definition in computed for statement in definition.body),
+        *nested(loops, (*inside, Assign(Ref(move.new, at), value))),
+    )
+    room = () if move.new in program.left.values() else (_array(move.new, move.block.shape),)
+    work = (*(definition.array for definition in computed if definition.array.sizes), *room)
+    return Lowered(body, noise.normals, work), defined
+
+
+def lower_cycle(
+    defined: Definitions, program: Program, moves: Mapping[int, Lowered], called: Called, readable: tuple[Array, ...]
+) -> tuple[Procedure, tuple[Array, ...]]:
+    """Return the procedure of one step of the chain, and the normals that it takes.
+
+    Args:
+        defined: what is known while it is lowered.
+        program: whose statements are those of the word, with its cycle.
+        moves: what draws blocks anew, by the places of the moves.
+        called: the procedures that it calls.
+        readable: all that they may read of a chain, in the order of the module's arguments.
+    """
+    cycle = program.cycle or Cycle(())
+    shapes = {block.name: block.shape for block in program.blocks}
+    lowered: list[Lowered] = []
+    for place, move in enumerate(cycle.moves):
+        if isinstance(move, Trajectory):
+            shapes |= {value.name: value.shape for value in move.values}
+            own, defined = _trajectory(defined, move, program, called)
+            lowered.append(own)
+        else:
+            lowered.append(moves[place])
+    body = tuple(statement for own in lowered for statement in own.body)
+    normals = tuple(array for own in lowered for array in own.normals)
+    given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
+    others = tuple(array for array in readable if array.name in given and array.name not in shapes)
+    code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
+    inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, Array("eps"))
+    outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
+    outputs += (Array(ACCEPTANCE, (1,)),) if cycle.potential is not None else ()
+    says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; draw nothing.",)
+    work = tuple(dict.fromkeys(array for own in lowered for array in own.work))
+    return Procedure("cycle", says, outputs, inputs, work, body), normals
+
+
+def invoke(procedure: Procedure, actual: Mapping[str, str], targets: tuple[str, ...] = ()) -> Invoke:
+    """Return the call of a procedure that is given other names in the place of some of its own."""
+    arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
+    return Invoke(procedure.name, tuple(actual.get(array.name, array.name) for array in arrays), targets)
+
+
+def _array(name: str, shape: Shape) -> Array:
+    return Array(name, shape.sizes or (1,))
+
+
+def _trajectory(
+    defined: Definitions, move: Trajectory, program: Program, called: Called
+) -> tuple[Lowered, Definitions]:
+    """Return the statements that repeat the step from the newest values on, and what is left of where it leads."""
+    moved = tuple(value for value in move.values if value.name in program.passed_on)
+    at = {value.name: value.at for value in moved}
+    made = {value.name: program.passed_on[value.name] for value in moved}
+    length, defined = _length(defined, move)
+    begun, ended = (), _copies(defined, [(value.end, value.at, value.shape) for value in moved])
+    normals = (*called.normals, *length.normals)
+    if move.metropolis and called.potential is not None and called.rest is not None:
+        (drawn, first, last), defined = each(naming, defined, ("noise_accept", "rest_start", "rest_at"))
+        begun = (invoke(called.rest, {value.name: value.start for value in moved}, (first,)),)
+        returned, defined = _returned(defined, move, program, called)
+        ended = _accepted(defined, move, program, called, (drawn, first, last), returned)
+        normals += (Array(drawn, (2,)),)
+    body = (
+        *length.body,
+        *begun,
+        *_copies(defined, [(value.at, value.start, value.shape) for value in moved]),
+        Repeat(
+            move.least if move.least == move.most else LENGTH,
+            (invoke(called.step, at), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
+        ),
+        *ended,
+    )
+    room = {value.end for value in move.values} - {*program.left.values()}
+    names = [(name, v.shape) for v in moved for name in (v.at, made[v.name], v.back, *({v.end} & room)) if name]
+    work = (*(_array(name, shape) for name, shape in names), *(array for own in called.every for array in own.work))
+    work += (Array(HEAT, (1,)),) if program.heats else ()
+    return Lowered(body, normals, work), defined
+
+
+def naming(defined: Definitions, wanted: str) -> tuple[str, Definitions]:
+    """Return `wanted` or a name like it that is free, now taken."""
+    return defined.naming(wanted)
+
+
+def _length(defined: Definitions, move: Trajectory) -> tuple[Lowered, Definitions]:
+    """Return what draws how long a trajectory is; nothing where that is a number."""
+    if move.least == move.most:
+        return Lowered((), (), ()), defined
+    drawn, defined = defined.naming("noise_length")
+    body = (
+        Comment(f"length: uniform({move.least}, {move.most})"),
+        Uniform(LENGTH, move.least, move.most, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+    )
+    return Lowered(body, (Array(drawn, (2,)),), ()), defined
+
+
+def _accepted(
+    defined: Definitions,
+    move: Trajectory,
+    program: Program,
+    called: Called,
+    names: tuple[str, str, str],
+    returned: tuple[Statement, ...],
+) -> tuple[Statement, ...]:
+    """Return the statements that take the end of a trajectory with probability min(1, exp(H - H')), or its start."""
+    drawn, first, last = names
+    if program.cycle is None or program.cycle.potential is None or called.potential is None or called.rest is None:
+        return ()
+    U = next(value for value in move.values if value.name == program.cycle.potential.name)
+    at = {value.name: value.at for value in move.values}
+    before, after = (Ref(U.start, (0,)), Ref(first)), (Ref(U.at), Ref(last))
+    differences = (before[0], Times((MINUS, after[0])), before[1], Times((MINUS, after[1])))
+    differences += (Ref(HEAT, (0,)),) if program.heats else ()
+    return (
+        invoke(called.potential, at, (U.at,)),
+        invoke(called.rest, at, (last,)),
+        Comment(f"accept with probability min(1, exp(H - H'{' + heat' if program.heats else ''})), else turn round"),
+        Assign(Ref(LOG_RATIO), Plus(differences)),
+        *returned,
+        Accept(ACCEPT, Ref(ACCEPTANCE, (0,)), LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+        *(s for v in move.values if v != U for s in _chosen(defined, v, turned=v.name in move.flip)),
+        Choose(Ref(U.end, (0,)), ACCEPT, Ref(U.at), Ref(U.start, (0,))),
+    )
+
+
+def _returned(
+    defined: Definitions, move: Trajectory, program: Program, called: Called
+) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return the statements that refuse a trajectory which, turned round at its end, does not lead to its start.
+
+    Nothing where no step is solved for by iteration. Of every block the differences are added up, and compared with
+    the size of the block at both ends: what is not a number is refused.
+    """
+    moved = tuple(value for value in move.values if value.back)
+    if not moved:
+        return (), defined
+    (gap, extent), defined = each(naming, defined, ("gap", "extent"))
+    back = {value.name: value.back for value in moved}
+    body: list[Statement] = [
+        Comment("and where it leads back: each step was solved for"),
+        *(s for v in moved for s in _written(defined, v, v.back, v.at, turned=v.name in move.flip)),
+        Repeat(
+            move.least if move.least == move.most else LENGTH,
+            (
+                invoke(called.step, back),
+                *_copies(defined, [(v.back, program.passed_on[v.name], v.shape) for v in moved]),
+            ),
+        ),
+    ]
+    zero = Constant(Fraction(0))
+    blocks = {block.name for block in program.blocks}
+    for value in (own for own in moved if own.name in blocks):
+        loops = defined.loops(value.shape.sizes)
+        at = tuple(variable for _, variable in loops) or (0,)
+        start, end, returns = (Ref(name, at) for name in (value.start, value.at, value.back))
+        there = returns if value.name in move.flip else Times((MINUS, returns))
+        body += [
+            Assign(Ref(gap), zero),
+            Assign(Ref(extent), zero),
+            *nested(
+                loops,
+                (
+                    Increment(Ref(gap), Call("abs", (Plus((start, there)),))),
+                    Increment(Ref(extent), Plus((Call("abs", (start,)), Call("abs", (end,))))),
+                ),
+            ),
+            Invoke("_returned", (LOG_RATIO, gap, extent), (LOG_RATIO,)),
+        ]
+    return tuple(body), defined
+
+
+def _written(defined: Definitions, value: Along, new: str, old: str, *, turned: bool) -> tuple[Statement, ...]:
+    """Return the loop that writes a value into another, its sign turned or not."""
+    loops = defined.loops(value.shape.sizes)
+    at = tuple(variable for _, variable in loops) or (0,)
+    return nested(loops, (Assign(Ref(new, at), Times((MINUS, Ref(old, at))) if turned else Ref(old, at)),))
+
+
+def _chosen(defined: Definitions, value: Along, *, turned: bool) -> tuple[Statement, ...]:
+    loops = defined.loops(value.shape.sizes)
+    at = tuple(variable for _, variable in loops) or (0,)
+    start: Scalar = Ref(value.start, at)
+    return nested(
+        loops, (Choose(Ref(value.end, at), ACCEPT, Ref(value.at, at), Times((MINUS, start)) if turned else start),)
+    )
+
+
+def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> tuple[Statement, ...]:
+    """Return the loops that write values into others: `new`, `old`, and the shape of both."""
+
+    def copy(new: str, old: str, shape: Shape) -> tuple[Statement, ...]:
+        loops = defined.loops(shape.sizes)
+        at = tuple(variable for _, variable in loops) or (0,)
+        return nested(loops, (Assign(Ref(new, at), Ref(old, at)),))
+
+    return tuple(statement for pair in pairs for statement in copy(*pair))

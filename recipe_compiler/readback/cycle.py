@@ -1,0 +1,356 @@
+"""The moves of a cycle: what is drawn anew, what the step is given, what is accepted by which ratio, read as emitted.
+
+The step, U and H - U are boxes here, each read by itself. That a trajectory is taken, or refused, is one flag, which
+every value that the cycle leaves is chosen by; the ratio that sets it is the one of the two energies.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT
+from recipe_compiler.program.program import Cycle, Refresh, Trajectory
+from recipe_compiler.readback.interpreter import CHOOSE, Reader
+from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.noise import noise_of, without_noise
+from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.readback.step import covariance, held, joined_shape, prepared, used
+from recipe_compiler.tensor.scalars import Scalar
+
+Value = Any
+Entries = list[Scalar]
+
+FLAG = sp.Symbol("taken")
+"""Whether the end of a trajectory is taken."""
+PROBABILITY = sp.Symbol("probability")
+"""That of taking it."""
+
+
+def _heat(step: int) -> sp.Symbol:
+    """Return the heat of a step."""
+    return sp.Symbol(f"heat of step {step}")
+
+
+def _checked(times: int) -> sp.Symbol:
+    """Return the ratio after so many blocks were found where they began."""
+    return sp.Symbol(f"ratio, checked {times}")
+
+
+@dataclass(slots=True)
+class _Boxes:
+    """What is called but not entered: what each call was given, and the symbols that it gave."""
+
+    module: Module
+    given: Mapping[str, Value]
+    """What the cycle is given."""
+    steps: list[tuple[Mapping[str, Entries], Mapping[str, Entries]]] = field(default_factory=list)
+    """The state that each step was given, and what it made of it, by what the state is called."""
+    potentials: list[Mapping[str, Entries]] = field(default_factory=list)
+    rests: list[Mapping[str, Entries]] = field(default_factory=list)
+    ratios: list[list[Value]] = field(default_factory=list)
+    returns: list[list[Value]] = field(default_factory=list)
+    lengths: list[list[Value]] = field(default_factory=list)
+
+    def step(self, arguments: list[Value]) -> Value:
+        """Take a step: its arrays are written, or its scalars returned."""
+        program, own = self.module.program, self.module.kernel.step
+        named = self._named(own, arguments)
+        state = self._state(named, program.passed_on)
+        made = {
+            name: [sp.Symbol(f"{name}[{k}] after step {len(self.steps) + 1}") for k in range(len(entries))]
+            for name, entries in state.items()
+        }
+        self.steps.append((state, made))
+        heat = [_heat(len(self.steps))] if program.heats else []
+        if own.returns:
+            return (*(entry for entries in made.values() for entry in entries), *heat)
+        for name, new in program.passed_on.items():
+            named[new][:] = made[name]
+        if heat:
+            named[HEAT][:] = heat
+        return None
+
+    def potential(self, arguments: list[Value]) -> Value:
+        """Return U of what it is given."""
+        self.potentials.append(
+            self._state(self._named(self.module.kernel.potential, arguments), self.module.program.left)
+        )
+        return sp.Symbol(f"U of call {len(self.potentials)}")
+
+    def rest(self, arguments: list[Value]) -> Value:
+        """Return H - U of what it is given."""
+        self.rests.append(self._state(self._named(self.module.kernel.rest, arguments), self.module.program.left))
+        return sp.Symbol(f"H - U of call {len(self.rests)}")
+
+    def accepted(self, arguments: list[Value]) -> Value:
+        """Return the flag and its probability."""
+        self.ratios.append(arguments)
+        return FLAG, PROBABILITY
+
+    def returned(self, arguments: list[Value]) -> Value:
+        """Return the ratio, or that there is no way back."""
+        self.returns.append(arguments)
+        return _checked(len(self.returns))
+
+    def uniform(self, arguments: list[Value]) -> Value:
+        """Return a length: one more than the least."""
+        self.lengths.append(arguments)
+        return arguments[0] + 1
+
+    def _named(self, procedure: Procedure | None, arguments: list[Value]) -> dict[str, Value]:
+        """Return the arguments of a procedure by the names that it has for them; constants must be the chain's own."""
+        if procedure is None:
+            raise CompilerError("the emitted cycle calls what its kernel does not have")
+        arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
+        if len(arguments) != len(arrays):
+            raise CompilerError(f"the emitted cycle gives {procedure.name} {len(arguments)} arguments")
+        named = {array.name: value for array, value in zip(arrays, arguments, strict=True)}
+        for array in procedure.inputs:
+            constant = array.name in self._constants
+            if constant and not np.array_equal(np.asarray(named[array.name]), np.asarray(self.given[array.name])):
+                raise CompilerError(f"the emitted cycle gives {procedure.name} another {array.name} than its own")
+        return named
+
+    @property
+    def _constants(self) -> frozenset[str]:
+        """The names of what stays the same along a chain: parameters, what `prepare` computes, data, eps."""
+        program, kernel = self.module.program, self.module.kernel
+        items = (*program.parameters, *program.data)
+        return frozenset((*(i.name for i in items), *(a.name for a in kernel.prepare.outputs), "eps"))
+
+    def _state(self, named: Mapping[str, Value], names: Mapping[str, object]) -> dict[str, Entries]:
+        """Return the entries of every value of the state among some arguments, as they are now."""
+        scalars = self.module.kernel.scalars
+        found: dict[str, Entries] = {}
+        for name in names:
+            if name in self._constants:
+                continue
+            held_in = scalars(name)
+            if held_in and held_in[0] in named:
+                found[name] = [named[scalar] for scalar in held_in]
+            elif name in named:
+                found[name] = list(np.asarray(named[name]).ravel())
+        return found
+
+
+def check_cycle(module: Module, here: Names) -> None:
+    """Check that the emitted cycle makes the moves of its Program, from the values before them to what it leaves.
+
+    Raises:
+        CompilerError: it makes another; names what differs.
+    """
+    program, kernel = module.program, module.kernel
+    if program.cycle is None or kernel.cycle is None:
+        return
+    reader = Reader(module.text, matrices=matrices_of(here))
+    given = _given(module, here, reader)
+    boxes = _Boxes(module, given)
+    reader.fills = {
+        "step": boxes.step,
+        "potential": boxes.potential,
+        "rest": boxes.rest,
+        "_accepted": boxes.accepted,
+        "_returned": boxes.returned,
+        "_uniform_integer": boxes.uniform,
+    }
+    made = (*program.cycle.names, *program.left.values())
+    reader.watched = frozenset(scalar for name in made for scalar in kernel.scalars(name))
+    returned = reader.call("cycle", given)
+    outputs = returned if isinstance(returned, tuple) else (returned,)
+    left = {a.name: v for a, v in zip(kernel.cycle.outputs, outputs, strict=True)} if kernel.cycle.returns else {}
+    found = {**given, **reader.seen, **left}
+    _Moves(module, here, reader, boxes, found).check(program.cycle)
+
+
+def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
+    """Return what the cycle is given: the state, constants, data and normals as symbols, room for all else."""
+    program, kernel = module.program, module.kernel
+    given = prepared(module, here, reader)
+    for block in program.blocks:
+        given[block.name] = np.array(here.block(block), object)
+    if program.gradient is not None and program.carried:
+        given[program.gradient.name] = np.array(here.gradient(), object)
+    if program.cycle is not None and program.cycle.potential is not None:
+        given[program.cycle.potential.name] = np.array([sp.Symbol(program.cycle.potential.name)], object)
+    for datum in program.data:
+        given[datum.name] = here.data(datum)
+    for array in kernel.noises:
+        (count,) = joined_shape(array.sizes, here.sizes)
+        given[array.name] = np.array([_normal(array.name, k) for k in range(count)], object)
+    given = held(module, given)
+    own = kernel.cycle
+    for array in () if own is None else (*(() if own.returns else own.outputs), *own.work):
+        given[array.name] = np.full(joined_shape(array.sizes, here.sizes), None, object)
+    return given
+
+
+def _normal(name: str, k: int) -> sp.Symbol:
+    return sp.Symbol(f"{name}[{k}]", real=True)
+
+
+def _turned(move: Trajectory, values: Mapping[str, Entries]) -> dict[str, Entries]:
+    """Return values with the signs turned that a move turns."""
+    return {
+        name: [-entry for entry in entries] if name in move.flip else list(entries) for name, entries in values.items()
+    }
+
+
+@dataclass(slots=True)
+class _Moves:
+    """The moves of a cycle against what was read of it, one after the other."""
+
+    module: Module
+    here: Names
+    reader: Reader
+    boxes: _Boxes
+    found: Mapping[str, Value]
+    """All that the cycle was given and made, by name."""
+    normals: list[str] = field(default_factory=list[str])
+    """The names of the normals that moves before have taken."""
+
+    def check(self, cycle: Cycle) -> None:
+        """Check every move, that nothing more was done, and what is left."""
+        for move in cycle.moves:
+            match move:
+                case Refresh():
+                    self._refresh(move, cycle)
+                case Trajectory():
+                    self._trajectory(move, cycle)
+        calls = sum(isinstance(move, Trajectory) for move in cycle.moves)
+        accepts = sum(isinstance(move, Trajectory) and move.metropolis for move in cycle.moves)
+        counts = (len(self.boxes.potentials), len(self.boxes.rests), len(self.boxes.ratios))
+        self._demand(counts == (accepts, 2 * accepts, accepts), "evaluates H elsewhere than at both ends")
+        self._demand(calls == 1, "does not have one trajectory")
+        if accepts:
+            self._same([PROBABILITY], self.entries(ACCEPTANCE), "the acceptance")
+
+    def entries(self, name: str) -> Entries:
+        """Return the entries of a value."""
+        scalars = self.module.kernel.scalars(name)
+        missing = [scalar for scalar in scalars or (name,) if scalar not in self.found]
+        self._demand(not missing, f"does not compute {', '.join(missing)}")
+        return [self.found[s] for s in scalars] if scalars else list(np.asarray(self.found[name]).ravel())
+
+    def _refresh(self, move: Refresh, cycle: Cycle) -> None:
+        """Check new = kept old + w, the covariance of w being that of its Program, of normals that are its own."""
+        new, old = self.entries(move.new), self.entries(move.old)
+        symbols = {s for entry in new for s in (sp.Integer(0) + entry).free_symbols}
+        arrays = [a for a in self.module.kernel.noises if _normal(a.name, 0) in symbols and a.name not in self.normals]
+        self._take(array.name for array in arrays)
+        normals = [n for a in arrays for n in self._of(a.name)]
+        says = move.block.name
+        kept = without_noise(new, normals)
+        self._same([move.kept * x for x in old], kept, f"what is kept of {says}")
+        drawn = [one - other for one, other in zip(new, kept, strict=True)]
+        read = noise_of(drawn, normals, used(self.reader.factors, drawn)).covariance()
+        moved = {name: self.entries(name) for name in cycle.names if name in self.found}
+        stated = covariance(move.noise, self.here, moved)
+        for i, row in enumerate(read):
+            for j, entry in enumerate(row):
+                equal(entry, stated[i, j], f"the covariance of {says}[{i}], {says}[{j}] drawn anew", self.here)
+
+    def _of(self, name: str) -> list[sp.Symbol]:
+        (array,) = (a for a in self.module.kernel.noises if a.name == name)
+        return [_normal(name, k) for k in range(joined_shape(array.sizes, self.here.sizes)[0])]
+
+    def _take(self, names: Any) -> None:
+        for name in names:
+            self._demand(name not in self.normals, f"uses the normals {name} twice")
+            self.normals.append(name)
+
+    def _trajectory(self, move: Trajectory, cycle: Cycle) -> None:
+        """Check where it starts, that every step begins where the one before ended, and what is left of its end."""
+        steps, count = self.boxes.steps, move.least
+        if move.least < move.most:
+            ((least, most, a, b),) = self.boxes.lengths or ((None,) * 4,)
+            self._demand((least, most) == (move.least, move.most), "draws another length")
+            self._two_normals(a, b)
+            count += 1
+        moved = [value for value in move.values if value.name in self.module.program.passed_on]
+        both = 2 if any(value.back for value in moved) else 1
+        self._demand(len(steps) == both * count, f"takes {len(steps)} steps in a trajectory of {count}")
+        start = {value.name: self.entries(value.start) for value in moved}
+        now = self._walked(start, steps[:count])
+        self._take(a.name for a in self.module.kernel.step.inputs if a.name in self._word_normals())
+        if not move.metropolis or cycle.potential is None:
+            for value in moved:
+                self._same(now[value.name], self.entries(value.end), f"the {value.name} after a trajectory")
+            return
+        back = self._walked(_turned(move, now), steps[count:]) if both == 2 else None
+        self._accepted(move, cycle.potential.name, start, now, back)
+
+    def _walked(
+        self, start: Mapping[str, Entries], steps: Sequence[tuple[Mapping[str, Entries], Mapping[str, Entries]]]
+    ) -> dict[str, Entries]:
+        """Check that each step begins where the one before ended, and return where the last one does."""
+        now = dict(start)
+        for state, made in steps:
+            for name, entries in now.items():
+                self._same(entries, state[name], f"the {name} that a step is given")
+            now = dict(made)
+        return now
+
+    def _word_normals(self) -> frozenset[str]:
+        return frozenset(array.name for array in self.module.kernel.noises)
+
+    def _accepted(
+        self, move: Trajectory, U: str, start: Mapping[str, Entries], end: Mapping[str, Entries],
+        back: Mapping[str, Entries] | None,
+    ) -> None:  # fmt: skip
+        """Check the ratio of the densities, that it is decided by two normals of its own, and all that is chosen."""
+        (before,) = self.entries(next(value.start for value in move.values if value.name == U))
+        at = zip((*self.boxes.potentials, *self.boxes.rests), (end, start, end), strict=True)
+        for given, stated in at:
+            for name, entries in given.items():
+                self._same(stated[name], entries, f"the {name} that H is evaluated at")
+        ((ratio, a, b),) = self.boxes.ratios
+        after, first, last = (sp.Symbol(name) for name in ("U of call 1", "H - U of call 1", "H - U of call 2"))
+        stated = before - after + first - last
+        stated += sp.Add(*(_heat(k + 1) for k in range(len(self.boxes.steps)))) if self.module.program.heats else 0
+        if back is not None:
+            stated = self._leads_back(stated, start, end, _turned(move, back))
+        equal(ratio, stated, "the log of the ratio that a trajectory is accepted by", self.here)
+        self._two_normals(a, b)
+        for value in move.values:
+            sign = -1 if value.name in move.flip else 1
+            taken = [after] if value.name == U else end[value.name]
+            refused = [before] if value.name == U else start[value.name]
+            chosen = [CHOOSE(FLAG, one, sign * other) for one, other in zip(taken, refused, strict=True)]
+            self._same(chosen, self.entries(value.end), f"what is left of {value.name}")
+
+    def _leads_back(
+        self, ratio: Scalar, start: Mapping[str, Entries], end: Mapping[str, Entries], back: Mapping[str, Entries]
+    ) -> Scalar:
+        """Check that every block is compared with where it began, and return what is left of the ratio."""
+        names = [block.name for block in self.module.program.blocks]
+        self._demand(len(self.boxes.returns) == len(names), "does not try of every block whether it came back")
+        for times, (name, (given, gap, extent)) in enumerate(zip(names, self.boxes.returns, strict=True)):
+            equal(given, _checked(times) if times else ratio, "the ratio that is checked", self.here)
+            apart = sp.Add(*(sp.Abs(a - b) for a, b in zip(start[name], back[name], strict=True)))
+            size = sp.Add(*(sp.Abs(a) + sp.Abs(b) for a, b in zip(start[name], end[name], strict=True)))
+            self._same([apart, size], [gap, extent], f"how far {name} is from where it began")
+        return _checked(len(names))
+
+    def _two_normals(self, a: Value, b: Value) -> None:
+        """Check that both are the entries of an array of normals that nothing else takes."""
+        own = [array.name for array in self.module.kernel.noises if self._of(array.name) == [a, b]]
+        self._demand(len(own) == 1, "decides by what are not two normals of its own")
+        self._take(own)
+
+    def _same(self, stated: Sequence[Scalar], read: Sequence[Scalar], what: str) -> None:
+        self._demand(len(stated) == len(read), f"has another number of entries in {what}")
+        self._demand(all(entry is not None for entry in read), f"does not set {what}")
+        for one, other in zip(stated, read, strict=True):
+            if other != one:
+                equal(other, one, what, self.here)
+
+    def _demand(self, right: bool, what: str) -> None:
+        if not right:
+            raise CompilerError(f"the emitted cycle was read back and {what}")

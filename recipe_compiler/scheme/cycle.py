@@ -1,0 +1,134 @@
+"""A step that is a cycle of moves: what is drawn anew, what is repeated, and what is accepted by H."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.derive.refresh import conditional_law
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
+from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.program import Along, Cycle, Move, Noise, Potential, Program, Refresh, Trajectory
+from recipe_compiler.scheme.update import fresh
+from recipe_compiler.spec.model import Metropolis, Scheme, Steps
+from recipe_compiler.spec.model import Refresh as StatedRefresh
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
+
+
+def with_cycle(
+    program: Program, derivation: Derivation, scheme: Scheme, potential: Potential | None, declared: frozenset[str]
+) -> Program:
+    """Return the Program of a cycle: its statements are those of the word, which one of the moves repeats.
+
+    Args:
+        program: of the word.
+        derivation: of the dynamics, in the form that is to be computed.
+        scheme: with the moves.
+        potential: U of the target, where a move is accepted by it.
+        declared: every name of the user's.
+
+    Raises:
+        ModelError: a block that is drawn anew has no law that is known; what is accepted by H has a boundary, or H
+            holds U in another way than as a summand.
+    """
+    newest = {block.name: block.name for block in program.blocks}
+    moves: list[Move] = []
+    for move in scheme.cycle:
+        match move:
+            case StatedRefresh(name, kept):
+                made = _refresh(derivation, name, kept, newest, declared)
+                newest[name] = made.new
+                moves.append(made)
+            case Metropolis() | Steps():
+                made = _trajectory(move, _along(program, potential, newest, declared))
+                newest |= {value.name: value.end for value in made.values if value.name in newest}
+                moves.append(made)
+    if potential is None:
+        return _checked(program, Cycle(tuple(moves)))
+    for block in program.blocks:
+        if block.domain.name not in WITHOUT_BOUNDARY:
+            hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
+            raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
+    return _checked(program, Cycle(tuple(moves), potential, _rest(derivation)))
+
+
+def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...]) -> Trajectory:
+    match move:
+        case Metropolis((least, most), flip):
+            return Trajectory(least, most, values, metropolis=True, flip=flip)
+        case Steps(count):
+            return Trajectory(count, count, values, metropolis=False)
+
+
+def _along(
+    program: Program, potential: Potential | None, newest: Mapping[str, str], declared: frozenset[str]
+) -> tuple[Along, ...]:
+    """Return what a trajectory moves: the blocks, then the gradient and U where they are carried."""
+    gradient = program.gradient
+    shapes = [(block.name, block.shape) for block in program.blocks]
+    shapes += [(gradient.name, gradient.block.shape)] if gradient and program.carried else []
+    solved = potential is not None and any(shift.implicit for shift in program.shifts)
+
+    def named(name: str, shape: Shape, *, back: bool) -> Along:
+        endings = ("at", "next", *(("back",) if back else ()))
+        return Along(name, shape, newest.get(name, name), *(fresh(f"{name}_{ending}", declared) for ending in endings))
+
+    moved = tuple(named(name, shape, back=solved) for name, shape in shapes)
+    return (*moved, *((named(potential.name, SCALAR, back=False),) if potential else ()))
+
+
+def _checked(program: Program, cycle: Cycle) -> Program:
+    if cycle.trajectory is None:
+        raise unsupported("a cycle without a word", "add a move with one: `metropolis: {split: [B/2, A, B/2]}`")
+    if cycle.trajectory.metropolis and not cycle.trajectory.flip and any(shift.implicit for shift in program.shifts):
+        raise unsupported(
+            "acceptance of steps that are solved for, without a flip that turns them round",
+            "state it, as `flip: {r: -r}`: whether they lead back is tried at every move",
+        )
+    if program.noises and cycle.trajectory.most > 1:
+        raise unsupported("a word with noise that is repeated within a cycle", "take `steps: 1`")
+    if program.noises and cycle.trajectory.metropolis and any(shift.implicit for shift in program.shifts):
+        hint = "take exact flows, or leave the letters with noise out and refresh instead"
+        raise unsupported("acceptance of a word with noise whose steps are solved for", hint)
+    return replace(program, cycle=cycle)
+
+
+def _refresh(
+    derivation: Derivation, name: str, kept: Fraction, newest: Mapping[str, str], declared: frozenset[str]
+) -> Refresh:
+    """Return b' = c b + N(0, (1 - c^2) S), with N(0, S) the law of b given all others (Horowitz 1991)."""
+
+    def rule(atom: Atom) -> Atom:
+        return Coordinate(newest[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
+
+    block = next(item for item in derivation.dynamics.declarations.blocks if item.name == name)
+    law = conditional_law(derive(derivation.dynamics), name)
+    if law is None:
+        problem = f"found `refresh: {name}`, whose law given all others is not shown to be N(0, S)"
+        hint = f"H has to hold {name} as a square alone: b.T P b/2 with P positive definite and free of b"
+        raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)])
+    old = newest[name]
+    new = fresh(f"{name}_drawn" if old == name else f"{old}_drawn", declared)
+    covariance = replace_atoms(derivation.calculus.scale(law.covariance, 1 - kept**2), rule)
+    noise = Noise(fresh(f"w_{new}", declared), (block,), ((covariance,),), None, at_once=True)
+    return Refresh(block, old, new, kept, noise)
+
+
+def _rest(derivation: Derivation) -> Tensor:
+    """Return H - U. Raises ModelError where U is no summand of H."""
+    potential = derivation.dynamics.potential
+    H = derivation.H
+
+    def is_U(factors: object) -> bool:
+        match factors:
+            case ((Component(name, (), ()), power),):
+                return name == potential and power == 1
+            case _:
+                return False
+
+    rest = Tensor(H.free, tuple(term for term in H.terms if not (is_U(term.factors) and term.coefficient == 1)))
+    if len(rest.terms) != len(H.terms) - 1 or potential in names_of(rest):
+        raise unsupported(f"acceptance by an H that is not {potential} and a rest without it", "state H as such a sum")
+    return rest

@@ -1,0 +1,156 @@
+"""Conditional laws as documents claim them: `laws: {tau: "Gamma(a + N/2, b + norm2(y - mu*ones)/2)"}`.
+
+The head is the name of a law, which is no function of the language; its arguments are formulas, read by the parser of
+all others. In them a data field is the whole of it: `x` of shape `[N, d]` is the matrix of all rows, `y` of shape `N` a
+column.
+"""
+
+from collections.abc import Mapping as Table
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.errors import DocumentError, Fault, ModelError
+from recipe_compiler.formula import build, tree
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.formulas import Entry, dependence
+from recipe_compiler.spec.model import Law
+
+REAL, INTERVAL, SIMPLEX = (
+    frozenset({DomainName.REAL}),
+    frozenset({DomainName.INTERVAL}),
+    frozenset({DomainName.SIMPLEX}),
+)
+HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
+UNIT = (Number(Fraction(0)), Number(Fraction(1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The laws of one name: what their parameters are called, and the domains of the blocks that have them."""
+
+    arguments: tuple[str, ...]
+    domains: frozenset[DomainName]
+    scalars: frozenset[str] = frozenset()
+    """The parameters that are one number, whatever the shape of the block; others have its shape."""
+
+
+FAMILIES: Table[str, Family] = {
+    "N": Family(("m", "cov"), REAL),
+    "Gamma": Family(("shape", "rate"), HALF_LINE),
+    "InverseGamma": Family(("shape", "scale"), HALF_LINE),
+    "Exponential": Family(("rate",), HALF_LINE),
+    "LogNormal": Family(("m", "v"), HALF_LINE),
+    "Beta": Family(("a", "b"), INTERVAL),
+    "Uniform": Family(("a", "b"), INTERVAL, frozenset({"a", "b"})),
+    "Dirichlet": Family(("a", "b"), SIMPLEX, frozenset({"b"})),
+}
+"""The laws that a document may claim; what their densities are says `derive/densities.py`."""
+
+REFUSED = {"Categorical": "it is the law of one-hot blocks, which this version does not have"}
+
+
+def of_all_data(declarations: Declarations) -> Declarations:
+    """Return declarations in which a data field is all of its rows, as a parameter: N x d of `[N, d]`, N x 1 of `N`."""
+    fields = tuple(Parameter(field.name, rows_of(field), _kinds(field)) for field in declarations.data)
+    return replace(declarations, parameters=(*declarations.parameters, *fields), data=())
+
+
+def rows_of(field: Datum) -> Shape:
+    """Return the shape of all rows of a data field."""
+    return Shape(field.size, field.shape.cols)
+
+
+def _kinds(field: Datum) -> tuple[Kind, ...]:
+    least = min(field.values, default=-1)
+    return (Kind.POSITIVE if least > 0 else Kind.NONNEGATIVE if least == 0 else Kind.REAL,)
+
+
+def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) -> tuple[tuple[str, Law], ...]:
+    """Return block to law in the order of z, a fault added for each that means nothing."""
+    blocks = {block.name: block for block in declarations.blocks}
+    for name in names:
+        if name not in blocks:
+            problem = f"found `{name}`, expected a block of the state ({', '.join(blocks)})"
+            page.fault(("laws", name), f"laws.{name}", problem, nearest(name, tuple(blocks)))
+    scope = Scope(of_all_data(declarations))
+    found: list[tuple[str, Law]] = []
+    for name, block in blocks.items():
+        entry = page.entry(f"laws.{name}", "laws", name) if name in names else None
+        law = None if entry is None else page.faults.catch(lambda entry=entry, block=block: _law(entry, block, scope))
+        if law is not None:
+            found.append((name, law))
+    return tuple(found)
+
+
+def _law(entry: Entry, block: Block, scope: Scope) -> Law:
+    """Return the law that an entry says. Raises SpecError or ModelError."""
+    parsed = entry.tree()
+    if not isinstance(parsed, tree.Call) or parsed.name not in FAMILIES:
+        raise _no_law(entry, parsed)
+    family = FAMILIES[parsed.name]
+    if len(parsed.args) != len(family.arguments):
+        expected = f"{parsed.name}({', '.join(family.arguments)})"
+        raise _fault(entry, f"found {len(parsed.args)} parameters of {parsed.name}, expected {expected}")
+    _check_domain(entry, parsed.name, block)
+    made = (
+        _argument(entry, part, name in family.scalars, name == "cov", block, scope)
+        for name, part in zip(family.arguments, parsed.args, strict=True)
+    )
+    law = Law(parsed.name, tuple(made))
+    if any(block.name in dependence(argument).blocks for argument in law.arguments):
+        problem = f"found `{block.name}` in a parameter of its own law, expected the other blocks, parameters and data"
+        raise _fault(entry, problem)
+    return law
+
+
+def _no_law(entry: Entry, parsed: tree.Tree) -> ModelError:
+    name = parsed.name if isinstance(parsed, tree.Call) else ""
+    known = ", ".join(f"{law}({', '.join(family.arguments)})" for law, family in FAMILIES.items())
+    if name in REFUSED:
+        return _fault(entry, f"found {name}, which no document may claim: {REFUSED[name]}", f"laws are {known}")
+    shown = f"the function `{name}`" if name else "a formula"
+    return _fault(entry, f"found {shown}, expected one of {known}", nearest(name, tuple(FAMILIES)))
+
+
+def _check_domain(entry: Entry, name: str, block: Block) -> None:
+    """Raise ModelError where a block does not live where the laws of a name do."""
+    domains, domain = FAMILIES[name].domains, block.domain
+    if block.shape.cols is not None:
+        problem = f"found the law of a {block.shape}, expected a scalar or a column"
+        raise _fault(entry, problem, "laws of matrices are not in this version: declare a column")
+    if domain.name not in domains:
+        expected = " or ".join(sorted(domains))
+        raise _fault(entry, f"found {name} of a block that is {domain.name}, expected one that is {expected}")
+    if name == "Beta" and domain.bounds != UNIT:
+        raise _fault(entry, "found Beta of a block in another interval, expected the domain interval(0, 1)")
+
+
+def _argument(entry: Entry, part: tree.Tree, is_number: bool, is_square: bool, block: Block, scope: Scope) -> Formula:
+    """Return a parameter of a law: of the block's shape, or one number for all entries; a covariance is square."""
+    if is_number or block.shape == SCALAR:
+        return entry.elaborated(part, scope, SCALAR)
+    if is_square:
+        return entry.elaborated(part, replace(scope, square=True), Shape(block.shape.rows, block.shape.rows))
+    try:
+        return entry.elaborated(part, scope, block.shape)
+    except DocumentError:
+        number = _number(entry, part, scope)
+        if number is None:
+            raise
+        return build.multiply(number, Filled(1, block.shape), block.shape)
+
+
+def _number(entry: Entry, part: tree.Tree, scope: Scope) -> Formula | None:
+    try:
+        return entry.elaborated(part, scope, SCALAR)
+    except DocumentError:
+        return None
+
+
+def _fault(entry: Entry, problem: str, hint: str = "") -> ModelError:
+    return ModelError([Fault(entry.scalar.place, entry.name, problem, hint)])

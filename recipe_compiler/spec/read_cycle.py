@@ -1,0 +1,137 @@
+"""The cycle of moves of a build: its moves in order with the one word they repeat, and what of it fits the build."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.build_checks import domain_text, potential_blocks
+from recipe_compiler.spec.build_parts import Around
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.fields import A_CYCLE
+from recipe_compiler.spec.model import Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.read_word import Path, read_word
+from recipe_compiler.spec.schema import MoveEntry, WordEntry
+from recipe_compiler.spec.validate import entry_name
+from recipe_compiler.spec.words import letters
+
+CYCLE = "cycle"
+"""What a scheme is called that is one; its word has no name of its own."""
+_AT: Path = ("scheme", "cycle")
+
+
+def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Scheme:
+    """Return a cycle with the word of its one move that has one; a fault is added for everything else."""
+    moves, words = list[Move](), list[tuple[Path, WordEntry]]()
+    before = len(page.faults.found)
+    for place, entry in enumerate(entries):
+        path = (*_AT, place)
+        _check_alone(page, path, entry)
+        if entry.refresh is not None:
+            moves.append(entry.refresh)
+        elif entry.metropolis is not None:
+            moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip))
+            words.append(((*path, "metropolis"), entry.metropolis))
+        else:
+            moves.append(Steps(entry.steps))
+            words.append((path, entry))
+    if not words:
+        if len(page.faults.found) == before:
+            problem = "found no move with a word, expected one: refreshes alone leave the potential's block as it is"
+            page.fault(_AT, entry_name(_AT), problem, A_CYCLE)
+        return Scheme(CYCLE, cycle=tuple(moves))
+    for path, _ in words[1:]:
+        problem = "found a second move with a word, expected one word in a cycle: more are not offered yet"
+        page.fault(path, entry_name(path), problem, "`steps` says how often a word is done")
+    (path, entry), *_ = words
+    word = read_word(page, path, entry, around)
+    if word.keep:
+        problem = f"found a word of which {word.name} keeps draws within, expected one without `keep`"
+        page.fault(path, entry_name(path), problem, "of a cycle draws are kept at its end")
+    return replace(word, name=CYCLE, cycle=tuple(moves), keep=0)
+
+
+def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
+    """Add a fault for whatever stands beside the key that says which move it is."""
+    kinds = [key for key in ("refresh", "metropolis") if getattr(entry, key) is not None]
+    for kind in kinds[:1]:
+        for key in sorted(entry.model_fields_set - {kind}):
+            problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
+            hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
+            page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+
+
+def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, variant: str) -> None:
+    """Add a fault for each move that cannot keep the law of this build, as far as documents tell."""
+    for place, move in enumerate(scheme.cycle):
+        path = (*_AT, place)
+        match move:
+            case Refresh(block):
+                _check_refresh(page, (*path, "refresh"), block, dynamics)
+            case Metropolis(_, flip):
+                for block in flip:
+                    _check_flip(page, (*path, "metropolis", "flip"), block, dynamics, scheme)
+                _check_energy(page, (*path, "metropolis"), target, variant)
+            case Steps():
+                pass
+
+
+def _check_refresh(page: Page, path: Path, name: str, dynamics: Dynamics) -> None:
+    block = _block(page, path, name, dynamics)
+    if block is None:
+        return
+    if block in potential_blocks(dynamics):
+        hint = "a refresh draws from a normal law; the block of the potential is moved by a word"
+        problem = f"found a refresh of {name}, the block of the potential, expected another block"
+        page.fault(path, entry_name(path), problem, hint)
+    elif block.domain.name is not DomainName.REAL:
+        problem = f"found a refresh of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
+        page.fault(path, entry_name(path), problem, "a refresh draws from a normal law")
+
+
+def _check_flip(page: Page, path: Path, name: str, dynamics: Dynamics, scheme: Scheme) -> None:
+    block, moved = _block(page, path, name, dynamics), _moved(scheme)
+    if block is None:
+        return
+    if block.domain.name is not DomainName.REAL:
+        problem = f"found a flip of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
+        page.fault(path, entry_name(path), problem, f"-{name} is outside")
+    elif moved is not None and name not in moved:
+        problem = f"found a flip of {name}, expected a block that the word moves: {', '.join(moved)}"
+        page.fault(path, entry_name(path), problem, "no piece that is stated has a place of D or Q in its row")
+
+
+def _check_energy(page: Page, path: Path, target: Target, variant: str) -> None:
+    """Add a fault where H, which the acceptance needs, is not known at every step."""
+    if variant == "minibatch":
+        problem = (
+            "found a Metropolis move with variant: minibatch, expected variant: full: the acceptance needs H of all "
+            "data; an estimate of it biases the law by an amount no step size removes"
+        )
+        page.fault(path, entry_name(path), problem, "use `variant: full`, or a word without `metropolis`")
+    if target.gradient is not None:
+        problem = "found a Metropolis move with a gradient that is code, expected formulas: the acceptance needs H"
+        page.fault(path, entry_name(path), problem, "state U in the target, or use a word without `metropolis`")
+
+
+def _block(page: Page, path: Path, name: str, dynamics: Dynamics) -> Block | None:
+    """Return a block of the dynamics; None, and a fault is added, where there is none of that name."""
+    blocks = {block.name: block for block in dynamics.declarations.blocks}
+    if name not in blocks:
+        problem = f"found `{name}`, expected a block of the dynamics ({', '.join(blocks)})"
+        page.fault(path, entry_name(path), problem, nearest(name, tuple(blocks)))
+    return blocks.get(name)
+
+
+def _moved(scheme: Scheme) -> tuple[str, ...] | None:
+    """Return the blocks that the letters may move, by the places of D and Q of their pieces; None where all may be."""
+    pieces, found = dict(scheme.pieces), dict[str, None]()
+    for name in dict.fromkeys(letter.piece for letter in letters(scheme.split)):
+        for selection in pieces.get(name, ()):
+            if selection.D is None or selection.Q is None:
+                return None
+            found |= dict.fromkeys(block for pair in (*selection.D, *selection.Q) for block in pair)
+        if name not in pieces:
+            return None
+    return tuple(found)

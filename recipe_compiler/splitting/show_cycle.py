@@ -1,0 +1,85 @@
+"""A cycle for readers: each move as it is stated, and what it makes of the state z."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.refresh import conditional_law
+from recipe_compiler.spec.model import Metropolis, Refresh, Scheme, Steps
+from recipe_compiler.spec.moves import move_text
+from recipe_compiler.spec.words import word_text
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.matrixform import matrix_form
+from recipe_compiler.tensor.style import LATEX, PLAIN, Style
+
+_LATEX = ("^{", "}")
+
+
+def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece]) -> Iterator[str]:
+    """Yield the moves as text, below each what it does; Psi is the word."""
+    for move in scheme.cycle:
+        yield move_text(scheme, move)
+        match move:
+            case Refresh(block, kept):
+                S = _covariance(derivation, block, PLAIN)
+                if S is None:
+                    yield f"  no normal law of mean 0 is shown for {block} given all others"
+                elif kept:
+                    yield f"  {block}' = {kept}*{block} + n, n ~ N(0, {1 - kept**2}*S), S = {S}"
+                else:
+                    yield f"  {block}' ~ N(0, {S})"
+            case Metropolis((least, most), flip):
+                turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
+                drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
+                led = "Psi" + ("^L" if drawn else _power(most)) + "(z)"
+                yield f"  z' = {led} with probability min(1, exp(-W)), else z{turned}"
+                yield f"  W = {_gained_by(pieces) or f'H({led}) - H(z)'}; Psi the word{drawn}"
+            case Steps(count):
+                yield f"  z' = Psi{_power(count)}(z); Psi the word"
+
+
+def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece]) -> Iterator[str]:
+    """Yield what the moves do as rows of a LaTeX `align*`."""
+    if scheme.cycle:
+        word = word_text(scheme.split).replace("{", r"\{").replace("}", r"\}")
+        yield rf"\Psi &= \text{{{word}}}"
+    for move in scheme.cycle:
+        match move:
+            case Refresh(name, kept):
+                block, S = LATEX.symbol(name), _covariance(derivation, name, LATEX)
+                if S is None:
+                    yield rf"{block}' &\sim p({block} \mid \text{{all others}})"
+                elif kept:
+                    new = rf"n \sim \mathcal{{N}}\left(0, {_ratio(1 - kept**2)} S\right), \quad S = {S}"
+                    yield rf"{block}' &= {_ratio(kept)} {block} + n, \quad {new}"
+                else:
+                    yield rf"{block}' &\sim \mathcal{{N}}\left(0, {S}\right)"
+            case Metropolis((least, most), flip):
+                led = rf"\Psi{'^L' if least < most else _power(most, *_LATEX)}(z)"
+                back = ", ".join(["z", *(rf"\; {LATEX.symbol(b)} \to -{LATEX.symbol(b)}" for b in flip)])
+                taken = rf"{led} & \text{{with probability }} \min(1, e^{{-W}})"
+                drawn = rf", \quad L \sim \mathrm{{Uniform}}\{{{least}, \dots, {most}\}}" if least < most else ""
+                by = _gained_by(pieces)
+                yield rf"z' &= \begin{{cases}} {taken} \\ {back} & \text{{else}} \end{{cases}}{drawn}"
+                yield rf"W &= \text{{{by}}}" if by else rf"W &= H({led}) - H(z)"
+            case Steps(count):
+                yield rf"z' &= \Psi{_power(count, *_LATEX)}(z)"
+
+
+def _covariance(derivation: Derivation, block: str, style: Style) -> str | None:
+    law = conditional_law(derivation, block)
+    return None if law is None else matrix_form(derivation.calculus, style, law.covariance)
+
+
+def _power(count: int, opened: str = "^", closed: str = "") -> str:
+    return "" if count == 1 else f"{opened}{count}{closed}"
+
+
+def _gained_by(pieces: Mapping[str, Piece]) -> str:
+    """Return of which letters W holds what H gains; the empty text where it is of all."""
+    noiseless = [name for name, piece in pieces.items() if not piece.is_noisy]
+    return "" if len(noiseless) == len(pieces) else f"what H gains by {', '.join(noiseless) or 'no letter'}"
+
+
+def _ratio(number: Fraction) -> str:
+    return str(number) if number.denominator == 1 else rf"\frac{{{number.numerator}}}{{{number.denominator}}}"

@@ -1,0 +1,215 @@
+"""Is a claimed law that of its block given all others? For all data, every number of them and every size.
+
+The law is exp(-E); it is right iff d(U - E)/db = 0 everywhere in the domain of b, which is connected. Its parameters
+must be those of a law for all values of the other blocks, and the domain of b that of the law.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import cast
+
+from sympy import Add, Expr, Integer
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.matrices import product as times
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, length, positions
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.derive.conditional import is_symmetric, potential_of, residual
+from recipe_compiler.derive.densities import energy, minus, needs
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.orders import terms_of
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.laws import of_all_data, rows_of
+from recipe_compiler.spec.model import Law, Target
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
+from recipe_compiler.verify.core.premises import smoothness, values
+from recipe_compiler.verify.core.sizes import LARGEST, MANY, Sizes
+
+
+def laws(target: Target) -> Answer:
+    """Decide that each claimed law is that of its block given all others, for all data.
+
+    exp(-U) with U = -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as they are declared.
+    """
+    target = target.declared or target
+    answers = {block: _law(target, _named(target, block), law) for block, law in target.laws}
+    wrong = next((answer for answer in answers.values() if isinstance(answer.decision, Refuted)), None)
+    if wrong is not None:
+        return wrong
+    given = tuple(sorted({fact for answer in answers.values() for fact in answer.decision.given}))
+    left = {name: answer for name, answer in answers.items() if isinstance(answer.decision, Undecided)}
+    if left:
+        tried = tuple(f"law of {name}: {what}" for name, answer in left.items() for what in _tried(answer))
+        first = next(iter(left.values()))
+        return replace(first, decision=Undecided(tried, _residual(first), given), for_d="all", checked_at=())
+    data = tuple((f"law[{name}]", shown(law)) for name, law in target.laws)
+    by = "; ".join(
+        dict.fromkeys(answer.decision.by for answer in answers.values() if isinstance(answer.decision, Proved))
+    )
+    first, *others = (answer.checked_at for answer in answers.values())
+    checked = tuple(sizes for sizes in first if all(sizes in seen for seen in others))
+    return Answer(Proved(by, given, data), "all", checked, target.source.place("laws"))
+
+
+def shown(law: Law) -> str:
+    """Return a law as a document has it."""
+    return f"{law.name}({', '.join(map(text, law.arguments))})"
+
+
+def _law(target: Target, block: Block, law: Law) -> Answer:
+    where = target.source.place(f"laws.{block.name}")
+    if target.gradient is not None:
+        reason = f"U is known by its gradient alone, which is code: {target.gradient}"
+        return Answer(Undecided((reason,)), where=where)
+    undefined = values(_stated(target), target.declarations)
+    try:
+        left = residual(potential_of(target), law, block, of_all_data(target.declarations))
+        needed = undefined | _premises(target, block, law)
+        identities = (Identity(_says(law, block), where, left, _left(target, law, block)), *_ends(target, law, block))
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)), where=where)
+    reads = (*_without_data(target), energy(law, block), *law.arguments)
+    question = Question(identities, drawn_data(target.declarations), _sizes(target), needed, "", reads=reads)
+    found = decide(question)
+    if isinstance(found.decision, Refuted) and undefined.open:
+        tried = tuple(f"not shown: {what}" for what in undefined.open)
+        found = Answer(Undecided(tried, found.decision.residual, found.decision.given))
+    return replace(found, where=where)
+
+
+def _says(law: Law, block: Block) -> str:
+    """Name what vanishes, as `_left` has it."""
+    b = block.name
+    if _is_joint(law, block):
+        return f"an entry of cov dU/d{b} - ({b} - m) for {shown(law)}"
+    return f"d(U - E)/d{b} for {shown(law)}"
+
+
+def _is_joint(law: Law, block: Block) -> bool:
+    return law.name == "N" and block.shape != SCALAR
+
+
+def _premises(target: Target, block: Block, law: Law) -> Obligations:
+    """Return what has to be shown beside the identity: a smooth U, parameters of a law, the whole domain of b.
+
+    Where both are smooth, also in what else they hold, what vanishes off kinks vanishes everywhere.
+    """
+    declared = target.declarations
+    whole = of_all_data(declared)
+    own = (term for formula in _stated(target) for term in terms_of(formula))
+    smooth = smoothness((term for term in own if block.name in dependence(term).blocks), declared)
+    of_law = smoothness((energy(law, block), *needs(law)), whole)
+    left = [
+        f"{text(c.left)} {c.op} {text(c.right)} leaves {block.name} its whole domain" for c in _about(block, declared)
+    ]
+    if law.name == "N" and not is_symmetric(law.arguments[1], whole):
+        left.append(f"{text(law.arguments[1])} is symmetric")
+    return smooth | of_law | Obligations(open=tuple(left))
+
+
+def _about(block: Block, declared: Declarations) -> Iterator[Compare]:
+    """Yield the assumptions that restrict a block."""
+    return (c for c in declared.assume if block.name in dependence(c).blocks)
+
+
+def _ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
+    """Yield that a uniform law has the ends of its block's domain."""
+    if law.name != "Uniform":
+        return
+    declared = target.declarations
+    for end, bound, stated in zip(("lower", "upper"), block.domain.bounds, law.arguments, strict=True):
+        off = minus(stated, bound)
+        says = f"the {end} end of {shown(law)} less that of the domain of {block.name}"
+        where = target.source.place(f"laws.{block.name}")
+        yield Identity(says, where, convert(off, of_all_data(declared)), partial(_entries, off, declared))
+
+
+def _entries(formula: Formula, declared: Declarations, sizes: Sizes) -> Sequence[Expr]:
+    return [x for row in rows(formula, Setting(drawn_data(declared), sizes)) for x in row]
+
+
+def _left(target: Target, law: Law, block: Block) -> Scalars:
+    """Return what the second engine finds left: d(U - E)/db, and of N(m, cov) cov dU/db - (b - m)."""
+    declared = drawn_data(target.declarations)
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        U, b = off_kinks(_scalar_potential(target, sizes)), coordinates(block, sizes)
+        if not _is_joint(law, block):
+            E = off_kinks(rows(energy(law, block), Setting(declared, sizes))[0][0])
+            return [slope(U - E, x) for x in b]
+        m, cov = (rows(argument, Setting(declared, sizes)) for argument in law.arguments)
+        pushed = times(cov, tuple((slope(U, x),) for x in b))
+        return [row[0] - x + mean[0] for row, x, mean in zip(pushed, b, m, strict=True)]
+
+    return entries
+
+
+def _scalar_potential(target: Target, sizes: Sizes) -> Expr:
+    """Return U at fixed sizes, the likelihood datum by datum."""
+    declared, whole = target.declarations, drawn_data(target.declarations)
+    if target.potential is not None:
+        return rows(target.potential, Setting(declared, sizes))[0][0]
+    prior = Integer(0) if target.log_prior is None else rows(target.log_prior, Setting(declared, sizes))[0][0]
+    if target.log_likelihood is None:
+        return -prior
+    one = rows(target.log_likelihood, Setting(declared, sizes))[0][0]
+    fields = list(zip(declared.data, whole.data, strict=True))
+    found = [prior]
+    for n in range(length(declared.data[0].size, sizes)):
+        datum = {
+            component(field, at, declared, sizes): component(every, (n, *at), whole, sizes)
+            for field, every in fields
+            for at in positions(field.shape, sizes)
+        }
+        found.append(cast(Expr, one.xreplace(datum)))
+    return -Add(*found)
+
+
+def drawn_data(declared: Declarations) -> Declarations:
+    """Return declarations whose data fields are all of their rows, and are drawn as data: of the values allowed."""
+    return replace(declared, data=tuple(replace(field, shape=rows_of(field)) for field in declared.data))
+
+
+def _stated(target: Target) -> tuple[Formula, ...]:
+    return (*_without_data(target), *(() if target.log_likelihood is None else (target.log_likelihood,)))
+
+
+def _without_data(target: Target) -> tuple[Formula, ...]:
+    return tuple(formula for formula in (target.potential, target.log_prior) if formula is not None)
+
+
+def _sizes(target: Target) -> tuple[Sizes, ...]:
+    """Return the sizes the second engine looks at: 1 and 2 in all combinations, and three data."""
+    declared = target.declarations
+    smallest = smallest_sizes(declared, stated_formulas(target))
+    if not smallest:
+        return ({},)
+    few = len(smallest) <= MANY
+    choices = product((0, 1), repeat=len(smallest)) if few else [(k,) * len(smallest) for k in (0, 1)]
+    found = [{name: low + k for (name, low), k in zip(smallest.items(), more, strict=True)} for more in choices]
+    counts = {field.size for field in declared.data} or set(smallest)
+    found.append({name: max(low, LARGEST) if name in counts else low + 1 for name, low in smallest.items()})
+    return tuple(sorted(found, key=lambda sizes: sum(sizes.values())))
+
+
+def _named(target: Target, name: str) -> Block:
+    return next(block for block in target.declarations.blocks if block.name == name)
+
+
+def _tried(answer: Answer) -> tuple[str, ...]:
+    return answer.decision.tried if isinstance(answer.decision, Undecided) else ()
+
+
+def _residual(answer: Answer) -> str:
+    return answer.decision.residual if isinstance(answer.decision, Undecided) else ""

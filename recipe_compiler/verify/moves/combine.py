@@ -1,0 +1,41 @@
+"""Answers that rest on several obligations, each with its name: all are shown, or the first that is not is named."""
+
+from collections.abc import Iterable, Sequence
+
+from recipe_compiler.verdict import Answer, Proved, Undecided
+
+Obligation = tuple[str, Answer]
+"""What is to be shown, in words, with the answer."""
+
+
+def is_shown(obligations: Iterable[Obligation]) -> bool:
+    """Whether every obligation is proved."""
+    return all(isinstance(answer.decision, Proved) for _, answer in obligations)
+
+
+def shown(says: str, obligations: Sequence[Obligation], given: Iterable[str] = ()) -> Answer:
+    """Return the proof that proved obligations make, with all that each takes for granted, and how it was shown."""
+    proofs = [(what, answer, answer.decision) for what, answer in obligations if isinstance(answer.decision, Proved)]
+    facts = {*given, *(fact for _, _, proof in proofs for fact in proof.given)}
+    looked = [set(answer.checked_at) for _, answer, _ in proofs if answer.checked_at]
+    first = next((answer.checked_at for _, answer, _ in proofs if answer.checked_at), ())
+    checked = tuple(sizes for sizes in first if all(sizes in seen for seen in looked))
+    data = tuple((what, proof.by) for what, _, proof in proofs)
+    return Answer(Proved(says, tuple(sorted(facts)), data), "all", checked)
+
+
+def left_open(obligations: Iterable[Obligation]) -> tuple[str, ...]:
+    """Return why obligations are not shown, each with its name."""
+    return tuple(reason for what, answer in obligations for reason in _reasons(what, answer))
+
+
+def _reasons(what: str, answer: Answer) -> Iterable[str]:
+    match answer.decision:
+        case Proved():
+            return ()
+        case Undecided(tried):
+            return [f"not shown: {what}: {reason}" for reason in tried]
+        case refuted:
+            at = ", ".join(f"{name} = {value}" for name, value in refuted.witness)
+            residual = f"; residual {refuted.residual}" if refuted.residual else ""
+            return [f"does not hold: {what}: {at or refuted.by}{residual}"]

@@ -1,0 +1,101 @@
+"""Do all moves of a cycle keep one law, exp(-H), and is every block moved by one? Then so does a chain of cycles.
+
+Each move is decided by itself; which of them keeps exp(-H) at every step size, and which does so as far as its word
+does, is the claim `exact`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recipe_compiler.spec.model import Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.words import letters
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.metropolis import metropolis
+from recipe_compiler.verify.moves.refresh import law_given_others
+from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.steps.kept import keeps_law
+from recipe_compiler.verify.steps.order import FLOWS
+from recipe_compiler.verify.steps.pieces import pieces
+from recipe_compiler.verify.steps.split import Split
+
+
+def cycle(split: Split, stages: Stages) -> Answer:
+    """Decide that every move keeps exp(-H), steps of a word as eps goes to 0, and that every block has a move."""
+    moved = {name for move in split.scheme.cycle for name in _moved(split, move)}
+    still = [name for name in split.subject.names if name not in moved]
+    if still:
+        by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
+        return Answer(Refuted(by, (("moved", ", ".join(sorted(moved)) or "nothing"),)))
+    return _all(list(_kept(split, stages, at_every_step=False)))
+
+
+def exact(split: Split, stages: Stages) -> Answer:
+    """Decide that every move keeps exp(-H) at every step size; open where one does not: others might make up for it."""
+    found = list(_kept(split, stages, at_every_step=True))
+    lost = tuple(f"{what}, does not keep exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
+    return Answer(Undecided(lost)) if lost else _all(found)
+
+
+def _all(found: list[Obligation]) -> Answer:
+    """Return the answer of all moves: the guilty one is named, and its own claim says why."""
+    for what, answer in found:
+        if isinstance(answer.decision, Refuted):
+            return Answer(Refuted(f"{what}, does not keep exp(-H)", answer.decision.witness), answer.for_d)
+    if not is_shown(found):
+        return Answer(Undecided(left_open(found)))
+    return shown("; ".join(what for what, _ in found), found)
+
+
+def _moved(split: Split, move: Move) -> Iterator[str]:
+    match move:
+        case Refresh(block):
+            yield block
+        case Metropolis() | Steps():
+            done = {letter.piece for letter in letters(split.scheme.split)}
+            yield from (name for piece in split.pieces if piece.name in done for name in piece.moved)
+
+
+def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obligation]:
+    """Yield of every move, by its place in the cycle, that it keeps exp(-H)."""
+    for place, move in enumerate(split.scheme.cycle, 1):
+        match move:
+            case Refresh(block):
+                yield f"move {place}, refresh of {block}", _told(law_given_others(split, block), "refresh")
+            case Metropolis():
+                yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
+            case Steps() if at_every_step:
+                yield f"move {place}, steps", _of_each(split)
+            case Steps():
+                yield f"move {place}, steps, as eps goes to 0", _of_equation(split)
+
+
+def _told(found: Answer, claim: str) -> Answer:
+    """Return an answer that leaves it to a claim of its own to say what is open."""
+    return replace(found, decision=Undecided((f"see {claim}",))) if isinstance(found.decision, Undecided) else found
+
+
+def _of_equation(split: Split) -> Answer:
+    """Decide that the word integrates an equation for which exp(-H) is stationary."""
+    found = [("the pieces make the equation", pieces(split)), ("exp(-H) is stationary", stationary(split.subject))]
+    return shown("its equation keeps exp(-H)", found) if is_shown(found) else Answer(Undecided(left_open(found)))
+
+
+def _of_each(split: Split) -> Answer:
+    """Decide that each piece of a word keeps exp(-H) by itself: then so do its steps, of every size.
+
+    Where one does not, the word may depart from exp(-H), by an amount that the step size sets.
+    """
+    done = {letter.piece for letter in letters(split.scheme.split)}
+    found = {piece.name: keeps_law(split, piece) for piece in split.pieces if piece.name in done}
+    lost = [name for name, answer in found.items() if isinstance(answer.decision, Refuted)]
+    if lost:
+        reason = f"{', '.join(lost)} does not keep exp(-H) by itself, and no step is refused: the step size biases it"
+        return Answer(Undecided((reason,)))
+    if split.numerical:
+        return Answer(Undecided((f"the flow of {', '.join(split.numerical)} is numerical, and no step is refused",)))
+    kept = [(f"{name} keeps exp(-H)", answer) for name, answer in found.items()]
+    if not all(isinstance(answer.decision, Proved) for answer in found.values()):
+        return Answer(Undecided(left_open(kept)))
+    return shown("each piece keeps exp(-H)", kept, (FLOWS,))

@@ -1,0 +1,188 @@
+"""A point at which a Metropolis move without noise does not keep exp(-H), in exact numbers.
+
+Words of shifts are looked at, z + t f with f free of what it moves: rational where f is, with |det| = 1. The U and the
+values of the build come first; where they are not few numbers and formulas, or numbers grow too long, some U does.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics import balance
+from recipe_compiler.algebra.dynamics.balance import State
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import is_defined_at, points
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.errors import ModelError
+from recipe_compiler.spec.model import Metropolis
+from recipe_compiler.spec.words import Letter, letters
+from recipe_compiler.splitting.entrywise import SHIFT
+from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.split_by import selections_of
+from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.steps.in_build import own_subject
+from recipe_compiler.verify.steps.split import Split, split_of
+
+POINTS = 12
+"""Points that are tried at each size."""
+STEP_SIZES = (Fraction(1, 2), Fraction(1))
+"""Tried beside that of the build: what is claimed is claimed of all."""
+LONGEST = 4000
+"""Binary digits of numbers that are followed along a word."""
+SHOWN = 160
+"""Characters of a sum of exponentials that is given term by term."""
+
+
+class _TooLongError(Exception):
+    """Numbers grow too long, or there are too many steps."""
+
+
+def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
+    """Return the refutation by a point where exp(-H) is not what it was after a move; None where none was found."""
+    build = stages.build
+    stated = () if build.is_planned else (build.eps,)
+    own = _own(split, stages)
+    if own is not None:
+        try:
+            return _found(own, move, (*stated, *STEP_SIZES))
+        except _TooLongError:
+            pass
+    try:
+        return _found(split, move, (*STEP_SIZES, *stated))
+    except _TooLongError:
+        return None
+
+
+def _own(split: Split, stages: Stages) -> Split | None:
+    """Return the pieces with the U and the values of a build, where they are few numbers and formulas."""
+    subject = own_subject(stages)
+    if subject is None:
+        return None
+    stated = replace(split.scheme, pieces=tuple(selections_of(split.derivation, split.scheme).items()))
+    try:
+        return split_of(subject, stated)
+    except ModelError:
+        return None
+
+
+def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...]) -> Answer | None:
+    if not _shifts(split):
+        return None
+    declarations = split.subject.dynamics.declarations
+    for sizes in split.subject.sizes:
+        try:
+            setting, maps = split.subject.setting(sizes), _Maps.of(split, sizes)
+            for at in points(declarations, sizes, POINTS):
+                if not is_defined_at(split.formulas, setting, at.leaf):
+                    continue
+                for eps in step_sizes:
+                    off = maps.off(at, move, eps)
+                    if off is not None:
+                        return Answer(_refuted(at, move, eps, off), tuple(sizes.items()) or "all")
+        except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError):
+            continue
+    return None
+
+
+def _refuted(at: Point, move: Metropolis, eps: Fraction, off: str) -> Refuted:
+    least, most = move.steps
+    steps = str(least) if least == most else f"uniform({least}, {most})"
+    return Refuted(
+        "exact witness: exp(-H) changes under the move",
+        (*at.text, ("eps", str(eps)), ("steps", steps), ("(pi K - pi)/pi, pi = exp(-H)", off)),
+    )
+
+
+def _shifts(split: Split) -> bool:
+    """Whether every letter of a word is of a piece without noise that is moved by a shift."""
+    done = {letter.piece for letter in letters(split.scheme.split)}
+    try:
+        return all(
+            piece.name not in split.numerical and not piece.is_noisy and flow_of(split.derivation, piece).row == SHIFT
+            for piece in split.pieces
+            if piece.name in done
+        )
+    except ModelError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Maps:
+    """The maps of a word at fixed sizes: its letters with the drifts of their pieces, H, and the signs that turn."""
+
+    z: tuple[Symbol, ...]
+    H: Expr
+    word: tuple[tuple[Letter, tuple[Expr, ...]], ...]
+    blocks: tuple[tuple[str, frozenset[Symbol]], ...]
+
+    @classmethod
+    def of(cls, split: Split, sizes: Sizes) -> "_Maps":
+        """Return those of a word."""
+        drifts = {piece.name: tuple(map(off_kinks, split.drift(piece, sizes))) for piece in split.pieces}
+        word = tuple((letter, drifts[letter.piece]) for letter in letters(split.scheme.split))
+        blocks = split.subject.dynamics.declarations.blocks
+        own = tuple((block.name, frozenset(coordinates(block, sizes))) for block in blocks)
+        return cls(split.z(sizes), split.subject.system(sizes).H, word, own)
+
+    def off(self, at: Point, move: Metropolis, eps: Fraction) -> str | None:
+        """Return (pi K - pi)/pi at a point as text; None where it is zero.
+
+        Raises:
+            NoValueError: something on the way has no value, or none that is rational.
+            _TooLongError: numbers grow too long.
+        """
+        y = tuple(at.numbers[x] for x in self.z)
+        turned_over = frozenset[Symbol]().union(*(own for name, own in self.blocks if name in move.flip))
+        turned = tuple(-value if x in turned_over else value for x, value in zip(self.z, y, strict=True))
+        backwards = [(Letter(letter.piece, -letter.share), f) for letter, f in reversed(self.word)]
+
+        def energy(z: State) -> Fraction:
+            return _rational(self.H, self._leaf(at, z))
+
+        before, after = self._along(at, y, backwards, move, eps), self._along(at, turned, self.word, move, eps)
+        found = balance.departure(energy, y, turned, zip(before, after, strict=True))
+        return _text(found, energy(y)) if found else None
+
+    def _along(
+        self, at: Point, z: State, word: "list[_Step] | tuple[_Step, ...]", move: Metropolis, eps: Fraction
+    ) -> Iterator[State]:
+        """Yield where the word leads from z, done as often as the move may."""
+        least, most = move.steps
+        for count in range(1, most + 1):
+            for letter, f in word:
+                leaf = self._leaf(at, z)
+                change = [_rational(x, leaf) if x != 0 else Fraction(0) for x in f]
+                z = tuple(x + letter.share * eps * own for x, own in zip(z, change, strict=True))
+                if max(max(abs(x.numerator), x.denominator).bit_length() for x in z) > LONGEST:
+                    raise _TooLongError
+            if count >= least:
+                yield z
+
+    def _leaf(self, at: Point, z: State) -> Callable[[Expr], Fraction]:
+        return replace(at, numbers={**at.numbers, **dict(zip(self.z, z, strict=True))}).leaf
+
+
+_Step = tuple[Letter, tuple[Expr, ...]]
+
+
+def _rational(e: Expr, leaf: Callable[[Expr], Fraction]) -> Fraction:
+    found = evaluate(e, leaf)
+    if not isinstance(found, Fraction):
+        raise NoValueError("not rational")
+    return found
+
+
+def _text(terms: balance.Sum, at: Fraction) -> str:
+    """Return a sum of c exp(-a) over exp(-at): its terms where they are short, and its value."""
+    exact = " + ".join(f"({c}) exp({at - a})" if a != at else f"({c})" for a, c in sorted(terms.items()))
+    near = balance.value(terms, at).str(4, radius=False)
+    return f"{exact} = {near}" if len(exact) <= SHOWN else near

@@ -1,0 +1,36 @@
+"""Claims about the cycle of a build: for all values as declared and every size, as those about its word are."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from recipe_compiler.spec.model import Build, Metropolis, Refresh
+from recipe_compiler.verdict import Answer
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.subject import find
+from recipe_compiler.verify.steps.split import Split, split_of
+
+
+def steps_by_cycle(build: Build) -> bool:
+    """Whether one step of a chain is a cycle of moves."""
+    return bool(build.scheme.cycle)
+
+
+def refreshes(build: Build) -> bool:
+    """Whether a move of a cycle draws a block anew."""
+    return any(isinstance(move, Refresh) for move in build.scheme.cycle)
+
+
+def accepts(build: Build) -> bool:
+    """Whether a move of a cycle is accepted or refused."""
+    return any(isinstance(move, Metropolis) for move in build.scheme.cycle)
+
+
+def of_cycle(decide: Callable[[Split, Stages], Answer]) -> Callable[[Stages], Answer]:
+    """Return what decides a claim about the moves of a build."""
+
+    def answer(stages: Stages) -> Answer:
+        declared, scheme = stages.declared, stages.build.scheme
+        found = find(lambda subject: decide(split_of(subject, scheme), stages), declared.wide or declared)
+        return replace(found, where=stages.build.source.place("scheme"))
+
+    return answer

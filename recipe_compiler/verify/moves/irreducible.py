@@ -1,0 +1,134 @@
+"""Does a cycle reach every state from every other? Then exp(-H) is its only stationary law, and where its chains go.
+
+Of the state (theta, r), where a refresh draws r' = c r + N(0, (1 - c^2) S), |c| < 1, from a law that is positive
+everywhere, and the word moves theta once, theta' = theta + eps W (r + kicks(theta)) with a constant, invertible W:
+theta' has a density that is positive everywhere, and so does r one cycle later, since the word is one to one. H is
+finite everywhere, so what is proposed is accepted with a positive probability. Hence every set to which exp(-H) gives
+one is reached by two cycles, and by any larger number (Tierney 1994, Thm. 1, Cor. 2).
+
+That is of one step of the word. Of more it need not be so: on a quadratic U trajectories may close. With a number of
+steps that is drawn, one step has a positive probability.
+"""
+
+from collections.abc import Iterator
+
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.derive.recipe import col_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.model import Metropolis, Refresh
+from recipe_compiler.spec.words import letters
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
+from recipe_compiler.verify.moves.cycle import cycle
+from recipe_compiler.verify.moves.volume import is_regular
+from recipe_compiler.verify.steps.split import Split, decided
+
+FINITE = "U is finite, and has a gradient, everywhere"
+
+
+class _OtherFormError(Exception):
+    """A cycle is not of the form for which it is known, and why."""
+
+
+def irreducible(split: Split, stages: Stages) -> Answer:
+    """Decide that every state is reached from every other, so that exp(-H) is the only stationary law of the cycle."""
+    try:
+        theta, r, drift, kicks = _form(split)
+        identities = list(_identities(split, theta, r, drift, kicks))
+    except _OtherFormError as why:
+        return Answer(Undecided((str(why),)))
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)))
+    of_fields = f"{drift.name} moves {theta.name} by W {r.name} with a constant W, kicks depend on {theta.name} alone"
+    kept = cycle(split, stages)
+    if not isinstance(kept.decision, Proved):
+        return Answer(Undecided(("not shown: every move keeps exp(-H), see cycle",)))
+    found = [("every move keeps exp(-H)", kept), (of_fields, decided(split, identities))]
+    if not is_shown(found):
+        return Answer(Undecided(left_open(found)))
+    W = _slope(split, drift, theta, r)
+    if not is_regular(split, W, (theta, r), lambda sizes: slopes_at(split, drift, theta, r, sizes)):
+        return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible",)))
+    says = f"one step reaches every {theta.name} from every other, {r.name} being drawn anew"
+    return shown(says, found, (FINITE,))
+
+
+def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
+    """Return theta, r, the piece that moves theta and those that kick r."""
+    declarations, scheme = split.subject.dynamics.declarations, split.scheme
+    move = next((move for move in scheme.cycle if isinstance(move, Metropolis)), None)
+    if move is None:
+        raise _OtherFormError("it is known of a word that is accepted or refused: none is here")
+    if move.steps[0] != 1:
+        least, most = move.steps
+        hint = f"`uniform(1, {most})` is shown"
+        raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
+    if len(declarations.blocks) != 2 or restricts_state(declarations):
+        raise _OtherFormError("it is known of a position and a momentum that nothing restricts")
+    held = {name for f in declarations.functions if f.role == "potential" for name in f.of}
+    theta = next((block for block in declarations.blocks if block.name in held), None)
+    r = next((block for block in declarations.blocks if block.name not in held), None)
+    if theta is None or r is None or any(b.domain.name is not DomainName.REAL for b in (theta, r)):
+        raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
+    if not any(isinstance(other, Refresh) and other.block == r.name for other in scheme.cycle):
+        raise _OtherFormError(f"nothing draws {r.name} anew")
+    named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
+    drifts = [name for name in word if theta.name in named[name].moved]
+    if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:
+        raise _OtherFormError(f"it is known of a word with one letter that moves {theta.name}, and {theta.name} alone")
+    kicks = tuple(piece for name, piece in named.items() if name in word and name != drifts[0])
+    if any(piece.is_noisy or piece.name in split.numerical for piece in (named[drifts[0]], *kicks)):
+        raise _OtherFormError("it is known of a word without noise, of exact flows")
+    return theta, r, named[drifts[0]], kicks
+
+
+def _identities(split: Split, theta: Block, r: Block, drift: Piece, kicks: tuple[Piece, ...]) -> Iterator[Identity]:
+    """Yield df[theta]/dtheta = 0 and d^2 f[theta]/dr dz = 0 of the drift, df[r]/dr = 0 of every kick."""
+    c, where = split.derivation.calculus, split.subject.place("H")
+    for piece, moved, by in ((drift, theta, theta), *((kick, r, r) for kick in kicks)):
+        left = c.settled(_slope(split, piece, moved, by))
+        says = f"d f[{moved.name}]/d{by.name} of {piece.name}"
+        yield Identity(says, where, left, _slopes(split, piece, moved, by))
+    W = _slope(split, drift, theta, r)
+    for block in (theta, r):
+        slots = tuple(Index(size, "k") for size in block.shape.sizes)
+        left = c.settled(c.diff(W, Coordinate(block.name, slots)))
+        says = f"d^2 f[{theta.name}]/d{r.name} d{block.name} of {drift.name}"
+        yield Identity(says, where, left, _curvatures(split, drift, (theta, r), block))
+
+
+def _slope(split: Split, piece: Piece, moved: Block, by: Block) -> Tensor:
+    """Return df_i/dz_j of a piece, i of one block and j of another."""
+    n = split.subject.names.index(moved.name)
+    return split.derivation.calculus.diff(piece.drift[n], Coordinate(by.name, col_slots(by)))
+
+
+def slopes_at(split: Split, piece: Piece, moved: Block, by: Block, sizes: Sizes) -> Rows:
+    """Return df_i/dz_j at fixed sizes, by the second engine."""
+    names, z, f = split.subject.names, split.z(sizes), split.drift(piece, sizes)
+    rows, columns = (split.places(names.index(block.name), sizes) for block in (moved, by))
+    return tuple(tuple(slope(off_kinks(f[i]), z[j]) for j in columns) for i in rows)
+
+
+def _slopes(split: Split, piece: Piece, moved: Block, by: Block) -> Scalars:
+    return lambda sizes: [x for row in slopes_at(split, piece, moved, by, sizes) for x in row]
+
+
+def _curvatures(split: Split, piece: Piece, of: tuple[Block, Block], by: Block) -> Scalars:
+    def entries(sizes: Sizes) -> list[Expr]:
+        z = [split.z(sizes)[k] for k in split.places(split.subject.names.index(by.name), sizes)]
+        return [slope(x, y) for row in slopes_at(split, piece, *of, sizes) for x in row for y in z]
+
+    return entries

@@ -1,0 +1,206 @@
+"""Does a Metropolis move keep exp(-H)? Of the word's fields and letters, for every size, every U and every step size.
+
+With F an involution that keeps H and volume, z -> z' the path along the letters of a palindrome, and
+
+* letters without noise whose flows keep volume and run backwards under F, F phi F = phi^-1,
+* letters with noise in detailed balance up to F, exp(-H(z)) K(z, z') = exp(-H(z')) K(F z', F z),
+
+the path from z to z' has the density exp(W - H(z') + H(z)) times that of the path from F z' to F z through the points
+in reverse order, W the sum of H's changes over the letters without noise; the work of that path is -W. So z' taken with
+probability min(1, exp(-W)), else F z, keeps exp(-H) (Sivak, Chodera, Crooks 2013; without noise, Tierney 1998). A flow
+that ends before its time, or leaves its domain, gives no number, and is refused; the path backwards would come from
+there, so is not taken either. The number of steps is drawn whatever the state: each keeps exp(-H), so their mean does.
+
+Blocks that are drawn wholly anew before any move reads them may be turned or not: what is drawn then is the same.
+Where none is, a point at which the move by itself changes exp(-H) refutes it: b' = c b + noise with c > 0 takes no two
+laws to one. With c = 0 only the law of the other blocks is left, and that may be kept.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from recipe_compiler.derive.refresh import conditional_law
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.model import Metropolis, Refresh
+from recipe_compiler.spec.words import letters
+from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.split_by import may_leave
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.identities import faults_of
+from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.subject import KEPT
+from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.departure import departure
+from recipe_compiler.verify.moves.heat import detailed_balance
+from recipe_compiler.verify.moves.volume import volume_kept
+from recipe_compiler.verify.steps.order import FLOWS, is_palindrome
+from recipe_compiler.verify.steps.reversible import (
+    Flip,
+    energy_turned,
+    flip,
+    flip_of,
+    of_reflections,
+    runs_back,
+    unknown,
+)
+from recipe_compiler.verify.steps.split import Split
+
+EXACTLY = "implicit equations are solved exactly, backwards for the state that they were solved from"
+"""Taken for granted of a numerical flow: iterations end at a tolerance."""
+MINIBATCH = "the acceptance takes H of all data: `variant: full`"
+
+NO_U = "the acceptance takes U, and no formula of the target states it"
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What a Metropolis move is shown to keep exp(-H) with: a flip, and blocks that need not be turned by it."""
+
+    under: Flip
+    obligations: tuple[Obligation, ...]
+    forgotten: tuple[str, ...] = ()
+    """Blocks that a refused move leaves otherwise than the flip would, and that are drawn anew before they are read."""
+
+
+@lru_cache(maxsize=KEPT)
+def metropolis(split: Split, stages: Stages) -> Answer:
+    """Decide that the Metropolis move of a cycle keeps exp(-H); refuted by an exact point at which it does not."""
+    move = next(move for move in split.scheme.cycle if isinstance(move, Metropolis))
+    refused = _not_asked(split, move, stages)
+    if refused:
+        return Answer(Undecided(refused))
+    found = _shown(split, move)
+    if not isinstance(found.decision, Undecided):
+        return found
+    off = departure(split, move, stages)
+    if off is None or not isinstance(off.decision, Refuted):
+        return found
+    drawn = ", ".join(dict.fromkeys(m.block for m in split.scheme.cycle if isinstance(m, Refresh) and not m.kept))
+    if drawn:
+        at = ", ".join(f"{name} = {value}" for name, value in off.decision.witness)
+        made_up = (
+            f"exp(-H) changes under the move by itself, at {at}; open whether {drawn}, drawn wholly anew, mends it"
+        )
+        return Answer(Undecided((*found.decision.tried, made_up)))
+    why = "; ".join(found.decision.tried)
+    return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {why}"))
+
+
+@lru_cache(maxsize=KEPT)
+def _shown(split: Split, move: Metropolis) -> Answer:
+    """Return the proof, with the flip that is stated or with another one, or what of it is not shown."""
+    c = split.derivation.calculus
+    stated = flip(c, dict.fromkeys(move.flip, c.zero()))
+    own = _obligations(split, stated)
+    if is_shown(own):
+        return _proof(split, Turned(stated, own))
+    try:
+        other = flip_of(split)
+    except ModelError as error:
+        return Answer(Undecided((*left_open(own), *faults_of(error))))
+    if other is None or other.centres == stated.centres:
+        return Answer(Undecided(left_open(own)))
+    needed = _obligations(split, other)
+    if not is_shown(needed):
+        return Answer(Undecided(left_open(own)))
+    apart = tuple(
+        name
+        for name in split.subject.names
+        if (name in stated.centres) is not (name in other.centres)
+        or (name in stated.centres and stated.centres[name] != other.centres[name])
+    )
+    read = _read_before_drawn(split, frozenset(apart))
+    if read:
+        turned = stated.says if stated.centres else "nothing"
+        reason = f"does not hold: a refused move has to be turned, {other.says}; this one turns {turned}, and {read}"
+        names = ", ".join(f"{name}: -{name}" for name, m in other.centres.items() if m.is_zero)
+        hint = f"; state `flip: {{{names}}}`" if names else ""
+        hint += "" if stated.centres else f", or draw {', '.join(apart)} wholly anew next"
+        return Answer(Undecided((reason + hint,)))
+    return _proof(split, Turned(other, needed, apart))
+
+
+def _proof(split: Split, found: Turned) -> Answer:
+    noisy = [piece.name for piece in _done(split) if piece.is_noisy]
+    numerical = [piece.name for piece in _done(split) if piece.name in split.numerical]
+    given = [FLOWS, *([EXACTLY] if numerical else [])]
+    heat = f"; {', '.join(noisy)} in detailed balance" if noisy else ""
+    says = f"a palindrome of pieces that keep volume and run backwards under {found.under.says}{heat}"
+    answer = shown(says, found.obligations, given)
+    if not found.forgotten or not isinstance(answer.decision, Proved):
+        return answer
+    names = ", ".join(found.forgotten)
+    remark = f"{names} has its law under exp(-H) once it is drawn anew: not where a refused move has left it"
+    says = f"{says}; {names} is drawn anew before it is read"
+    return replace(answer, decision=replace(answer.decision, by=says, remarks=(remark,)))
+
+
+def _done(split: Split) -> tuple[Piece, ...]:
+    """Return the pieces that have letters in the word."""
+    names = {letter.piece for letter in letters(split.scheme.split)}
+    return tuple(piece for piece in split.pieces if piece.name in names)
+
+
+def _not_asked(split: Split, move: Metropolis, stages: Stages) -> tuple[str, ...]:
+    """Return why it is not looked at what a move keeps; empty where it is."""
+    declarations = split.subject.dynamics.declarations
+    if stages.build.variant != "full":
+        return (MINIBATCH,)
+    if stages.build.target.gradient is not None:
+        return (NO_U,)
+    if split.scheme.keep:
+        return ("draws are kept within the word, where nothing is accepted yet",)
+    if not split.scheme.split:
+        return ("there is no word to be accepted",)
+    bounded = [b.name for b in declarations.blocks if b.name in move.flip and b.domain.name is not DomainName.REAL]
+    if bounded:
+        return (f"the flip turns {', '.join(bounded)}, which is not over all of the real numbers",)
+    if restricts_state(declarations):
+        return ("an assumption restricts the state, and it is not shown that a move out of it is refused",)
+    try:
+        moves = [(p, flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in _done(split)]
+    except ModelError as error:
+        return tuple(fault.problem for fault in error.faults)
+    leaving = [name for name, ends in may_leave(declarations.blocks, moves).items() if not ends]
+    return tuple(f"{name} has a boundary, and it is not shown that a move over it is refused" for name in leaving)
+
+
+def _obligations(split: Split, under: Flip) -> tuple[Obligation, ...]:
+    """Return all that a flip has to satisfy, each by its name; of one that H feels no more is asked."""
+    energy = energy_turned(split, under)
+    same = unknown(under) if energy is None else of_reflections(split, [energy])
+    first = (f"H is the same under {under.says}", same)
+    return (first, *_asked(split, under)) if is_shown([first]) else (first,)
+
+
+def _asked(split: Split, under: Flip) -> Iterator[Obligation]:
+    for piece in _done(split):
+        if piece.is_noisy:
+            yield f"{piece.name} is in detailed balance up to {under.says}", detailed_balance(split, piece, under)
+        else:
+            yield f"{piece.name} runs backwards under {under.says}", runs_back(split, piece, under)
+            yield f"{piece.name} keeps volume", volume_kept(split, piece)
+    yield "the word is its own reverse", is_palindrome(split)
+
+
+def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
+    """Return what reads the sign of some blocks after the Metropolis move, before all of them were drawn wholly anew.
+
+    Moves follow each other in a circle. The laws of other blocks do not read it: H is even in a block whose own law is
+    normal of mean 0. Empty where nothing does.
+    """
+    cycle = split.scheme.cycle
+    place = next(n for n, move in enumerate(cycle) if isinstance(move, Metropolis))
+    left = set(blocks)
+    for move in (*cycle[place + 1 :], *cycle[:place]):
+        if not isinstance(move, Refresh):
+            break
+        if move.block in left and move.kept:
+            return f"the refresh of {move.block} keeps {move.kept} of it"
+        if conditional_law(split.derivation, move.block) is not None:
+            left.discard(move.block)
+    return f"nothing draws {', '.join(sorted(left))} anew" if left else ""

@@ -1,0 +1,100 @@
+"""Does what moves a piece without noise keep volume? An exact flow does where div f_k = 0; a numerical one need not.
+
+* The generalised leapfrog is symplectic where f_k = -Q grad h with a constant Q that couples its two blocks alone
+  (Hairer, Lubich, Wanner 2006, Thm. VI.3.3): J Q J.T = Q. Of an invertible Q that is |det J| = 1.
+* The implicit midpoint has J = (1 - t A/2)^-1 (1 + t A/2), A = df_k/dz half way. In one and two dimensions det J = 1
+  where tr A = 0, in more it need not be: in three det(1 + t A/2) - det(1 - t A/2) = t tr A + t**3 det(A)/4. Where
+  A Q + Q A.T = 0 with a constant, invertible Q, A is similar to -A.T, and it is (Thm. VI.4.2).
+"""
+
+from collections.abc import Callable
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.evaluate import rational_rows
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
+from recipe_compiler.algebra.scalars.rational_matrices import determinant
+from recipe_compiler.derive.recipe import Matrix, col_slots, row_slots
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.splitting.implicit import GENERALISED
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.tensor.definite import is_invertible, never_zero
+from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
+from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume
+from recipe_compiler.verify.steps.split import Split
+
+PLANE = 2
+"""Dimensions up to which the midpoint keeps the volume that its field keeps."""
+LOOKED_AT = 6
+"""Points at which the second engine looks whether a matrix is invertible."""
+
+
+def volume_kept(split: Split, piece: Piece) -> Answer:
+    """Decide that what moves a piece has |det| = 1: its exact flow, or the numerical one that is named."""
+    flow = split.numerical.get(piece.name)
+    if flow is None or (flow != GENERALISED and _is_plane(split, piece)):
+        return keeps_volume(split, piece)
+    return _by_form(split, piece, flow)
+
+
+def _is_plane(split: Split, piece: Piece) -> bool:
+    """Whether a piece moves one or two coordinates at every size."""
+    moved = [block for block in split.subject.dynamics.declarations.blocks if block.name in piece.moved]
+    sizes = [size for block in moved for size in block.shape.sizes]
+    return len(moved) == 1 and all(isinstance(size, int) and size <= PLANE for size in sizes)
+
+
+def _by_form(split: Split, piece: Piece, flow: str) -> Answer:
+    """Decide that a flow keeps a constant, invertible Q of the blocks that it moves, and none besides."""
+    Q = form(split)
+    moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
+    pairs = {(a, b) for a in moved for b in moved if (a != b) is (flow == GENERALISED)}
+    why = f"{flow} is known to keep volume where a constant, invertible Q is kept"
+    held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
+    if held != pairs or not held:
+        blocks = ", ".join(piece.moved)
+        return Answer(Undecided((f"{why}, and Q does not couple {blocks} alone",)))
+    if not all(_is_invertible(split, Q, *pair) for pair in pairs):
+        return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
+    kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
+    if not is_shown(kept):
+        return Answer(Undecided((why, *left_open(kept))))
+    return shown(f"{flow}, symplectic", kept)
+
+
+def _is_invertible(split: Split, Q: Matrix, a: int, b: int) -> bool:
+    blocks = split.subject.dynamics.declarations.blocks
+
+    def entries(sizes: Sizes) -> Rows:
+        found = split.form(sizes)
+        return tuple(tuple(found[i][j] for j in split.places(b, sizes)) for i in split.places(a, sizes))
+
+    return is_regular(split, Q[a][b], (blocks[a], blocks[b]), entries)
+
+
+def is_regular(split: Split, matrix: Tensor, of: tuple[Block, Block], scalars: Callable[[Sizes], Rows]) -> bool:
+    """Whether a matrix is invertible by its structure, and at no point that the second engine looks at is singular."""
+    c, declarations = split.derivation.calculus, split.subject.dynamics.declarations
+    nonzero = frozenset(p.name for p in declarations.parameters if {Kind.POSITIVE, Kind.NONZERO} & set(p.kinds))
+    one, other = of
+    if len(one.shape.sizes) != len(other.shape.sizes):
+        return False
+    rows, cols = row_slots(one), col_slots(other)
+    by_form = is_invertible(c, matrix, rows[0], cols[0], nonzero) if rows else never_zero(c, matrix, nonzero)
+    return by_form and not any(_is_singular(split, scalars, sizes) for sizes in split.subject.sizes)
+
+
+def _is_singular(split: Split, scalars: Callable[[Sizes], Rows], sizes: Sizes) -> bool:
+    try:
+        entries = scalars(sizes)
+        found = (
+            rational_rows(entries, at.leaf) for at in points(split.subject.dynamics.declarations, sizes, LOOKED_AT)
+        )
+        return any(numbers is not None and determinant(numbers) == 0 for numbers in found)
+    except (NotScalarisableError, TooLargeError, NoInstanceError):
+        return False

@@ -1,0 +1,67 @@
+"""`recipe run` of builds by moves: the same bits as from Python and from the file, and chains that are stuck."""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+from cycles import document
+from emitted_file import imported
+from loaders import load_build
+
+import recipe_compiler as rc
+from recipe_compiler.run.data import load_data
+
+unread = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
+SHORT = {"draws": 60, "warmup": 10, "thin": 3, "chains": 3, "seed": 5}
+OPTIONS = [text for name, number in SHORT.items() for text in (f"--{name}", str(number))]
+
+
+def written(folder: Path, target: str, cycle: str, eps: float) -> Path:
+    path = folder / f"{cycle}_{target}.yaml"
+    path.write_text(document(target, cycle, eps), encoding="utf-8")
+    return path
+
+
+@unread
+@pytest.mark.parametrize(
+    ("target", "cycle", "eps"), [("double_well", "ghmc", 0.5), ("logistic_regression", "hmc", 0.05)]
+)
+def test_a_command_a_model_and_a_file_draw_the_same_bits(
+    recipe, tmp_path: Path, target: str, cycle: str, eps: float
+) -> None:
+    path = written(tmp_path, target, cycle, eps)
+    assert recipe("run", path, *OPTIONS, "-o", tmp_path / "out").code in (0, 4)
+    assert recipe("compile", path, "-o", tmp_path / "emitted").code == 0
+    with xarray.open_datatree(tmp_path / "out" / f"{path.stem}.nc", engine="h5netcdf") as tree:
+        theta = tree["posterior"]["theta"].to_numpy()
+        rate = tree["sample_stats"]["acceptance_rate"].to_numpy()
+    with warnings.catch_warnings(action="ignore", category=rc.SampleWarning):  # so few draws are doubted
+        of_model = rc.compile(rc.load(path)).sample(**SHORT, progress=False)
+    np.testing.assert_array_equal(of_model["posterior"]["theta"].to_numpy(), theta)
+    np.testing.assert_array_equal(of_model["sample_stats"]["acceptance_rate"].to_numpy(), rate)
+    file = imported(tmp_path / "emitted" / f"{path.stem}.py")
+    build = load_build(path)
+    drawn = file.sample(*(field.values for field in load_data(build.data, build.target).fields), **SHORT)
+    np.testing.assert_array_equal(drawn["theta"], theta)
+    np.testing.assert_array_equal(drawn["acceptance"], rate)
+    assert rate.shape == theta.shape[:2]
+    assert (rate >= 0.0).all()
+    assert (rate <= 1.0).all()
+    assert np.ptp(rate) > 0.0
+
+
+@unread
+def test_chains_that_accept_nothing_are_said_to_be_stuck(recipe, tmp_path: Path) -> None:
+    path = written(tmp_path, "gaussian", "hmc", 0.7)
+    still = recipe("run", path, *OPTIONS, "--step-size", "50", "-o", tmp_path)
+    assert still.code == 4
+    assert "acceptance: 0.00 of the moves (0.00 to 0.00 by chain)" in still.out
+    for chain in (1, 2, 3):
+        assert re.search(f"chain {chain} is stuck: of 180 moves after warmup 0 were to be expected accepted", still.out)
+    with xarray.open_datatree(tmp_path / f"{path.stem}.nc", engine="h5netcdf") as tree:
+        assert np.ptp(tree["posterior"]["theta"].to_numpy(), axis=1).max() == 0.0
+    moving = recipe("run", path, *OPTIONS, "-o", tmp_path)
+    assert "stuck" not in moving.out

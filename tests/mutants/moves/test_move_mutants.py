@@ -1,0 +1,93 @@
+"""Wrong cycles of moves: each fails the claim that is about it, by name, or leaves it open with the reason."""
+
+from pathlib import Path
+
+import pytest
+from loaders import load_build
+from reports import report
+
+from recipe_compiler.errors import VerificationError
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Finding, Refuted, Report, Undecided, Verdict
+
+HERE = Path(__file__).parent
+BUILDS = {path.stem for path in HERE.glob("*.yaml") if isinstance(load(path), Build)}
+OFF = "(pi K - pi)/pi, pi = exp(-H) = "
+TURNED = "a refused move has to be turned, r -> -r"
+
+REFUTED = {
+    "ghmc_without_flip": ("metropolis", f"{OFF}(-1) exp(-1) + (1) exp(-15)", TURNED),
+    "ghmc_of_some_steps_without_flip": ("metropolis", "steps = uniform(1, 3)", "the refresh of r keeps 9/10 of it"),
+    "ghmc_of_ten_steps_without_flip": ("metropolis", "U(theta) = theta[0]**2/2", "state `flip: {r: -r}`"),
+    "flip_of_the_position": ("metropolis", OFF, "this one turns theta -> -theta"),
+    "no_palindrome": ("metropolis", OFF, "letter 1 = B, letter 2 = A"),
+    "momentum_of_another_mean": ("refresh", "dH/dr - P r = ", ""),
+    "momentum_around_the_position": ("refresh", "dH/dr - P r = ", ""),
+    "momentum_of_a_quartic": ("refresh", "dH/dr - P r = ", ""),
+    "momentum_without_a_law": ("refresh", "d^2H/dr^2 = [[0]]", "not positive definite"),
+    "half_a_kick": ("pieces", "share of B in the step = 1/2", ""),
+    "nothing_moves_the_position": ("cycle", "moved = r", "no move moves theta"),
+}
+"""Mutant to the claim that it fails, what its witness says, and by what it was decided."""
+
+OPEN = {
+    "halves_of_other_lengths": ("letter 1 = B/3, letter 3 = 2*B/3", "open whether r, drawn wholly anew, mends it"),
+    "path_without_flip": (TURNED, "nothing draws r anew"),
+    "path_that_is_no_palindrome": ("the word is its own reverse: letter 1 = B, letter 3 = O",),
+    "metric_that_is_not_kept": ("A keeps volume", "midpoint is known to keep volume where a constant"),
+    "heat_that_is_turned": ("O is in detailed balance up to r -> -r", "its current runs backwards"),
+}
+"""Mutant to what its open claim `metropolis` names."""
+
+
+def finding(found: Report, claim: str) -> Finding:
+    return next(f for f in found.findings if f.id == claim)
+
+
+def test_every_mutant_is_looked_at() -> None:
+    assert {*REFUTED, *OPEN} == BUILDS
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_a_mutant_fails_the_right_claim(name: str) -> None:
+    claim, at, by = REFUTED[name]
+    found = report(HERE / f"{name}.yaml")
+    decision = finding(found, claim).decision
+    assert isinstance(decision, Refuted), decision
+    assert at in ", ".join(f"{key} = {value}" for key, value in decision.witness)
+    assert by in decision.by
+    assert found.verdict is Verdict.REFUTED
+    assert finding(found, "stationary").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_no_point_refutes_is_open_and_says_why(name: str) -> None:
+    found = report(HERE / f"{name}.yaml")
+    decision = finding(found, "metropolis").decision
+    assert isinstance(decision, Undecided), decision
+    assert all(reason in "; ".join(decision.tried) for reason in OPEN[name])
+    assert found.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("name", [*REFUTED, *OPEN])
+def test_the_cycle_of_no_mutant_is_proved_but_of_one_with_another_equation(name: str) -> None:
+    found = report(HERE / f"{name}.yaml")
+    kept = [finding(found, claim).verdict for claim in ("cycle", "irreducible")]
+    assert (Verdict.PROVED in kept) is (name == "half_a_kick")
+
+
+@pytest.mark.parametrize("name", ["ghmc_without_flip", "momentum_of_a_quartic", "nothing_moves_the_position"])
+def test_no_module_is_made_of_it(name: str) -> None:
+    with pytest.raises(VerificationError, match=f"{REFUTED[name][0]} is refuted"):
+        compile_build(load_build(HERE / f"{name}.yaml"))
+
+
+def test_the_guilty_move_is_named() -> None:
+    """That the chain departs from exp(-H) is not shown by that: other moves might make up for it."""
+    found = report(HERE / "ghmc_without_flip.yaml")
+    wrong, chain = (finding(found, claim).decision for claim in ("cycle", "exact"))
+    assert isinstance(wrong, Refuted)
+    assert isinstance(chain, Undecided)
+    assert wrong.by == chain.tried[0] == "move 2, Metropolis, does not keep exp(-H)"

@@ -1,0 +1,115 @@
+"""Builds whose step is a cycle of moves, and the texts that a compilation makes of them and reads back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from loaders import load_build
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import Module, emit_module, renames
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.rename import rename
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.child_process import Reading
+from recipe_compiler.readback.readback import readings, shipped_readings
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = f"""
+format: 1
+name: {{name}}
+dynamics: {ROOT}/specs/dynamics/hmc.yaml
+target: {ROOT}/specs/targets/{{target}}.yaml
+{{values}}
+scheme: {{scheme}}
+variant: full
+run: {{{{step_size: {{eps}}, draws: 4000, warmup: 200, chains: 4, seed: 1}}}}
+"""
+MASS = "M: {value: [[2, 1/2, 0], [1/2, 1, 1/4], [0, 1/4, 3/2]]}"
+VALUES = {
+    "double_well": "bind: {M: m*I}\nparameters: {m: {is: positive, value: 1}}\nsizes: {d: 1}",
+    "gaussian": f"parameters: {{mu: {{value: [1, -2, 1/2]}}, {MASS}, "
+    "Sigma: {value: [[2, 1/2, 1/3], [1/2, 1, -1/4], [1/3, -1/4, 3/2]]}}\nsizes: {d: 3}",
+    "logistic_regression": "bind: {M: m*I}\nparameters: {m: {is: positive, value: 2}}\nsizes: {d: 3}\n"
+    f"data: {{file: {ROOT}/specs/data/breast_cancer.csv, x: [mean_radius, mean_texture, mean_area], y: diagnosis, "
+    "standardise: [x]}",
+    "eight_schools": "bind: {M: m*I}\nparameters: {m: {is: positive, value: 2}}\nsizes: {J: 8}\n"
+    f"data: {{file: {ROOT}/specs/data/eight_schools.csv, y: effect, w: weight, z: school, indicator: [z]}}",
+}
+"""What a build says about a target beside its scheme; the matrices of the Gaussian do not commute."""
+LEAPFROG = "split: [B/2, A, B/2]"
+FLIP = "flip: {r: -r}"
+CYCLES = {
+    "hmc": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 10, {FLIP}}}}}]",
+    "hmc_of_some_steps": f'[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: "uniform(1, 20)", {FLIP}}}}}]',
+    "ghmc": f"[{{refresh: {{r: 0.9}}}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
+    "mala": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
+    "steps": f"[{{{LEAPFROG}, steps: 3}}, {{refresh: {{r: 1/3}}}}]",
+    "between": f"[{{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, {{refresh: {{r: 1/3}}}}]",
+}
+
+ONE_OF_EACH = {
+    f"{cycle}_{target}": (target, cycle)
+    for target, cycle in (
+        ("gaussian", "hmc"), ("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc"),
+        ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"),
+    )
+}  # fmt: skip
+"""Every cycle and every target, by the names of the builds."""
+
+
+def document(target: str, cycle: str, eps: float | str = "1/4", *changes: tuple[str, str]) -> str:
+    """Return the document of a build: a target of `VALUES`, a cycle of `CYCLES` or one written out."""
+    scheme = f"{{cycle: {CYCLES.get(cycle, cycle)}}}"
+    name = f"{cycle if cycle in CYCLES else 'cycle'}_{target}"
+    text = DOCUMENT.format(name=name, target=target, values=VALUES[target], scheme=scheme, eps=eps)
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+@cache
+def cycle_build(target: str, cycle: str, eps: float | str = "1/4", *changes: tuple[str, str]) -> Build:
+    """Return that build."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "build.yaml"
+        path.write_text(document(target, cycle, eps, *changes), encoding="utf-8")
+        return load_build(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One of the texts that a compilation makes, and what it is read back with."""
+
+    module: Module
+    readings: Callable[[Module], Sequence[Reading]]
+
+    def read(self, module: Module | None = None) -> None:
+        """Read the text back, or another in its place. Raises CompilerError where it is not what its Program says."""
+        for reading in self.readings(module or self.module):
+            reading.job()
+
+
+@cache
+def texts(build: Build) -> dict[str, Text]:
+    """Return the texts of a build by their shape: for every size, plain and scheduled, and for the sizes it states."""
+    derivation = derive(bind(build))
+    stated = derive(derivation.dynamics, stated=True)
+    program = discretise(build, stated)
+    names = renames(program)
+    found: dict[str, Text] = {}
+    for small in small_sizes(build):
+        general = rename(discretise(build, stated, small), names)
+        plain, pinned = lower(general), pinned_sizes(build, general)
+        for shape, kernel in {"plain": plain, "scheduled": schedule(general, plain)}.items():
+            module = emit_module(build.name, general, kernel, "A test.\n", "0" * 64)
+            found[shape] = Text(module, lambda m, pinned=pinned: readings(m, derivation, names, pinned))
+    shipped = rename(rename(program, names), {names.get(name, name): number for name, number in build.sizes})
+    module = emit_module(build.name, shipped, schedule(shipped, lower(shipped)), "A test.\n", "0" * 64)
+    return {**found, "shipped": Text(module, lambda m: shipped_readings(m, dict(build.sizes)))}

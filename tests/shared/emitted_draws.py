@@ -1,0 +1,73 @@
+"""Draws of the support code as emitted files carry it: its text, faults planted where asked, and a loop of draws."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+
+from recipe_compiler.emit.support.text import support_text
+
+STATE = (0x180EC6D33CFD0ABA, 0xD5A61266F0C9392C, 0xA9582618E03FC9AA, 0x39ABDC4529B1661C)
+"""The stream of all these tests (words of the authors' test program)."""
+
+Draw = Callable[..., np.ndarray]
+
+VALUES = """
+@njit(error_model="numpy", fastmath=_FASTMATH)
+def fill(state, out, {parameters}):
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.shape[1])):
+        {values}, s0, s1, s2, s3 = {name}({parameters}, s0, s1, s2, s3)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+"""
+ROWS = """
+@njit(error_model="numpy", fastmath=_FASTMATH)
+def fill(state, out, alpha):
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    draw = np.empty(alpha.size)
+    for k in range(np.uint64(out.shape[1])):
+        s0, s1, s2, s3 = {name}(alpha, draw, s0, s1, s2, s3)
+        for j in range(np.uint64(alpha.size)):
+            out[j, k] = draw[j]
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+"""
+LOOPS = {
+    "_next_categorical": (VALUES, "out[0, k]", "logits, sums"),
+    "_next_log_beta": (VALUES, "out[0, k], out[1, k]", "a, b"),
+    "_next_beta": (VALUES, "out[0, k]", "a, b"),
+    "_next_integer": (VALUES, "out[0, k]", "a, b"),
+    "_next_binomial": (VALUES, "out[0, k]", "n, p"),
+    "_next_noncentral_chi_square": (VALUES, "out[0, k]", "nu, noncentrality"),
+    "_next_cir": (VALUES, "out[0, k]", "theta, a, decay, grown"),
+    "_fill_dirichlet": (ROWS, "", "alpha"),
+    "_fill_log_dirichlet": (ROWS, "", "alpha"),
+}
+"""How a function is called; all others take one parameter, or none."""
+
+
+@cache
+def drawing(name: str, old: str = "", new: str = "") -> Draw:
+    """Return draws(size, parameters, state=STATE, rows=1) -> (rows, size) of a function, `old` replaced in its text."""
+    none = name in ("_next_uniform", "_next_exponential")
+    loop, values, parameters = LOOPS.get(name, (VALUES, "out[0, k]", "parameter"))
+    text = support_text((name,))
+    if old:
+        assert text.count(old) == 1, (name, old, text.count(old))
+        text = text.replace(old, new)
+    text += loop.format(name=name, values=values, parameters=parameters)
+    if none:
+        text = text.replace(f"{name}(parameter, ", f"{name}(")
+    module: dict[str, object] = {}
+    exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}", f"<{name}>", "exec"), module)
+    fill = module["fill"]
+    assert callable(fill)
+
+    def draws(
+        size: int, parameters: Sequence[object], state: Sequence[int] = STATE, rows: int = 1, after: bool = False
+    ) -> np.ndarray:
+        words, out = np.array(state, np.uint64), np.empty((rows, size))
+        given = parameters or (0.0,)
+        fill(words, out, *(float(one) if isinstance(one, int | float) else one for one in given))
+        return words if after else out
+
+    return draws

@@ -1,0 +1,125 @@
+"""Conditional laws in documents: read by the parser of formulas, checked for shape and domain, written back."""
+
+from pathlib import Path
+
+import pytest
+
+import recipe_compiler as rc
+from recipe_compiler.derive.densities import DENSITIES
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.formula.expression import Filled
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.spec.laws import FAMILIES, REFUSED
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.places import digest
+from recipe_compiler.spec.to_yaml import to_yaml
+
+TEXT = """
+name: target
+state:
+  beta: {shape: d}
+  tau: {domain: positive}
+  p: {shape: K, domain: "interval(0, 1)"}
+  phi: {domain: circle}
+  W: {shape: [K, d]}
+data: {x: {shape: [N, d]}, y: {shape: N}}
+parameters: {S: {shape: [d, d], is: positive definite}, a: {is: positive}}
+log_prior: -norm2(beta)/2 - tau - sum(p) + cos(phi) - trace(W @ W.T)
+log_likelihood: -tau*(y - x @ beta)**2/2
+laws: {}
+"""
+
+
+def with_law(law: str) -> str:
+    return TEXT.replace("laws: {}", f"laws: {{{law}}}")
+
+
+def test_data_are_all_of_their_rows(load_text) -> None:
+    law = load_text(with_law('beta: "N(x.T @ y, inv(x.T @ x + S))", tau: "Gamma(a + N/2, norm2(y))"')).laws
+    assert [block for block, _ in law] == ["beta", "tau"]
+    assert [argument.shape for argument in law[0][1].arguments] == [Shape("d"), Shape("d", "d")]
+    assert [argument.shape for argument in law[1][1].arguments] == [SCALAR, SCALAR]
+
+
+def test_a_number_is_one_for_all_entries(load_text) -> None:
+    ((_, law),) = load_text(with_law('p: "Beta(a, a*ones)"')).laws
+    assert [argument.shape for argument in law.arguments] == [Shape("K"), Shape("K")]
+    assert law.arguments[0].right == Filled(1, Shape("K"))
+
+
+@pytest.mark.parametrize(
+    ("law", "part"),
+    [
+        ('tau: "Gamma(a)"', "found 1 parameters of Gamma, expected Gamma(shape, rate)"),
+        ('tau: "Gama(a, a)"', "the function `Gama`"),
+        ("tau: a + 1", "found a formula"),
+        ('tau: "Categorical(a)"', "one-hot"),
+        ('tau: "N(0, 1)"', "found N of a block that is positive, expected one that is real"),
+        ('beta: "Gamma(1, 1)"', "found Gamma of a block that is real, expected one that is nonnegative or positive"),
+        ('tau: "Gamma(a, a + tau)"', "found `tau` in a parameter of its own law"),
+        ('tau: "Gamma(a + N/2, norm2(y - beta))"', "column [N]"),
+        ('tau: "Gamma(a, y)"', "expected a scalar"),
+        ('tau: "Gamma(a, missing)"', "missing"),
+        ('beta: "N(0, x)"', "expected a matrix [d, d]"),
+        ('beta: "N(y, I)"', "expected a column [d]"),
+        ('phi: "Uniform(0, 1)"', "found Uniform of a block that is circle"),
+        ('W: "N(0, 1)"', "found the law of a matrix [K, d]"),
+        ('q: "N(0, 1)"', "found `q`, expected a block of the state"),
+        ('tau: "Gamma(a, N(0, 1))"', ""),
+        ('tau: "Gamma(a, __import__(0))"', ""),
+    ],
+)
+def test_a_fault_names_its_entry(tmp_path: Path, law: str, part: str) -> None:
+    path = tmp_path / "target.yaml"
+    path.write_text(with_law(law), encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        load(path)
+    block = law.partition(":")[0]
+    assert {fault.entry for fault in caught.value.faults} == {f"laws.{block}"}
+    assert any(part in fault.problem for fault in caught.value.faults), caught.value.faults
+    assert all(fault.where.line == TEXT.count("\n") for fault in caught.value.faults)
+
+
+def test_an_interval_that_is_not_the_unit_one_has_no_beta(load_text) -> None:
+    text = with_law('p: "Beta(1, 1)"')
+    assert load_text(text).laws
+    with pytest.raises(DocumentError, match=r"interval\(0, 1\)"):
+        load_text(text.replace("interval(0, 1)", "interval(0, 2)"))
+
+
+def test_every_law_has_a_density_and_none_is_refused() -> None:
+    assert FAMILIES.keys() == DENSITIES.keys()
+    assert not FAMILIES.keys() & REFUSED.keys()
+
+
+def test_a_law_counts_in_the_digest(load_text) -> None:
+    one, other = (load_text(with_law(f'tau: "Gamma(a, {rate})"')) for rate in ("1", "2"))
+    assert len({digest(one), digest(other), digest(load_text(TEXT))}) == 3
+    assert one != other
+
+
+@pytest.mark.parametrize("name", ["normal_mean_precision", "regression_precision"])
+def test_laws_are_written_back(specs, tmp_path: Path, name: str) -> None:
+    target = load(specs / f"targets/{name}.yaml")
+    path = tmp_path / "target.yaml"
+    path.write_text(to_yaml(target), encoding="utf-8")
+    again = load(path)
+    assert again.laws == target.laws
+    assert len(again.laws) == 2
+    assert digest(again) == digest(target)
+
+
+def test_python_states_them_as_text(load_text) -> None:
+    mu, tau, y = rc.scalar("mu"), rc.scalar("tau", domain="positive"), rc.data("y", "N")
+    likelihood = "log(tau)/2 - tau*(y - mu)**2/2"
+    law = {tau: "Gamma(1 + N/2, 1 + norm2(y - mu*ones)/2)"}
+    stated = rc.Target(
+        name="t", state=[mu, tau], data=[y], log_prior=-(mu**2) / 2 - tau, log_likelihood=likelihood, laws=law
+    )
+    text = (
+        "name: t\nstate: {mu: {}, tau: {domain: positive}}\ndata: {y: {shape: N}}\n"
+        f'log_prior: -mu**2/2 - tau\nlog_likelihood: {likelihood}\nlaws: {{tau: "{law[tau]}"}}\n'
+    )
+    assert stated.document.laws == load_text(text).laws
+    with pytest.raises(DocumentError, match="laws"):
+        rc.Target(name="t", state=[mu], potential=mu**2, laws={mu: mu**2})
