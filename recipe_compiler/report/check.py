@@ -254,9 +254,7 @@ def _audits(build: Build) -> Sequence[Explain]:
 
 
 def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
-    claims = applicable_claims(DYNAMICS, dynamics)
-    if bound is not None:
-        claims = tuple(claim for claim in claims if claim.asked_in(bound.build))
+    claims = applicable_claims(DYNAMICS, dynamics, bound and bound.build)
 
     def jobs() -> Sequence[Job]:
         if bound is None:
@@ -281,7 +279,7 @@ def _finding(claim: Claim[Any, Any], document: Dynamics | Target | Bound, decide
 
 
 def _of_target(target: Target, bound: Bound | None = None) -> Applicable:
-    claims = applicable_claims(TARGETS, target, in_build=bound is not None)
+    claims = applicable_claims(TARGETS, target, bound and bound.build)
 
     def job(claim: Claim[Target, Target]) -> Job:
         if bound is None:

@@ -451,10 +451,13 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
 
 
 def applicable_claims(
-    table: tuple[Claim[Judged, Document], ...], document: Document, *, in_build: bool = False
+    table: tuple[Claim[Judged, Document], ...], document: Document, in_build: Build | None = None
 ) -> tuple[Claim[Judged, Document], ...]:
     """Return the claims of a table that apply to a document, by itself or within a build, in order."""
-    return tuple(claim for claim in table if claim.applies(document) and not (in_build and claim.alone))
+    claims = (claim for claim in table if claim.applies(document))
+    if in_build is None:
+        return tuple(claims)
+    return tuple(claim for claim in claims if claim.asked_in(in_build) and not claim.alone)
 
 
 def under_sizes(claim: Claim[Any, Any], document: Dynamics | Target | Bound, found: Answer) -> Answer:

@@ -312,7 +312,7 @@ def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert len(text.splitlines()) <= 2133
+    assert len(text.splitlines()) <= 2148
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names == {"numpy", "flint"}
 
 
@@ -523,8 +523,8 @@ def of_the_compiler(document: Dynamics | Target | Build) -> list[tuple[str, str,
             found = [("scheme", applicable_claims(SCHEMES, document))]
         case Build():
             found = [
-                ("dynamics", applicable_claims(DYNAMICS, bind(document))),
-                ("target", applicable_claims(TARGETS, document.target, in_build=True)),
+                ("dynamics", applicable_claims(DYNAMICS, bind(document), document)),
+                ("target", applicable_claims(TARGETS, document.target, document)),
                 ("build", applicable_claims(BUILDS, document)),
             ]
     return [(part, c.id, c.required) for part, claims in found for c in claims if c.required or c.id in NEEDS]

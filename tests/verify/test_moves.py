@@ -191,6 +191,11 @@ def test_a_flip_may_be_left_out_only_of_what_is_drawn_anew_before_it_is_read(
         assert isinstance(found, Proved)
         assert "r is drawn anew before it is read" in found.by
         assert "not where a refused move has left it" in found.remarks[0]
+        return
+    if FULL in moves:
+        assert isinstance(found, Undecided)
+        assert open_ in found.tried[0]
+        assert "open whether r, drawn wholly anew, mends it" in found.tried[-1]
     else:
         assert isinstance(found, Refuted)
         assert open_ in found.by
@@ -221,7 +226,7 @@ def test_a_law_that_another_block_is_drawn_from_does_not_read_its_sign(
     assert "r is drawn anew before it is read" in said(metropolis(split, stages(any_build, split)))
     alone = split_of(subject_of(load_dynamics(path)), Scheme("cycle", word(LEAPFROG), cycle=(Metropolis(), moves[-1])))
     found = metropolis(alone, stages(any_build, alone)).decision
-    assert isinstance(found, Proved if order == "w r" else Refuted)
+    assert isinstance(found, Proved if order == "w r" else Undecided)
 
 
 SOME = """
