@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled, print_body
 from recipe_compiler.emit.print_chain import (
-    first_gradient_arguments,
-    print_first_gradient,
+    carried,
+    first_values_arguments,
+    print_first_values,
     print_run,
     print_sweep,
     run_arguments,
@@ -78,7 +79,7 @@ OWN = frozenset(
         "own",
         "of_draw",
         "first_eps",
-        "first_gradient",
+        "first_values",
         "sizes",
         "seed_streams",
         "eps",
@@ -299,8 +300,9 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: Parts) -> Itera
     yield from _names("CONSTANTS", tuple(array.name for array in kernel.prepare.outputs))
     yield from _names("DATA", tuple(d.name for d in program.data))
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
-    if program.keeps_gradient:
-        yield from _names("FIRST_ARGUMENTS", first_gradient_arguments(program, kernel))
+    if carried(program):
+        yield from _tuple("CARRIED", tuple(f"({_quoted(a.name)}, {_size(a.sizes)})" for a in carried(program)))
+        yield from _names("FIRST_ARGUMENTS", first_values_arguments(program, kernel))
     if parts.lanes and has_lanes(program, kernel):
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
     if parts.diagnostics and program.infinitesimal_generator is not None:
@@ -352,8 +354,8 @@ def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Itera
     if lanes:
         yield print_step_lanes(program, kernel)
     yield print_prepare(kernel.prepare, symbolic_sizes(program))
-    if program.keeps_gradient:
-        yield print_first_gradient(program, kernel)
+    if carried(program):
+        yield print_first_values(program, kernel)
     yield print_run(program, kernel)
     if lanes:
         yield print_run_lanes(program, kernel)

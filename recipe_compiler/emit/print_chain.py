@@ -23,14 +23,9 @@ CHUNK = 512
 """Entries of a chunk: their noise stays in the first cache, beside the state."""
 
 
-def carried_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
-    """Return the scalars beside the state that a step is given, and gives to the next."""
-    return tuple(scalar for array in _carried(program) for scalar in kernel.scalars(array.name))
-
-
-def _first_values(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines that evaluate the gradient, and U, at the start of `run`, where a step is given them."""
-    if program.carried and not program.keeps_gradient:
+def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that evaluate the gradient, and U, at the state that the first step is given."""
+    if program.carried:
         yield from _gradient_at_start(program, kernel)
     if kernel.potential is not None and program.cycle is not None and program.cycle.potential is not None:
         name = program.cycle.potential.name
@@ -47,10 +42,15 @@ def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     moves = {last.at: program.gradient.block.name, last.new: program.gradient.name}
     for value, first in tuple(moves.items()):
         moves |= dict(zip(kernel.scalars(value), kernel.scalars(first), strict=True))
-    invoke = [s for s in kernel.step.body if isinstance(s, Invoke) and s.procedure == GRADIENT][-1]
+    invoke = _last_gradient(kernel)
     targets = ", ".join(moves.get(name, name) for name in invoke.targets)
     begin = f"    {targets} = {invoke.procedure}" if targets else f"    {invoke.procedure}"
     yield from call(begin, tuple(moves.get(name, name) for name in invoke.arguments), 4)
+
+
+def _last_gradient(kernel: Kernel) -> Invoke:
+    """Return the call of the gradient that a step leaves for the next."""
+    return [s for s in kernel.step.body if isinstance(s, Invoke) and s.procedure == GRADIENT][-1]
 
 
 def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -95,18 +95,17 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain of scalars: state and random state are read once, and written back at the end."""
     step, accepts = kernel.chain_step, accepts_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
-    state = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
+    blocks = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
+    state = (*blocks, *_carried_entries(program, kernel))
     words = tuple(enumerate(WORDS[program.bit_generator]))
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
-    energy = tuple(name for array in _energy(program) for name in kernel.scalars(array.name))
-    carried = carried_scalars(program, kernel)
-    targets = ", ".join((*(name for _, _, name in state), *carried, *accepts))
+    finite = (*(name for _, _, name in blocks), *(s for array in _energy(program) for s in kernel.scalars(array.name)))
+    targets = ", ".join((*(name for _, _, name in state), *accepts))
     arguments = tuple(array.name for array in (*step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_indented(4, rooms),
-            *(f"    {name} = {block}[{k}]" for block, k, name in state),
-            *_first_values(program, kernel),
+            *(f"    {name} = {array}[{k}]" for array, k, name in state),
             *(f"    {SUM} = 0.0" for _ in accepts),
             *(f"    {name} = noise_state[{k}]" for k, name in words),
             f"    done = {rows}",
@@ -118,16 +117,16 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
             *(f"            {SUM} += {name}" for name in accepts),
         ),
         keep=(
-            *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in state),
+            *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in blocks),
             *_kept_acceptance(kernel),
             "        finite = True",
-            *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in (*(n for _, _, n in state), *energy)),
+            *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in finite),
             "        if not finite:",
             "            done = kept",
             "            break",
         ),
         end=(
-            *(f"    {block}[{k}] = {name}" for block, k, name in state),
+            *(f"    {array}[{k}] = {name}" for array, k, name in state),
             *(f"    noise_state[{k}] = {name}" for k, name in words),
             "    return done",
         ),
@@ -142,7 +141,7 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return (
         *(("gradient",) if program.gradient and program.gradient.code else ()),
         *(block.name for block in program.blocks),
-        *(array.name for array in kept_gradient(program)),
+        *(array.name for array in carried(program)),
         *(parameter.name for parameter in program.parameters),
         *(array.name for array in kernel.prepare.outputs),
         *(datum.name for datum in program.data),
@@ -175,26 +174,35 @@ def _kept_acceptance(kernel: Kernel) -> Iterator[str]:
         yield f"        {SUM} = 0.0"
 
 
-def first_gradient_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
-    """Return the names of the arguments of `first_gradient`, in order."""
+def first_values_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the arguments of `first_values`, in order."""
     given = run_arguments(program, kernel)
     return given[: given.index("eps")] + tuple(name for name in ("batch_state", "permutation") if name in given)
 
 
-def print_first_gradient(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines of `first_gradient`: what a chain is given to begin with that keeps the gradient of a batch."""
-    call_ = [statement for statement in kernel.step.body if isinstance(statement, Invoke)][-1]
-    work = tuple(array for array in kernel.step.work if array.name in call_.arguments)
+def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Yield the lines of `first_values`: what the first step of a chain begins with beside its state."""
     yield RUN
-    yield from call("def first_gradient", first_gradient_arguments(program, kernel), 0, ":")
-    name = program.gradient.name if program.gradient else ""
-    says = (
-        f"Write {name} at the state, of a minibatch that is drawn for it: what the first step of a chain begins with."
-    )
+    yield from call("def first_values", first_values_arguments(program, kernel), 0, ":")
+    names = " and ".join(array.name for array in carried(program))
+    batch = ", of a minibatch that is drawn for it" if program.variant == "minibatch" else ""
+    says = f"Write {names} at the state{batch}: what the first step of a chain begins with."
     yield from (f"    {line}" for line in wrap(f'"""{says}"""', WIDTH - 4))
-    yield from _rooms(program, (array for array in work if array.name != program.evaluations[-1].new))
+    yield from _rooms(program, _work_at_start(program, kernel))
     yield from (f"    {line}" for line in _draw_batch(program))
-    yield from _gradient_at_start(program, kernel)
+    for block in (program.gradient.block,) if program.gradient else program.blocks:
+        yield from (f"    {name} = {block.name}[{k}]" for k, name in enumerate(kernel.scalars(block.name)))
+    yield from _values_at_start(program, kernel)
+    yield from (f"    {array}[{k}] = {name}" for array, k, name in _carried_entries(program, kernel))
+
+
+def _work_at_start(program: Program, kernel: Kernel) -> Iterator[Array]:
+    """Yield the arrays that the first gradient, and the first U, are computed in."""
+    used = frozenset[str]()
+    if program.carried:
+        used = frozenset(_last_gradient(kernel).arguments) - {program.evaluations[-1].new}
+    energy = kernel.potential.work if kernel.potential is not None else ()
+    yield from dict.fromkeys((*(array for array in kernel.step.work if array.name in used), *energy))
 
 
 def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -222,6 +230,11 @@ def _contract(program: Program) -> str:
     said = f"`sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64{data};"
     said += " a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for"
     said += " each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns."
+    names = [array.name for array in carried(program)]
+    if names:
+        begin, pass_on = ("begins", "it is") if len(names) == 1 else ("begin", "they are")
+        said += f" {' and '.join(names)} {begin} as `first_values` writes {'it' if len(names) == 1 else 'them'};"
+        said += f" from call to call {pass_on} passed on."
     if program.variant != "minibatch":
         return said
     most = "1 or more" if program.replacement else "from 1 to N"
@@ -229,21 +242,17 @@ def _contract(program: Program) -> str:
         "" if program.replacement or program.contiguous else ", permutation begins as np.arange(N, dtype=np.uint64)"
     )
     said += f" batch_size is {most}{shuffled}."
-    if program.gradient is None or not program.keeps_gradient:
-        return said
-    return f"{said} {program.gradient.name} begins as `first_gradient` writes it; from call to call it is passed on."
+    return said
 
 
 def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain whose new state is written beside the old one, and copied."""
     step, accepts = kernel.chain_step, accepts_by(kernel)
-    carried = () if program.keeps_gradient else _carried(program)
-    work = (array for array in (*step.outputs, *carried, *step.work, *kernel.noises) if array.name != CLIPPED)
+    work = (array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
     arguments = tuple(array.name for array in (*step.outputs, *step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_rooms(program, work),
-            *_first_values(program, kernel),
             *(f"    {SUM} = 0.0" for _ in accepts),
         ),
         rows=rows,
@@ -265,7 +274,7 @@ def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:
         yield f"            for entry in range({count}):"
         for block in blocks:
             yield f"                {block.name}[entry] = {outputs[program.blocks.index(block)].name}[entry]"
-    for array in _carried(program):
+    for array in carried(program):
         yield f"            for entry in range({array.sizes[0]}):"
         yield f"                {array.name}[entry] = {program.left[array.name]}[entry]"
 
@@ -290,8 +299,12 @@ def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
         yield "    batch = np.empty(batch_size, np.uint64)"
 
 
-def _carried(program: Program) -> tuple[Array, ...]:
-    """Return what a step is given beside the state: the gradient that the one before evaluated last, U."""
+def carried(program: Program) -> tuple[Array, ...]:
+    """Return what a step is given beside the state: the gradient that the one before evaluated last, U.
+
+    It is state of the chain, which `run` takes and leaves: a gradient of a minibatch is that of no state, and what is
+    evaluated anew in another place, from the same numbers, differs in its last bits.
+    """
     if program.gradient is None or not program.carried:
         return _energy(program)
     return (block_array(program.gradient.name, program.gradient.block.shape), *_energy(program))
@@ -303,9 +316,9 @@ def _energy(program: Program) -> tuple[Array, ...]:
     return () if potential is None else (Array(potential.name, (1,)),)
 
 
-def kept_gradient(program: Program) -> tuple[Array, ...]:
-    """Return the gradient where it is state of the chain, which `run` takes and leaves; none where it is not."""
-    return _carried(program) if program.keeps_gradient else ()
+def _carried_entries(program: Program, kernel: Kernel) -> tuple[tuple[str, int, str], ...]:
+    """Return array, place and scalar of what is carried on in registers."""
+    return tuple((a.name, k, name) for a in carried(program) for k, name in enumerate(kernel.scalars(a.name)))
 
 
 def _clips(kernel: Kernel) -> bool:

@@ -16,7 +16,7 @@ def has_forecast(program: Program, kernel: Kernel) -> bool:
     A step that begins with the gradient of the minibatch before is no function of the state and of one minibatch.
     """
     rows = any(array.name == "batch" for array in kernel.step.inputs)
-    alone = not (kernel.registers or kernel.chunked or program.keeps_gradient)
+    alone = not (kernel.registers or kernel.chunked or program.carried)
     return program.variant == "minibatch" and rows and alone
 
 

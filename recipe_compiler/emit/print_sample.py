@@ -5,7 +5,7 @@ from json import dumps
 from textwrap import wrap
 
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
-from recipe_compiler.emit.print_chain import accepts_by, kept_gradient, run_arguments
+from recipe_compiler.emit.print_chain import accepts_by, carried, run_arguments
 from recipe_compiler.emit.sampler import Given, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.program.atoms import smallest_sizes
@@ -194,14 +194,14 @@ def _chains(own: Sampler) -> Iterator[str]:
         entries.append('"batch_state": batches[chain]')
     if "permutation" in arguments:
         entries.append(f'"permutation": np.arange({own.program.data[0].name}.shape[0], dtype=np.uint64)')
-    entries += [f'"{array.name}": np.empty({_size(array.sizes[0])})' for array in kept_gradient(own.program)]
+    entries += [f'"{array.name}": np.empty({_size(array.sizes[0])})' for array in carried(own.program)]
     if CLIPPED in arguments:
         entries.append(f'"{CLIPPED}": np.zeros(1)')
     yield from _listed("states", f"{{{', '.join(entries)}}}", "for chain in range(chains)", entries)
-    if own.program.keeps_gradient:
+    if carried(own.program):
         yield "for state in states:"
         yield "    own = {**given, **state}"
-        yield "    first_gradient(*[own[name] for name in FIRST_ARGUMENTS])"
+        yield "    first_values(*[own[name] for name in FIRST_ARGUMENTS])"
     falling = ("of_draw",) if own.build.run.schedule.name != "constant" else ()
     lanes = own.build.run.lanes
     function, order = ("run_lanes", "LANES_ARGUMENTS") if lanes else ("run", "ARGUMENTS")

@@ -376,11 +376,6 @@ class Program:
         return tuple(statement for statement in self.statements if isinstance(statement, Heat))
 
     @property
-    def keeps_gradient(self) -> bool:
-        """Whether the gradient that a step begins with is state of the chain: one of a batch is not that of a state."""
-        return self.carried and self.variant == "minibatch"
-
-    @property
     def passed_on(self) -> Mapping[str, str]:
         """What the statements are given, to what they leave: blocks, a gradient carried on."""
         found = {block.name: self.newest(block) for block in self.blocks}

@@ -24,6 +24,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates, posi
 from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
+from recipe_compiler.emit.print_chain import carried
 from recipe_compiler.emit.print_lanes import LANES, has_lanes
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.atoms import smallest_sizes
@@ -40,7 +41,7 @@ from recipe_compiler.readback.names import Names, Sizes, relabelled, with_large_
 from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
 from recipe_compiler.readback.propagators import at_start as at_rest
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.run_loop import check_first_gradient, check_iteration
+from recipe_compiler.readback.run_loop import check_first_values, check_iteration
 from recipe_compiler.readback.stein_operator import (
     derived_moments,
     polynomials,
@@ -219,8 +220,8 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     if module.kernel.cycle is not None:
         found.append(Reading("the moves", partial(_same_moves, module, here)))
     found.append(Reading("an iteration of the loop", partial(check_iteration, module, known)))
-    if module.program.keeps_gradient:
-        found.append(Reading("the first gradient", partial(check_first_gradient, module, known)))
+    if carried(module.program):
+        found.append(Reading("the first values", partial(check_first_values, module, known)))
     if has_lanes(module.program, module.kernel):
         found.append(Reading("the lanes", partial(check_lanes, module, here)))
     if module.program.infinitesimal_generator is not None:

@@ -14,11 +14,11 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import SUM, accepts_by, kept_gradient, run_arguments
+from recipe_compiler.emit.print_chain import SUM, accepts_by, carried, run_arguments
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
-from recipe_compiler.program.program import Gradient
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Sizes
@@ -121,24 +121,33 @@ def _rows(batch: int) -> list[sp.Symbol]:
     return [sp.Symbol(f"row[{k}, {batch}]") for k in range(BATCH)]
 
 
-def check_first_gradient(module: Module, sizes: Sizes) -> None:
-    """Check that `first_gradient` writes the gradient at the state it is given, of a minibatch that it draws.
+def check_first_values(module: Module, sizes: Sizes) -> None:
+    """Check that `first_values` writes gradient and U at the state it is given, of a minibatch that it draws.
 
     Raises:
         CompilerError: it does not.
     """
-    gradient = module.program.gradient
-    if gradient is None:
-        return
     iteration = Iteration(module, _given(module, sizes))
     start = {name: np.array(value) for name, value in iteration.given.items()}
-    values = [sp.Symbol(f"first {symbol}") for symbol in _first_values(module, gradient, sizes)]
-    reader = RunLoopReader(module.text, opaque={"gradient": [values]})
+    first = {array.name: _first(array, sizes) for array in carried(module.program)}
+    gradient = module.program.gradient if module.program.carried else None
+    energy = module.program.cycle.potential if module.program.cycle else None
+    reader = RunLoopReader(module.text, opaque={"gradient": [first[gradient.name]]} if gradient else {})
     reader.fills = dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), iteration.rows)
-    reader.call("first_gradient", iteration.given)
-    iteration.demand(len(reader.asked) == 1, "does not evaluate the first gradient once")
-    _check_asked(iteration, reader, {**start, "batch": np.array(_rows(1), object)})
-    iteration.demand(list(iteration.given[gradient.name]) == values, "does not write the first gradient")
+    if energy is not None:
+        reader.fills["potential"] = lambda arguments: _first_energy(iteration, arguments, start, first[energy.name][0])
+    reader.call("first_values", iteration.given)
+    iteration.demand(len(reader.asked) == (gradient is not None), "does not evaluate the first gradient once")
+    if gradient is not None:
+        _check_asked(iteration, reader, {**start, "batch": np.array(_rows(1), object)})
+    for name, values in first.items():
+        iteration.demand(list(iteration.given[name]) == values, f"does not write the first {name}")
+
+
+def _first(array: Array, sizes: Sizes) -> list[sp.Symbol]:
+    """Return what stands for the entries of something carried on, as a chain begins with it."""
+    (length,) = joined_shape(array.sizes, sizes)
+    return [sp.Symbol(f"first {array.name}[{k}]") for k in range(length)]
 
 
 def check_iteration(module: Module, sizes: Sizes) -> None:
@@ -151,10 +160,9 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))
     iteration.given["noise_state"][:] = iteration.words()
     start = {name: np.array(value) for name, value in iteration.given.items()}
-    reader = RunLoopReader(module.text, opaque=_first_gradient(module, sizes))
+    reader = RunLoopReader(module.text)
     reader.stepped = lambda arguments: _step(iteration, arguments)
     reader.fills = {
-        "potential": lambda arguments: _first_energy(iteration, arguments, start),
         "_next_normal": lambda words: iteration.next_normal(reader, words),
         "_fill_normals": lambda arguments: iteration.fill(reader, arguments),
         "_fill_normals_lanes": lambda arguments: iteration.fill(reader, arguments),
@@ -176,15 +184,12 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     reader.execute(turn, scope)
     reader.execute(after, scope)
     iteration.demand(reader.steps == 1, f"takes {reader.steps} steps in an iteration")
-    _check_carried(iteration, reader, scope, start)
-    for name in accepts_by(kernel):
-        energy = module.program.cycle.potential if module.program.cycle else None
-        _check_kept(iteration, scope, energy.name if energy else name)
+    for _ in accepts_by(kernel):
         added = sp.Symbol(SUM) + sp.Symbol(f"new {ACCEPTANCE}[0]")
         iteration.demand(scope[SUM] == added, "does not add up its acceptance")
-    for block in module.program.blocks:
-        new = [sp.Symbol(f"new {block.name}[{k}]") for k in range(start[block.name].size)]
-        iteration.demand(list(iteration.given[block.name]) == new, f"does not keep what a step made of {block.name}")
+    for name in (*(block.name for block in module.program.blocks), *(a.name for a in carried(module.program))):
+        new = [sp.Symbol(f"new {name}[{k}]") for k in range(start[name].size)]
+        iteration.demand(list(iteration.given[name]) == new, f"does not keep what a step made of {name}")
     if kernel.noises and generator == "philox":
         words = iteration.words()
         iteration.demand(
@@ -206,44 +211,10 @@ def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], lis
             raise CompilerError("the emitted run has no loop over draws with a loop over steps in it")
 
 
-def _first_gradient(module: Module, sizes: Sizes) -> dict[str, list[list[sp.Symbol]]]:
-    """Return what the gradient gives before the loops, where a step is given it and leaves it for the next."""
-    gradient = module.program.gradient
-    if gradient is None or not module.program.carried or module.program.keeps_gradient:
-        return {}
-    return {"gradient": [_first_values(module, gradient, sizes)]}
-
-
-def _first_values(module: Module, gradient: Gradient, sizes: Sizes) -> list[sp.Symbol]:
-    """Return the entries of the gradient that a step is given first."""
-    (length,) = joined_shape(gradient.block.shape.sizes or (1,), sizes)
-    return [sp.Symbol(f"{gradient.name}[{k}]") for k in range(length)]
-
-
-def _check_carried(
-    iteration: Iteration, reader: RunLoopReader, scope: Mapping[str, Value], start: Mapping[str, Value]
-) -> None:
-    """Check that the first gradient is that of the start, and that the next step is given what this one left."""
-    module = iteration.module
-    gradient = module.program.gradient
-    if gradient is None or not module.program.carried:
-        return
-    if not module.program.keeps_gradient:
-        iteration.demand(len(reader.asked) == 1, "does not evaluate the gradient once before its loops")
-        _check_asked(iteration, reader, start)
-    _check_kept(iteration, scope, gradient.name)
-
-
-def _check_kept(iteration: Iteration, scope: Mapping[str, Value], name: str) -> None:
-    """Check that what a step left beside the state is what the next one is given."""
-    held = iteration.module.kernel.scalars(name)
-    kept = [scope[scalar] for scalar in held] if held else list(np.asarray(scope[name]).ravel())
-    new = [sp.Symbol(f"new {name}[{k}]") for k in range(len(kept))]
-    iteration.demand(kept == new, f"does not give the next step the {name} that this one left")
-
-
-def _first_energy(iteration: Iteration, arguments: list[Value], start: Mapping[str, Value]) -> Value:
-    """Return U at the start, of what `run` is given."""
+def _first_energy(
+    iteration: Iteration, arguments: list[Value], start: Mapping[str, Value], first: sp.Symbol
+) -> sp.Symbol:
+    """Return U at the start, of what `first_values` is given."""
     procedure = iteration.module.kernel.potential
     scalars = {name: (array, k) for array, names in iteration.module.kernel.registers for k, name in enumerate(names)}
     for array, value in zip(procedure.inputs if procedure else (), arguments, strict=False):
@@ -251,8 +222,7 @@ def _first_energy(iteration: Iteration, arguments: list[Value], start: Mapping[s
         stated = start[name] if k is None else start[name][k]
         right = np.array_equal(np.asarray(value, object), np.asarray(stated, object))
         iteration.demand(right, f"evaluates the first U at another {name} than its own")
-    cycle = iteration.module.program.cycle
-    return sp.Symbol(f"{cycle.potential.name}[0]" if cycle and cycle.potential else "")
+    return first
 
 
 def _check_asked(iteration: Iteration, reader: RunLoopReader, start: Mapping[str, Value]) -> None:
@@ -278,7 +248,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {parameter.name: parameter.shape.sizes for parameter in program.parameters}
     shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
     shapes |= {datum.name: (BATCH + 1, *datum.shape.sizes) for datum in program.data}
-    shapes |= {array.name: array.sizes for array in kept_gradient(program)}
+    shapes |= {array.name: array.sizes for array in carried(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
     shapes |= {f"{ACCEPTANCE}_draws": (1, 1)}
     shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
@@ -305,12 +275,6 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
             known = iteration.given.get(name, state.get(name))
             iteration.demand(value is known or (not isinstance(value, np.ndarray) and value == known),
                         f"gives a step another {name} than its own")  # fmt: skip
-        elif array not in {block.name for block in module.program.blocks} and array in module.program.left:
-            places = [scalars[name][1]] if name in scalars else range(np.size(value))
-            known = [sp.Symbol(f"{array}[{k}]") for k in places]
-            iteration.demand(
-                list(np.ravel(np.asarray(value, object))) == known, f"gives a step another {array} than it evaluated"
-            )
         elif name == "batch":
             iteration.demand(list(value) == _rows(1), "gives a step no minibatch, or draws more than one")
     right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)

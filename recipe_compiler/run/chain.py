@@ -46,8 +46,8 @@ class Chain:
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
     """Of every block, then the acceptance of each draw where its moves are accepted or refused."""
-    gradient: Array = field(default_factory=lambda: np.empty(0))
-    """Of the last minibatch, at the state, where the next step begins with it; else empty."""
+    carried: tuple[Array, ...] = ()
+    """What the next step begins with beside the state: the gradient that the last one ended with, U."""
     clipped: Array = field(default_factory=lambda: np.zeros(1))
     done: int = 0
     diverging: bool = False
@@ -59,20 +59,22 @@ def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise
                 batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
     """Return a chain at its start. The state of z is copied, those of the streams become the chain's own.
 
-    Where its first step begins with the gradient of a minibatch, that is drawn for it.
+    Where its first step begins with a gradient, that is evaluated; of a minibatch, which is drawn for it.
     """
+    sizes = {size: block.size for (_, size), block in zip(module.blocks, state, strict=True)}
+    sizes |= {size: size for _, size in module.carried if isinstance(size, int)}
     shuffled = inputs.rows if module.permutes else 0
     chain = Chain(
         blocks=tuple(block.copy() for block in state),
         noise_state=noise,
         batch_state=batch,
         permutation=np.arange(shuffled, dtype=np.uint64),
+        carried=tuple(np.empty(sizes[size]) for _, size in module.carried),
         draws=tuple(np.empty((inputs.draws, size)) for size in (*(b.size for b in state), *((1,) * module.accepts))),
     )
-    if module.first_gradient is not None:
-        chain.gradient = np.empty(state[[name for name, _ in module.blocks].index(module.potential_block)].size)
+    if module.first_values is not None:
         own = _given(module, inputs) | _own(module, chain)
-        module.first_gradient(*(own[name] for name in module.first_arguments))
+        module.first_values(*(own[name] for name in module.first_arguments))
     return chain
 
 
@@ -93,7 +95,7 @@ def _own(module: Emitted, chain: Chain) -> dict[str, object]:
     """Return what is a chain's own, by the names that the module has for it."""
     return {
         **dict(zip((name for name, _ in module.blocks), chain.blocks, strict=True)),
-        module.kept_gradient: chain.gradient,
+        **dict(zip((name for name, _ in module.carried), chain.carried, strict=True)),
         "noise_state": chain.noise_state,
         "batch_state": chain.batch_state,
         "permutation": chain.permutation,

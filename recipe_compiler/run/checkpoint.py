@@ -217,8 +217,8 @@ def _versions() -> dict[str, str]:
 def _state(chain: Chain, k: int) -> Copies:
     """Return copies of all that the next draw of chain k depends on."""
     found = {f"block_{k}_{b}": block.copy() for b, block in enumerate(chain.blocks)}
+    found |= {f"carried_{k}_{c}": array.copy() for c, array in enumerate(chain.carried)}
     streams = {"noise": words_of(chain.noise_state), "batch": chain.batch_state, "permutation": chain.permutation}
-    streams |= {"gradient": chain.gradient} if chain.gradient.size else {}
     return found | {f"{name}_{k}": array.copy() for name, array in {**streams, "clipped": chain.clipped}.items()}
 
 
@@ -230,9 +230,9 @@ def _set_state(chain: Chain, state: Sealed, k: int) -> None:
             raise RunError(f"found a checkpoint without the array {name} of shape {array.shape}, expected it")
     for b, block in enumerate(chain.blocks):
         block[:] = state.arrays[f"block_{k}_{b}"]
+    for c, array in enumerate(chain.carried):
+        array[:] = state.arrays[f"carried_{k}_{c}"]
     set_words(chain.noise_state, state.arrays[f"noise_{k}"])
     chain.batch_state[:] = state.arrays[f"batch_{k}"]
     chain.permutation[:] = state.arrays[f"permutation_{k}"]
-    if chain.gradient.size:
-        chain.gradient[:] = state.arrays[f"gradient_{k}"]
     chain.clipped[:] = state.arrays[f"clipped_{k}"]

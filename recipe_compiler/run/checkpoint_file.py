@@ -22,7 +22,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.run.write import write_whole
 
 KIND = "recipe_compiler checkpoint"
-VERSION = 2
+VERSION = 3
 
 
 def held(path: Path) -> IO[bytes] | None:

@@ -24,7 +24,7 @@ from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, RunSettings
 
-ROOTS = ("run", "run_lanes", "first_gradient", "prepare", "seed_streams")
+ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams")
 """The functions that a run calls to draw."""
 
 _Defined = ast.FunctionDef | ast.Assign

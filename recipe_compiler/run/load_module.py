@@ -28,7 +28,6 @@ FORMATS = (2,)
 """Numbers of the emission format this version can run."""
 
 
-STREAMS = ("noise_state", "batch_state", "permutation")
 """Arguments of a module's functions that hold random states."""
 
 
@@ -72,9 +71,11 @@ class Emitted:
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
     contiguous: bool = False
+    carried: tuple[tuple[str, str | int], ...] = ()
+    """Names and sizes of what `run` takes and leaves beside the state: the gradient at the state, U."""
     first_arguments: tuple[str, ...] = ()
-    first_gradient: Callable[..., None] | None = None
-    """Writes the gradient that a chain begins with; None where `run` takes none."""
+    first_values: Callable[..., None] | None = None
+    """Writes what is carried on, as a chain begins with it; None where nothing is."""
     gradient: Callable[..., Any] | None = None
     lanes_arguments: tuple[str, ...] = ()
     run_lanes: Callable[..., None] | None = None
@@ -104,13 +105,6 @@ class Emitted:
     def accepts(self) -> bool:
         """Whether `run` tells the probability that its moves were accepted with."""
         return ACCEPTED in self.arguments
-
-    @property
-    def kept_gradient(self) -> str:
-        """The gradient that `run` takes and leaves as state of the chain; empty where there is none."""
-        given = {*(name for name, _ in self.blocks), *self.parameters, *self.constants, *self.data}
-        left = [name for name in self.first_arguments if name not in given | {"gradient", "batch_size", *STREAMS}]
-        return left[0] if left else ""
 
 
 def load_text(name: str, text: str, code: Code | None = None) -> Emitted:
@@ -225,7 +219,8 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         seed_streams=found["seed_streams"],
         contiguous=found.get("CONTIGUOUS", False),
         first_arguments=found.get("FIRST_ARGUMENTS", ()),
-        first_gradient=found.get("first_gradient"),
+        first_values=found.get("first_values"),
+        carried=found.get("CARRIED", ()),
         gradient=found.get("gradient"),
         lanes_arguments=found.get("LANES_ARGUMENTS", ()),
         run_lanes=found.get("run_lanes"),

@@ -71,7 +71,7 @@ Made = Callable[..., tuple[Emitted, Build]]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Return the module of a build by generator, way of drawing minibatches and word."""
+    """Return the module of a build by generator, way of drawing minibatches (`all`: of all data) and word."""
     folder = tmp_path_factory.mktemp("kept")
     rng = np.random.default_rng(8)
     rows = np.column_stack([rng.normal(size=(60, 3)), (rng.random(60) < 0.4).astype(float)])
@@ -82,6 +82,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     def make(generator: str = "xoshiro", drawn: str = "replacement: false", name: str = "baoab"):
         path = folder / f"{generator}.{drawn.partition(':')[2].strip()}.{name}.yaml"
         text = BUILD.replace("GENERATOR", generator).replace("DRAWN", drawn).replace("NAME", name)
+        if drawn == "all":
+            text = text.replace("variant: minibatch\nminibatch: {all}", "variant: full").replace("batch_size: 10, ", "")
         path.write_text(text)
         build = load_build(path)
         module = compile_build(build, check(build))
@@ -131,10 +133,10 @@ def test_what_a_checkpoint_loses_shows(lost: str, made: Made, tmp_path: Path, mo
     set_state = checkpoint_module._set_state
 
     def losing(chain: Chain, state: object, k: int) -> None:
-        before = {"block": chain.blocks[1].copy(), "batch": chain.batch_state.copy(), "gradient": chain.gradient.copy()}
+        where = {"block": chain.blocks[1], "batch": chain.batch_state, "gradient": chain.carried[0]}
+        before = where[lost].copy()
         set_state(chain, state, k)
-        where = {"block": chain.blocks[1], "batch": chain.batch_state, "gradient": chain.gradient}
-        where[lost][:] = before[lost]
+        where[lost][:] = before
 
     monkeypatch.setattr(checkpoint_module, "_set_state", losing)
     assert not same(stopped_and_continued(module, build, tmp_path), drawn_by(module, build))
@@ -168,9 +170,10 @@ def test_a_killed_process_is_continued_with_the_same_bits(generator: str, made: 
     assert same(rest, drawn_by(module, build))
 
 
-def test_calls_of_run_go_on_where_the_one_before_ended(made: Made) -> None:
+@pytest.mark.parametrize("drawn", ["replacement: false", "all"])
+def test_calls_of_run_go_on_where_the_one_before_ended(drawn: str, made: Made) -> None:
     """One draw a call, or all in one: the same bits, but for a gradient that is not passed on."""
-    module, build = made()
+    module, build = made(drawn=drawn)
     inputs = prepare_inputs(module, build, build.run, load_data(build.data, build.target), 6)
 
     def chain() -> Chain:
@@ -182,7 +185,7 @@ def test_calls_of_run_go_on_where_the_one_before_ended(made: Made) -> None:
         for count in pieces:
             own.done += module.run(*run_arguments(module, inputs, own, count))
             if forget:
-                own.gradient[:] = 0.0
+                own.carried[0][:] = 0.0
         return own.draws[0]
 
     np.testing.assert_array_equal(run([6]), run([1, 2, 3]))
@@ -201,12 +204,12 @@ def test_a_chain_begins_with_the_gradient_of_a_minibatch_at_its_state(made: Made
     chain = start_chain(module, inputs, (theta, np.zeros(3)), noise[0], batch[0])
     x, y = (field.values for field in data.fields)
     expected = theta / 10 + (1 / (1 + np.exp(-x @ theta)) - y.ravel()) @ x
-    np.testing.assert_allclose(chain.gradient, expected, rtol=1e-12)
+    np.testing.assert_allclose(chain.carried[0], expected, rtol=1e-12)
     assert not np.array_equal(chain.batch_state, before)
 
 
 def test_a_word_that_carries_no_gradient_on_keeps_none(made: Made) -> None:
     module, build = made(name="aboba")
-    assert module.first_gradient is None
+    assert module.first_values is None
     draws = drawn_by(module, build)
     assert np.isfinite(draws.arrays[0]).all()

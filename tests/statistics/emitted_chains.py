@@ -4,7 +4,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
@@ -98,11 +97,10 @@ def run_chains(
         }  # fmt: skip
         if "permutation" in module.ARGUMENTS:
             found["permutation"] = np.arange(found[module.DATA[0]].shape[0], dtype=np.uint64)
-        if hasattr(module, "first_gradient"):
-            asked = signature(module.first_gradient.py_func).parameters
-            (kept_gradient,) = asked.keys() - found.keys()
-            found[kept_gradient] = np.empty(dict(zip(names, state, strict=True))[module.POTENTIAL_BLOCK].size)
-            module.first_gradient(*[found[name] for name in asked])
+        if hasattr(module, "first_values"):
+            sizes = {size: block.size for (_, size), block in zip(module.BLOCKS, state, strict=True)}
+            found |= {name: np.empty(sizes.get(size, size)) for name, size in module.CARRIED}
+            module.first_values(*[found[name] for name in module.FIRST_ARGUMENTS])
         assert module.run(*[found[name] for name in module.ARGUMENTS]) == draws, "a chain left the finite numbers"
         kept.append(np.concatenate(filled, axis=1)[discard:])
     return np.stack(kept)
