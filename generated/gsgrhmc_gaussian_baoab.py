@@ -110,8 +110,13 @@ PARAMETERS = ("A", "mu", "Sigma")
 CONSTANTS = ("inv_Sigma", "step_factor", "step_factor_2", "step_factor_3", "A_A", "L_r", "step_factor_4")
 DATA = ()
 ARGUMENTS = (
-    "theta", "r", "A", "mu", "Sigma", "inv_Sigma", "step_factor", "step_factor_2", "step_factor_3", "A_A", "L_r",
-    "step_factor_4", "eps", "thin", "noise_state", "theta_draws", "r_draws",
+    "theta", "r", "grad_U", "A", "mu", "Sigma", "inv_Sigma", "step_factor", "step_factor_2", "step_factor_3", "A_A",
+    "L_r", "step_factor_4", "eps", "thin", "noise_state", "theta_draws", "r_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 3),)
+FIRST_ARGUMENTS = (
+    "theta", "r", "grad_U", "A", "mu", "Sigma", "inv_Sigma", "step_factor", "step_factor_2", "step_factor_3", "A_A",
+    "L_r", "step_factor_4",
 )  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
@@ -158,7 +163,10 @@ def sample(
     starts = _checked_starts(starts, init)
     drawn = _room(starts, warmup + draws)
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(3)} for chain in range(chains)]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {"theta": drawn["theta"], "r": drawn["r"]}
@@ -414,9 +422,23 @@ def prepare(A, mu, Sigma, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(
+    theta, r, grad_U, A, mu, Sigma, inv_Sigma, step_factor, step_factor_2, step_factor_3, A_A, L_r, step_factor_4
+):
+    """Write grad_U at the state: what the first step of a chain begins with."""
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    theta_2 = theta[2]
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, A, mu, Sigma, inv_Sigma, step_factor, step_factor_2, step_factor_3, A_A, L_r, step_factor_4, eps, thin,
-    noise_state, theta_draws, r_draws,
+    theta, r, grad_U, A, mu, Sigma, inv_Sigma, step_factor, step_factor_2, step_factor_3, A_A, L_r, step_factor_4, eps,
+    thin, noise_state, theta_draws, r_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -425,7 +447,8 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
     as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
-    as the block; random states are rows of what `seed_streams` returns.
+    as the block; random states are rows of what `seed_streams` returns. grad_U begins as `first_values` writes it; from
+    call to call it is passed on.
 
     Registers: no data and 6 coordinates, so the state and all of a step are scalars.
     """
@@ -441,7 +464,9 @@ def run(
     r_0 = r[0]
     r_1 = r[1]
     r_2 = r[2]
-    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
+    grad_U_0 = grad_U[0]
+    grad_U_1 = grad_U[1]
+    grad_U_2 = grad_U[2]
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -479,6 +504,9 @@ def run(
     r[0] = r_0
     r[1] = r_1
     r[2] = r_2
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
     noise_state[0] = s0
     noise_state[1] = s1
     noise_state[2] = s2

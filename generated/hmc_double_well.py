@@ -253,7 +253,6 @@ def prepare(m, eps):
 def first_values(theta, r, grad_U, U, m, step_factor, step_factor_2, scale_r):
     """Write grad_U and U at the state: what the first step of a chain begins with."""
     theta_0 = theta[0]
-    r_0 = r[0]
     grad_U_0 = gradient(theta_0)
     U_0 = potential(theta_0)
     grad_U[0] = grad_U_0

@@ -131,8 +131,12 @@ PARAMETERS = ("m", "prior_variance")
 CONSTANTS = ("step_factor", "step_factor_2", "scale_r")
 DATA = ("x", "y")
 ARGUMENTS = (
-    "theta", "r", "m", "prior_variance", "step_factor", "step_factor_2", "scale_r", "x", "y", "eps", "thin",
-    "noise_state", "theta_draws", "r_draws", "acceptance_draws",
+    "theta", "r", "grad_U", "U", "m", "prior_variance", "step_factor", "step_factor_2", "scale_r", "x", "y", "eps",
+    "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 30), ("U", 1))
+FIRST_ARGUMENTS = (
+    "theta", "r", "grad_U", "U", "m", "prior_variance", "step_factor", "step_factor_2", "scale_r", "x", "y"
 )  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
@@ -173,7 +177,13 @@ def sample(
     drawn = _room(starts, warmup + draws)
     drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [
+        {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(30), "U": np.empty(1)}
+        for chain in range(chains)
+    ]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {"theta": drawn["theta"], "r": drawn["r"], "acceptance": drawn["acceptance"][:, :, 0]}
@@ -342,9 +352,21 @@ def prepare(m, prior_variance, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(theta, r, grad_U, U, m, prior_variance, step_factor, step_factor_2, scale_r, x, y):
+    """Write grad_U and U at the state: what the first step of a chain begins with."""
+    N = x.shape[0]
+    x_theta = np.empty(8)
+    weight = np.empty(8)
+    x_theta_2 = np.empty(N)
+    softplus_x_theta_2 = np.empty(N)
+    gradient(grad_U, theta, prior_variance, x, y, x_theta, weight)
+    U[0] = potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, m, prior_variance, step_factor, step_factor_2, scale_r, x, y, eps, thin, noise_state, theta_draws,
-    r_draws, acceptance_draws,
+    theta, r, grad_U, U, m, prior_variance, step_factor, step_factor_2, scale_r, x, y, eps, thin, noise_state,
+    theta_draws, r_draws, acceptance_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -353,7 +375,8 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
     or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
-    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. grad_U and U
+    begin as `first_values` writes them; from call to call they are passed on.
 
     Blocks of rows: 8 rows of the data at a time, summed while they are in the cache.
     """
@@ -364,8 +387,6 @@ def run(
     grad_U_next = np.empty(30)
     U_next = np.empty(1)
     acceptance = np.empty(1)
-    grad_U = np.empty(30)
-    U = np.empty(1)
     r_drawn = np.empty(30)
     theta_at = np.empty(30)
     theta_new = np.empty(30)
@@ -381,8 +402,6 @@ def run(
     noise_r = np.empty(30)
     noise_length = np.empty(2)
     noise_accept = np.empty(2)
-    gradient(grad_U, theta, prior_variance, x, y, x_theta, weight)
-    U[0] = potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2)
     acceptance_sum = 0.0
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):

@@ -118,9 +118,11 @@ PARAMETERS = ("m", "spread", "bend")
 CONSTANTS = ("step_factor", "step_factor_2", "scale_r")
 DATA = ()
 ARGUMENTS = (
-    "theta", "r", "m", "spread", "bend", "step_factor", "step_factor_2", "scale_r", "eps", "thin", "noise_state",
-    "theta_draws", "r_draws", "acceptance_draws",
+    "theta", "r", "grad_U", "U", "m", "spread", "bend", "step_factor", "step_factor_2", "scale_r", "eps", "thin",
+    "noise_state", "theta_draws", "r_draws", "acceptance_draws",
 )  # fmt: skip
+CARRIED = (("grad_U", 2), ("U", 1))
+FIRST_ARGUMENTS = ("theta", "r", "grad_U", "U", "m", "spread", "bend", "step_factor", "step_factor_2", "scale_r")
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
@@ -159,7 +161,13 @@ def sample(
     drawn = _room(starts, warmup + draws)
     drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [
+        {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(2), "U": np.empty(1)}
+        for chain in range(chains)
+    ]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {"theta": drawn["theta"], "r": drawn["r"], "acceptance": drawn["acceptance"][:, :, 0]}
@@ -274,9 +282,21 @@ def prepare(m, spread, bend, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(theta, r, grad_U, U, m, spread, bend, step_factor, step_factor_2, scale_r):
+    """Write grad_U and U at the state: what the first step of a chain begins with."""
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, spread, bend)
+    U_0 = potential(theta_0, theta_1, spread, bend)
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    U[0] = U_0
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, m, spread, bend, step_factor, step_factor_2, scale_r, eps, thin, noise_state, theta_draws, r_draws,
-    acceptance_draws,
+    theta, r, grad_U, U, m, spread, bend, step_factor, step_factor_2, scale_r, eps, thin, noise_state, theta_draws,
+    r_draws, acceptance_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -285,7 +305,8 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
     as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
-    as the block; random states are rows of what `seed_streams` returns.
+    as the block; random states are rows of what `seed_streams` returns. grad_U and U begin as `first_values` writes
+    them; from call to call they are passed on.
 
     Registers: no data and 4 coordinates, so the state and all of a step are scalars.
     """
@@ -293,8 +314,9 @@ def run(
     theta_1 = theta[1]
     r_0 = r[0]
     r_1 = r[1]
-    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, spread, bend)
-    U_0 = potential(theta_0, theta_1, spread, bend)
+    grad_U_0 = grad_U[0]
+    grad_U_1 = grad_U[1]
+    U_0 = U[0]
     acceptance_sum = 0.0
     s0 = noise_state[0]
     s1 = noise_state[1]
@@ -331,6 +353,9 @@ def run(
     theta[1] = theta_1
     r[0] = r_0
     r[1] = r_1
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    U[0] = U_0
     noise_state[0] = s0
     noise_state[1] = s1
     noise_state[2] = s2

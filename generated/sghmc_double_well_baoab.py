@@ -107,9 +107,11 @@ PARAMETERS = ("m", "c")
 CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
 DATA = ()
 ARGUMENTS = (
-    "theta", "r", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "eps", "thin", "noise_state",
-    "theta_draws", "r_draws",
+    "theta", "r", "grad_U", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "eps", "thin",
+    "noise_state", "theta_draws", "r_draws",
 )  # fmt: skip
+CARRIED = (("grad_U", 1),)
+FIRST_ARGUMENTS = ("theta", "r", "grad_U", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3")
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
@@ -146,7 +148,10 @@ def sample(
     starts = _checked_starts(starts, init)
     drawn = _room(starts, warmup + draws)
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(1)} for chain in range(chains)]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {"theta": drawn["theta"], "r": drawn["r"]}
@@ -201,9 +206,18 @@ def prepare(m, c, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(theta, r, grad_U, m, c, step_factor, step_factor_2, scale_r, step_factor_3):
+    """Write grad_U at the state: what the first step of a chain begins with."""
+    theta_0 = theta[0]
+    grad_U_0 = gradient(theta_0)
+    grad_U[0] = grad_U_0
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, m, c, step_factor, step_factor_2, scale_r, step_factor_3, eps, thin, noise_state, theta_draws, r_draws
-):
+    theta, r, grad_U, m, c, step_factor, step_factor_2, scale_r, step_factor_3, eps, thin, noise_state, theta_draws,
+    r_draws,
+):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
@@ -211,13 +225,14 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
     as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
-    as the block; random states are rows of what `seed_streams` returns.
+    as the block; random states are rows of what `seed_streams` returns. grad_U begins as `first_values` writes it; from
+    call to call it is passed on.
 
     Registers: no data and 2 coordinates, so the state and all of a step are scalars.
     """
     theta_0 = theta[0]
     r_0 = r[0]
-    grad_U_0 = gradient(theta_0)
+    grad_U_0 = grad_U[0]
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -239,6 +254,7 @@ def run(
             break
     theta[0] = theta_0
     r[0] = r_0
+    grad_U[0] = grad_U_0
     noise_state[0] = s0
     noise_state[1] = s1
     noise_state[2] = s2

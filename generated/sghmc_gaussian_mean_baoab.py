@@ -131,6 +131,7 @@ ARGUMENTS = (
     "step_factor", "step_factor_2", "L_r", "step_factor_3", "x", "batch_size", "eps", "thin", "noise_state",
     "batch_state", "permutation", "theta_draws", "r_draws",
 )  # fmt: skip
+CARRIED = (("grad_U_tilde", 2),)
 FIRST_ARGUMENTS = (
     "theta", "r", "grad_U_tilde", "M", "C", "V", "Sigma", "prior_variance", "inv_Sigma", "inv_M", "change_O",
     "step_factor", "step_factor_2", "L_r", "step_factor_3", "x", "batch_size", "batch_state", "permutation",
@@ -203,7 +204,7 @@ def sample(
     ]
     for state in states:
         own = {**given, **state}
-        first_gradient(*[own[name] for name in FIRST_ARGUMENTS])
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {"theta": drawn["theta"], "r": drawn["r"]}
@@ -359,7 +360,7 @@ def prepare(M, C, V, Sigma, prior_variance, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def first_gradient(
+def first_values(
     theta, r, grad_U_tilde, M, C, V, Sigma, prior_variance, inv_Sigma, inv_M, change_O, step_factor, step_factor_2, L_r,
     step_factor_3, x, batch_size, batch_state, permutation,
 ):  # fmt: skip
@@ -383,9 +384,9 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
     or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
-    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. batch_size is
-    from 1 to N, permutation begins as np.arange(N, dtype=np.uint64). grad_U_tilde begins as `first_gradient` writes it;
-    from call to call it is passed on.
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. grad_U_tilde
+    begins as `first_values` writes it; from call to call it is passed on. batch_size is from 1 to N, permutation begins
+    as np.arange(N, dtype=np.uint64).
 
     Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop over them with
     their features in scalars takes several rows at once.

@@ -124,8 +124,12 @@ PARAMETERS = ("c", "prior_variance")
 CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
 DATA = ("x", "y")
 ARGUMENTS = (
-    "theta", "r", "c", "prior_variance", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "x", "y", "eps",
-    "thin", "noise_state", "theta_draws", "r_draws",
+    "theta", "r", "grad_U", "c", "prior_variance", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "x", "y",
+    "eps", "thin", "noise_state", "theta_draws", "r_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 30),)
+FIRST_ARGUMENTS = (
+    "theta", "r", "grad_U", "c", "prior_variance", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "x", "y"
 )  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
@@ -165,7 +169,10 @@ def sample(
     starts = _checked_starts(starts, init)
     drawn = _room(starts, warmup + draws)
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(30)} for chain in range(chains)]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     return {"theta": drawn["theta"], "r": drawn["r"]}
@@ -265,9 +272,17 @@ def prepare(c, prior_variance, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(theta, r, grad_U, c, prior_variance, step_factor, step_factor_2, scale_r, step_factor_3, x, y):
+    """Write grad_U at the state: what the first step of a chain begins with."""
+    x_theta = np.empty(8)
+    weight = np.empty(8)
+    gradient(grad_U, theta, prior_variance, x, y, x_theta, weight)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, c, prior_variance, step_factor, step_factor_2, scale_r, step_factor_3, x, y, eps, thin, noise_state,
-    theta_draws, r_draws,
+    theta, r, grad_U, c, prior_variance, step_factor, step_factor_2, scale_r, step_factor_3, x, y, eps, thin,
+    noise_state, theta_draws, r_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -276,7 +291,8 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
     or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
-    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. grad_U begins
+    as `first_values` writes it; from call to call it is passed on.
 
     Blocks of rows: 8 rows of the data at a time, summed while they are in the cache.
     """
@@ -284,14 +300,12 @@ def run(
     theta_new = np.empty(30)
     r_new = np.empty(30)
     grad_U_new = np.empty(30)
-    grad_U = np.empty(30)
     r_v1 = np.empty(30)
     theta_v1 = np.empty(30)
     r_v2 = np.empty(30)
     x_theta = np.empty(8)
     weight = np.empty(8)
     noise_r = np.empty(30)
-    gradient(grad_U, theta, prior_variance, x, y, x_theta, weight)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _fill_normals(noise_state, noise_r)

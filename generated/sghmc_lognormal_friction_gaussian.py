@@ -120,8 +120,13 @@ PARAMETERS = ("kappa", "m", "v", "mu", "Sigma")
 CONSTANTS = ("inv_Sigma", "step_factor", "step_factor_2", "scale_x", "step_factor_3", "step_factor_4")
 DATA = ()
 ARGUMENTS = (
-    "theta", "r", "x", "kappa", "m", "v", "mu", "Sigma", "inv_Sigma", "step_factor", "step_factor_2", "scale_x",
-    "step_factor_3", "step_factor_4", "eps", "thin", "noise_state", "theta_draws", "r_draws", "x_draws",
+    "theta", "r", "x", "grad_U", "kappa", "m", "v", "mu", "Sigma", "inv_Sigma", "step_factor", "step_factor_2",
+    "scale_x", "step_factor_3", "step_factor_4", "eps", "thin", "noise_state", "theta_draws", "r_draws", "x_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 2),)
+FIRST_ARGUMENTS = (
+    "theta", "r", "x", "grad_U", "kappa", "m", "v", "mu", "Sigma", "inv_Sigma", "step_factor", "step_factor_2",
+    "scale_x", "step_factor_3", "step_factor_4",
 )  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
@@ -171,7 +176,10 @@ def sample(
     _check_starts_inside("x", starts, "positive")
     drawn = _room(starts, warmup + draws)
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(2)} for chain in range(chains)]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     _tell_outside("x", drawn["x"], "positive")
@@ -261,9 +269,22 @@ def prepare(kappa, m, v, mu, Sigma, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(
+    theta, r, x, grad_U, kappa, m, v, mu, Sigma, inv_Sigma, step_factor, step_factor_2, scale_x, step_factor_3,
+    step_factor_4,
+):  # fmt: skip
+    """Write grad_U at the state: what the first step of a chain begins with."""
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, mu, inv_Sigma)
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, x, kappa, m, v, mu, Sigma, inv_Sigma, step_factor, step_factor_2, scale_x, step_factor_3, step_factor_4,
-    eps, thin, noise_state, theta_draws, r_draws, x_draws,
+    theta, r, x, grad_U, kappa, m, v, mu, Sigma, inv_Sigma, step_factor, step_factor_2, scale_x, step_factor_3,
+    step_factor_4, eps, thin, noise_state, theta_draws, r_draws, x_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -272,7 +293,8 @@ def run(
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
     as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
-    as the block; random states are rows of what `seed_streams` returns.
+    as the block; random states are rows of what `seed_streams` returns. grad_U begins as `first_values` writes it; from
+    call to call it is passed on.
 
     Registers: no data and 6 coordinates, so the state and all of a step are scalars.
     """
@@ -282,7 +304,8 @@ def run(
     r_1 = r[1]
     x_0 = x[0]
     x_1 = x[1]
-    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, mu, inv_Sigma)
+    grad_U_0 = grad_U[0]
+    grad_U_1 = grad_U[1]
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -323,6 +346,8 @@ def run(
     r[1] = r_1
     x[0] = x_0
     x[1] = x_1
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
     noise_state[0] = s0
     noise_state[1] = s1
     noise_state[2] = s2

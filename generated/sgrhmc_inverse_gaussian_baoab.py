@@ -114,9 +114,11 @@ PARAMETERS = ("b", "c", "k")
 CONSTANTS = ("step_factor", "step_factor_2", "step_factor_3")
 DATA = ()
 ARGUMENTS = (
-    "theta", "r", "b", "c", "k", "step_factor", "step_factor_2", "step_factor_3", "eps", "thin", "noise_state",
-    "theta_draws", "r_draws",
+    "theta", "r", "grad_U", "b", "c", "k", "step_factor", "step_factor_2", "step_factor_3", "eps", "thin",
+    "noise_state", "theta_draws", "r_draws",
 )  # fmt: skip
+CARRIED = (("grad_U", 2),)
+FIRST_ARGUMENTS = ("theta", "r", "grad_U", "b", "c", "k", "step_factor", "step_factor_2", "step_factor_3")
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
@@ -161,7 +163,10 @@ def sample(
     _check_starts_inside("theta", starts, "positive")
     drawn = _room(starts, warmup + draws)
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(2)} for chain in range(chains)]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
     _tell_outside("theta", drawn["theta"], "positive")
@@ -237,7 +242,19 @@ def prepare(b, c, k, eps):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(theta, r, b, c, k, step_factor, step_factor_2, step_factor_3, eps, thin, noise_state, theta_draws, r_draws):
+def first_values(theta, r, grad_U, b, c, k, step_factor, step_factor_2, step_factor_3):
+    """Write grad_U at the state: what the first step of a chain begins with."""
+    theta_0 = theta[0]
+    theta_1 = theta[1]
+    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, b, c, k)
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(
+    theta, r, grad_U, b, c, k, step_factor, step_factor_2, step_factor_3, eps, thin, noise_state, theta_draws, r_draws
+):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
@@ -245,7 +262,8 @@ def run(theta, r, b, c, k, step_factor, step_factor_2, step_factor_3, eps, thin,
 
     `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
     as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
-    as the block; random states are rows of what `seed_streams` returns.
+    as the block; random states are rows of what `seed_streams` returns. grad_U begins as `first_values` writes it; from
+    call to call it is passed on.
 
     Registers: no data and 4 coordinates, so the state and all of a step are scalars.
     """
@@ -253,7 +271,8 @@ def run(theta, r, b, c, k, step_factor, step_factor_2, step_factor_3, eps, thin,
     theta_1 = theta[1]
     r_0 = r[0]
     r_1 = r[1]
-    grad_U_0, grad_U_1 = gradient(theta_0, theta_1, b, c, k)
+    grad_U_0 = grad_U[0]
+    grad_U_1 = grad_U[1]
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -283,6 +302,8 @@ def run(theta, r, b, c, k, step_factor, step_factor_2, step_factor_3, eps, thin,
     theta[1] = theta_1
     r[0] = r_0
     r[1] = r_1
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
     noise_state[0] = s0
     noise_state[1] = s1
     noise_state[2] = s2
