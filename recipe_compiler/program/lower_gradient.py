@@ -149,8 +149,8 @@ def _end(
         N = Ref(count) if isinstance(count, str) else Constant(Fraction(count))
         total = Times((N, Raise(Ref("batch_size"), Fraction(-1)), out.ref))
     prior, defined = scalar(defined, out.prior, tuple(index for index, _ in out.loops), dict(out.loops))
-    parts = tuple(part for part in (prior, total) if part != Constant(Fraction(0)))
-    return nested(out.loops, (Assign(out.ref, plus(parts)),)), defined
+    value = plus(tuple(part for part in (prior, total) if part != Constant(Fraction(0))))
+    return () if value == out.ref else nested(out.loops, (Assign(out.ref, value),)), defined
 
 
 def _over_data(defined: Definitions, out: _Out, rows: Rows) -> tuple[tuple[Statement, ...], Definitions]:

@@ -6,7 +6,7 @@ the target's draws, which `run/stein.py` judges by themselves.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -62,6 +62,8 @@ class InfinitesimalMeans:
     draws: int
     limit: float
     """|z| that one right run in 1000 passes."""
+    accepted: bool = False
+    """Whether moves were accepted or refused by H, which no step size leaves another law to."""
 
     @property
     def seen(self) -> bool:
@@ -74,7 +76,8 @@ class InfinitesimalMeans:
         worst = self.largest
         share = np.divide(abs(worst.mean), worst.sd)
         found = f"auxiliary blocks: the mean of L({worst.name}) is {share:.1g} of its sd (|z| = {abs(worst.z):.1f})"
-        return f"{found}; a finite step leaves them O(eps) off, and the target's draws are judged apart"
+        off = "" if self.accepted else " a finite step leaves them O(eps) off, and"
+        return f"{found};{off} the target's draws are judged apart"
 
     @property
     def attributes(self) -> dict[str, str | float]:
@@ -104,7 +107,7 @@ def infinitesimal_means(module: Emitted, inputs: Inputs, draws: Draws) -> Infini
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     if step_sizes is not None:
         values *= (step_sizes[chosen[1]] / step_sizes[chosen[1]].mean())[None, :, None]
-    return summed_up(names, values)
+    return replace(summed_up(names, values), accepted=module.accepts)
 
 
 def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:

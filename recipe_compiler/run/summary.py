@@ -72,7 +72,8 @@ class Summary:
     def notes(self) -> tuple[str, ...]:
         """What is said beside the numbers."""
         diagnostics = self.diagnostics
-        ahead = diagnostics.forecast.says[:1] if diagnostics.forecast is not None else ()
+        forecast = diagnostics.forecast
+        ahead = forecast.says[:1] if forecast is not None and forecast.width is not None else ()
         return (
             *self._accepted,
             *ahead,
