@@ -9,6 +9,7 @@ import math
 from numba import njit
 
 from recipe_compiler.emit.support.flags import _FASTMATH
+from recipe_compiler.emit.support.special import _exp
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -20,14 +21,14 @@ def _accepted(log_ratio, a, b):
     """
     known = log_ratio < math.inf
     accept = known and -0.5 * (a * a + b * b) < log_ratio
-    probability = math.exp(log_ratio) if log_ratio < 0.0 else 1.0
+    probability = _exp(log_ratio if log_ratio < 0.0 else 0.0)
     return accept, probability if known else 0.0
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _uniform_integer(least, most, a, b):
     """Return an integer drawn uniformly from least to most."""
-    u = math.exp(-0.5 * (a * a + b * b))
+    u = _exp(-0.5 * (a * a + b * b))
     return min(least + int(u * (most - least + 1)), most)
 
 
