@@ -175,7 +175,8 @@ RUNAWAY = {
 
 @pytest.mark.parametrize("text", RUNAWAY)
 def test_a_python_spec_runs_within_limits(recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr(documents, "SECONDS", 3.0)
+    if RUNAWAY[text] == "did not end in":  # what ends by itself has all the time that it takes on a busy machine
+        monkeypatch.setattr(documents, "SECONDS", 3.0)
     (tmp_path / "runaway.py").write_text(text, encoding="utf-8")
     outcome = recipe("check", tmp_path / "runaway.py")
     assert outcome.code == 2
