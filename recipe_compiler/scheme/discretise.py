@@ -20,7 +20,7 @@ from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import is_accepted, split
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Draw
 from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
@@ -88,6 +88,8 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
     Raises:
         ModelError: the build needs what no emitted step can do; names it.
     """
+    if any(isinstance(move, Draw) for move in build.scheme.cycle):
+        raise unsupported("a cycle with an exact draw of a block", "move the block by a word")
     known = dict(build.sizes) if sizes is None else sizes
     setting = _setting(build, derivation, known)
     program = _program(build, derivation, setting)

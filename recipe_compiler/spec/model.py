@@ -124,7 +124,15 @@ class Steps:
     count: int = 1
 
 
-Move = Refresh | Metropolis | Steps
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A block of the target is drawn anew from its law given all others, as `laws:` of the target claims it."""
+
+    block: str
+    """As the target declares it, also where it is sampled in an unbounded variable."""
+
+
+Move = Refresh | Metropolis | Steps | Draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,7 @@ class Scheme:
     name: str
     """`euler`, `sequential_euler`, that of a document, `split` or `cycle`."""
     split: Word = ()
-    """Empty for Euler's; of a cycle the word that its Metropolis move, or its move of steps, repeats."""
+    """Empty for Euler's; of a cycle the word that its Metropolis move, or its move of steps, repeats, if it has one."""
     pieces: tuple[tuple[str, tuple[Selection, ...]], ...] = ()
     """What each letter of the word selects; empty: what follows from the dynamics (`splitting/defaults.py`)."""
     flows: tuple[tuple[str, str], ...] = ()
@@ -144,7 +152,8 @@ class Scheme:
     keep: int = 0
     """After how many letters of the word draws are kept; 0: at its end."""
     cycle: tuple[Move, ...] = ()
-    """The moves of one step of the chain in order, one of them at most with the word; empty: the word is the step."""
+    """The moves of one step of the chain in order, one of them at most with the word, none where others draw blocks of
+    the target; empty: the word is the step."""
     claims: WordClaims = WordClaims()
     source: Source = field(default=Source("", "{}"), compare=False)
     """That of its own document; none where the build states it, or names one that the compiler knows."""

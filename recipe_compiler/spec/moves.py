@@ -1,6 +1,6 @@
 """Moves of a cycle as documents state them."""
 
-from recipe_compiler.spec.model import Metropolis, Move, Refresh, Scheme, Steps
+from recipe_compiler.spec.model import Draw, Metropolis, Move, Refresh, Scheme, Steps
 from recipe_compiler.spec.words import word_text
 
 
@@ -16,6 +16,8 @@ def move_text(scheme: Scheme, move: Move) -> str:
     match move:
         case Refresh(block, kept):
             return f"refresh: {{{block}: {kept}}}" if kept else f"refresh: {block}"
+        case Draw(block):
+            return f"draw: {block}"
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""

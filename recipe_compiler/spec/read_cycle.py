@@ -10,7 +10,7 @@ from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE
-from recipe_compiler.spec.model import Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.model import Draw, Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.read_word import Path, read_word
 from recipe_compiler.spec.schema import MoveEntry, WordEntry
 from recipe_compiler.spec.validate import entry_name
@@ -22,7 +22,7 @@ _AT: Path = ("scheme", "cycle")
 
 
 def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Scheme:
-    """Return a cycle with the word of its one move that has one; a fault is added for everything else."""
+    """Return a cycle with the word of its one move that has one, if any has; a fault is added for everything else."""
     moves, words = list[Move](), list[tuple[Path, WordEntry]]()
     before = len(page.faults.found)
     for place, entry in enumerate(entries):
@@ -30,6 +30,8 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
         _check_alone(page, path, entry)
         if entry.refresh is not None:
             moves.append(entry.refresh)
+        elif entry.draw is not None:
+            moves.append(Draw(entry.draw))
         elif entry.metropolis is not None:
             moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip))
             words.append(((*path, "metropolis"), entry.metropolis))
@@ -37,8 +39,8 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
             moves.append(Steps(entry.steps))
             words.append((path, entry))
     if not words:
-        if len(page.faults.found) == before:
-            problem = "found no move with a word, expected one: refreshes alone leave the potential's block as it is"
+        if len(page.faults.found) == before and not any(isinstance(move, Draw) for move in moves):
+            problem = "found no move with a word, and no draw: refreshes alone leave the potential's block as it is"
             page.fault(_AT, entry_name(_AT), problem, A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
     for path, _ in words[1:]:
@@ -54,7 +56,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
-    kinds = [key for key in ("refresh", "metropolis") if getattr(entry, key) is not None]
+    kinds = [key for key in ("refresh", "draw", "metropolis") if getattr(entry, key) is not None]
     for kind in kinds[:1]:
         for key in sorted(entry.model_fields_set - {kind}):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
@@ -69,6 +71,8 @@ def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, 
         match move:
             case Refresh(block):
                 _check_refresh(page, (*path, "refresh"), block, dynamics)
+            case Draw(block):
+                _check_draw(page, (*path, "draw"), block, dynamics, target, variant)
             case Metropolis(_, flip):
                 for block in flip:
                     _check_flip(page, (*path, "metropolis", "flip"), block, dynamics, scheme)
@@ -88,6 +92,42 @@ def _check_refresh(page: Page, path: Path, name: str, dynamics: Dynamics) -> Non
     elif block.domain.name is not DomainName.REAL:
         problem = f"found a refresh of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
         page.fault(path, entry_name(path), problem, "a refresh draws from a normal law")
+
+
+def _check_draw(page: Page, path: Path, name: str, dynamics: Dynamics, target: Target, variant: str) -> None:
+    """Add a fault where the target claims no law of a block, or where a draw cannot take what the law is made of."""
+    stated = target.declared or target
+    blocks, laws = tuple(block.name for block in stated.declarations.blocks), tuple(name for name, _ in stated.laws)
+    if name not in blocks:
+        problem = f"found a draw of `{name}`, expected a block of the target {target.name} ({', '.join(blocks)})"
+        page.fault(path, entry_name(path), problem, _meant(name, blocks, dynamics, target))
+        return
+    if target.gradient is not None:
+        problem = f"found a draw of {name} with a gradient that is code, expected formulas: no law is shown of it"
+        page.fault(path, entry_name(path), problem, "state U in the target, or move it by a word")
+    elif name not in laws:
+        known = f"it claims those of {', '.join(laws)}" if laws else "it claims none"
+        problem = f"found a draw of {name}, expected its law under `laws` of the target {target.name}: {known}"
+        page.fault(
+            path, entry_name(path), problem, "`recipe derive` lists the laws that it finds; or move it by a word"
+        )
+    if variant == "minibatch":
+        problem = (
+            f"found a draw of {name} with variant: minibatch, expected variant: full: the law given all others takes "
+            "all data; that of a batch is another one"
+        )
+        page.fault(path, entry_name(path), problem, "use `variant: full`, or move the block by a word")
+
+
+def _meant(name: str, blocks: tuple[str, ...], dynamics: Dynamics, target: Target) -> str:
+    """Return what else a name may have been written for."""
+    inner = {one.inner: one.block.name for one in target.transforms}
+    if name in inner:
+        return f"a draw names the block as the target declares it: `draw: {inner[name]}`"
+    own = {block.name for block in dynamics.declarations.blocks} - {block.name for block in potential_blocks(dynamics)}
+    if name in own:
+        return f"{name} is a block of the dynamics alone: `refresh: {name}` draws it anew"
+    return nearest(name, blocks)
 
 
 def _check_flip(page: Page, path: Path, name: str, dynamics: Dynamics, scheme: Scheme) -> None:

@@ -13,6 +13,7 @@ from recipe_compiler.spec.fields import (
     Chains,
     Count,
     CountOrZero,
+    DrawField,
     FilePath,
     FlipField,
     Format,
@@ -213,10 +214,13 @@ class MetropolisEntry(WordEntry):
 
 
 class MoveEntry(WordEntry):
-    """One move of a cycle: a refresh, a Metropolis move, or a word as it comes, `steps` times."""
+    """One move of a cycle: a refresh, an exact draw, a Metropolis move, or a word as it comes, `steps` times."""
 
     refresh: Annotated[
         RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
+    ] = None
+    draw: Annotated[
+        DrawField, Field(description="a block of the target drawn from its law given all others, one of its `laws`")
     ] = None
     metropolis: Annotated[
         MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")

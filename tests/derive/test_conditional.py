@@ -54,7 +54,7 @@ def test_what_is_found_is_what_is_claimed(name: str) -> None:
         assert c.is_zero(c.subtract(c.multiply(convert(cov, declared), P), c.constant(1)))
         assert c.is_zero(c.subtract(c.multiply(convert(mean, declared), P), h))
     else:  # inv(P) @ u beside inv(P)
-        i, j = Index("d", "i"), Index("d", "j")
+        i, j = Index("p", "i"), Index("p", "j")
         assert c.is_zero(c.subtract(convert(cov.args[0], declared, i, j), P))
         assert c.is_zero(c.subtract(convert(mean.right, declared, i), h))
 

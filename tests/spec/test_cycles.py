@@ -9,7 +9,7 @@ import pytest
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.places import compiled_digest, digest, documents
 from recipe_compiler.spec.restate import restated
 from recipe_compiler.spec.to_yaml import to_yaml
@@ -173,7 +173,7 @@ def test_pieces_that_a_build_states_for_a_word_of_a_document_are_written_back(tm
 
 # what is refused
 
-OFFERED = "which is not offered yet, expected `refresh`, `metropolis`, or a word (`split`, `name`, `use`) with `steps`"
+OFFERED = "which is not offered yet, expected `refresh`, `draw`, `metropolis`, or a word (`split`, `name`, `use`)"
 AT_THE_STATE = "a scan order that looks at the state does not keep the law"
 
 
@@ -184,10 +184,10 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ("cycle: {refresh: r}", "scheme.cycle", "found keys with values, expected a list of moves"),
         ("cycle: r", "scheme.cycle", "found `r`, expected a list of moves"),
         ("cycle: ", "scheme", "found no `name`, no `use` and no word"),
-        ("cycle: [r]", "scheme.cycle[0]", "found `r`, expected `refresh`, `metropolis`, or a word"),
+        ("cycle: [r]", "scheme.cycle[0]", "found `r`, expected `refresh`, `draw`, `metropolis`"),
         ("cycle: [[[[r]]]]", "scheme.cycle[0]", "found a list of 1, expected `refresh`"),
         ("cycle: [{}]", "scheme.cycle[0]", "found no `name`, no `use` and no word"),
-        ("cycle: [refresh: r]", "scheme.cycle", "found no move with a word, expected one: refreshes alone leave"),
+        ("cycle: [refresh: r]", "scheme.cycle", "found no move with a word, and no draw: refreshes alone le"),
         ("cycle: [refresh: r, MOVE, {LEAP}]", "scheme.cycle[2]", "found a second move with a word, expected one word"),
         ("cycle: [MOVE, MOVE]", "scheme.cycle[1].metropolis", "expected one word in a cycle: more are not offered yet"),
         # beside each other
@@ -264,8 +264,7 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
             "found `p`, expected a block",
         ),
         # not offered, each by its name
-        *((f"cycle: [{{{key}: r}}, MOVE]", "scheme.cycle[0]", f"found `{key}`, ") for key in ("draw", "code")),
-        ("cycle: [{draw: r}, MOVE]", "scheme.cycle[0]", f"an exact draw of a block, {OFFERED}"),
+        ("cycle: [{code: r}, MOVE]", "scheme.cycle[0]", f"found `code`, a move that is code, {OFFERED}"),
         ("cycle: [{involution: {r: -r}}, MOVE]", "scheme.cycle[0]", "found `involution`, an involution of one's"),
         ("cycle: [{refresh: r, every: 2}, MOVE]", "scheme.cycle[0]", "`every`, a move that is done in some of the cyc"),
         ("cycle: [metropolis: {LEAP, every: 2}]", "scheme.cycle[0].metropolis", OFFERED),
@@ -280,6 +279,75 @@ def test_what_is_no_cycle_is_told(tmp_path: Path, scheme: str, entry: str, probl
     (found,) = faults_of(tmp_path, text)
     assert found.startswith(f"{entry}: ")
     assert problem in found
+
+
+REGRESSION = (
+    ("TARGET", "regression_precision"),
+    ("{PARAMETERS}", "{M: {value: [[2, 1, 0], [1, 3, 1], [0, 1, 2]]}}"),
+    ("sizes: {d: 3}", f"sizes: {{d: 3}}\ndata: {{file: {SPECS}/data/linear_regression.csv, x: [a, b], y: y}}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("moves", "read"),
+    [
+        ("draw: beta, draw: tau", (Draw("beta"), Draw("tau"))),
+        ("draw: tau, refresh: r, MOVE", (Draw("tau"), Refresh("r"), Metropolis((10, 10), ("r",)))),
+        ("draw: beta, {LEAP, steps: 4}, draw: beta", (Draw("beta"), Steps(4), Draw("beta"))),
+    ],
+)
+def test_blocks_of_the_target_are_drawn_with_a_word_and_without_one(
+    tmp_path: Path, moves: str, read: tuple[Move, ...]
+) -> None:
+    build = build_of(tmp_path, f"cycle: [{moves.replace('LEAP', LEAP).replace('MOVE', MOVE)}]", *REGRESSION)
+    assert build.scheme.cycle == read
+    assert bool(build.scheme.split) is ("LEAP" in moves or "MOVE" in moves)
+    (tmp_path / "again.yaml").write_text(to_yaml(build), encoding="utf-8")
+    again = load(tmp_path / "again.yaml")
+    assert again == build
+
+
+@pytest.mark.parametrize(
+    ("scheme", "entry", "problem"),
+    [
+        ("[draw: theta, MOVE]", "[0].draw", "found a draw of `theta`, expected a block of the target regression_preci"),
+        ("[draw: r, MOVE]", "[0].draw", "r is a block of the dynamics alone: `refresh: r` draws it anew"),
+        ("[draw: log_tau]", "[0].draw", "a draw names the block as the target declares it: `draw: tau`"),
+        ("[draw: bta]", "[0].draw", "(did you mean `beta`?)"),
+        ("[draw: [beta, tau]]", "[0].draw", "found a list of 2, expected a block of the target (a draw keeps nothing"),
+        ("[draw: {tau: 0.9}]", "[0].draw", "expected a block of the target (a draw keeps nothing of its block"),
+        ("[{draw: beta, steps: 2}]", "[0].steps", "found `steps` beside `draw`, expected `draw` alone in its move"),
+        ("[{draw: beta, refresh: r}]", "[0].draw", "found `draw` beside `refresh`"),
+        ("[refresh: r]", "", "found no move with a word, and no draw: refreshes alone leave the potential's block as"),
+    ],
+)
+def test_a_draw_is_of_a_block_of_the_target(tmp_path: Path, scheme: str, entry: str, problem: str) -> None:
+    (found,) = faults_of(tmp_path, f"cycle: {scheme.replace('MOVE', MOVE)}", *REGRESSION)
+    assert found.startswith(f"scheme.cycle{entry}: ")
+    assert problem in found
+
+
+def test_a_draw_needs_the_law_that_the_target_claims(tmp_path: Path) -> None:
+    text = (SPECS / "targets/regression_precision.yaml").read_text(encoding="utf-8")
+    without = text[: text.index('  tau: "Gamma')]
+    for target, told in ((without, "it claims those of beta"), (text[: text.index("laws:")], "it claims none")):
+        (tmp_path / "own.yaml").write_text(target, encoding="utf-8")
+        own = (f"{SPECS}/targets/TARGET.yaml", "own.yaml")
+        (found,) = faults_of(tmp_path, "cycle: [draw: tau]", own, *REGRESSION[1:])
+        assert f"expected its law under `laws` of the target regression_precision: {told} (`recipe derive`" in found
+
+
+def test_a_draw_takes_all_data_and_formulas(tmp_path: Path) -> None:
+    minibatch = (*REGRESSION, *MINIBATCH[-2:])
+    (found,) = faults_of(tmp_path, "cycle: [draw: tau]", *minibatch)
+    assert "found a draw of tau with variant: minibatch, expected variant: full: the law given all others" in found
+    (tmp_path / "code.yaml").write_text(
+        "{format: 1, name: code, state: {theta: {shape: d}}, gradient: 'my_gradient.py:grad_U'}", encoding="utf-8"
+    )
+    (tmp_path / "my_gradient.py").write_text("def grad_U(theta):\n    return theta\n", encoding="utf-8")
+    changes = ((f"{SPECS}/targets/TARGET.yaml", "code.yaml"), ("{PARAMETERS}", f"{{{MASS}}}"))
+    (found,) = faults_of(tmp_path, f"cycle: [draw: theta, refresh: r, {{{LEAP}}}]", *changes)
+    assert "found a draw of theta with a gradient that is code, expected formulas: no law is shown of it" in found
 
 
 MINIBATCH = (

@@ -7,7 +7,7 @@ does, is the claim `exact`.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.spec.model import Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
@@ -52,6 +52,9 @@ def _moved(split: Split, move: Move) -> Iterator[str]:
     match move:
         case Refresh(block):
             yield block
+        case Draw():
+            functions = split.derivation.dynamics.declarations.functions
+            yield from (name for f in functions if f.role == "potential" for name in f.of)
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
             yield from (name for piece in split.pieces if piece.name in done for name in piece.moved)
@@ -63,6 +66,9 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
         match move:
             case Refresh(block):
                 yield f"move {place}, refresh of {block}", _told(law_given_others(split, block), "refresh")
+            case Draw(block):
+                reason = "no law of a part of theta is looked at yet"
+                yield f"move {place}, draw of {block}", Answer(Undecided((reason,)))
             case Metropolis():
                 yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
             case Steps() if at_every_step:
