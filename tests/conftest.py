@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import numba
 import pytest
-from reports import FOLDER, decided, read_back
+from reports import FOLDER, decided, granted, read_back
 from warm import LIBRARIES, OWN, warm_python
 
 from recipe_compiler import pipeline
@@ -152,6 +152,13 @@ def interruptible() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def taken_for_granted(_found_once: None) -> Iterator[None]:
+    """Compile builds whose claims are not decided: for tests of what a module does, not of what is true of it."""
+    with granted():
+        yield
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from advancing import advance
 from scipy.linalg import expm
 
 from recipe_compiler.derive.recipe import derive
@@ -15,6 +16,8 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.tensor.show import text
+
+pytestmark = pytest.mark.usefixtures("taken_for_granted")
 
 DENSE = """
 format: 1
@@ -106,10 +109,8 @@ def test_three_steps_are_the_composition_of_their_flows(written, sizes: str) -> 
         x += EPS / 2 * np.linalg.solve(M, p)
         p -= EPS / 2 * np.linalg.solve(Sigma, x - mu)
     given = (M, Lambda, np.zeros((3, 3)), mu, Sigma)
-    constants = module.prepare(*given, EPS, *([] if sizes else [2, 3]))
     streams, _ = module.seed_streams(1, 1)
-    kept = (np.empty((1, 2)), np.empty((1, 2)), np.empty((1, 3)))
-    assert module.run(theta, r, w, *given, *constants, EPS, 3, streams[0], *kept) == 1
+    assert len(advance(module, (theta, r, w), given, EPS, streams[0], thin=3)[0]) == 1
     np.testing.assert_allclose([*theta, *r, *w], [*x, *p, *z], rtol=1e-12)
 
 

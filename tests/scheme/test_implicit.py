@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from advancing import advance
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import CompilerError, DocumentError
@@ -15,6 +16,8 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.tensor.show import text
+
+pytestmark = pytest.mark.usefixtures("taken_for_granted")
 
 METRIC = """
 format: 1
@@ -127,14 +130,11 @@ def test_steps_of_the_generalised_leapfrog_go_back_where_they_came_from(written,
     start, x, p = theta.copy(), theta.copy(), r.copy()
     for _ in range(5):
         x, p = leapfrog(x, p)
-    constants = module.prepare(a, mu, Sigma, EPS, *([] if sizes else [2]))
     streams, _ = module.seed_streams(1, 1)
-    given = (a, mu, Sigma, *constants, EPS, 5)
-    kept = (np.empty((1, 2)), np.empty((1, 2)))
-    assert module.run(theta, r, *given, streams[0], *kept) == 1
+    assert len(advance(module, (theta, r), (a, mu, Sigma), EPS, streams[0], thin=5)[0]) == 1
     np.testing.assert_allclose([*theta, *r], [*x, *p], rtol=1e-10)
     r *= -1
-    assert module.run(theta, r, *given, streams[0], *kept) == 1
+    assert len(advance(module, (theta, r), (a, mu, Sigma), EPS, streams[0], thin=5)[0]) == 1
     np.testing.assert_allclose(theta, start, rtol=1e-10)
 
 
@@ -144,9 +144,7 @@ def test_an_equation_without_a_solution_leaves_no_number(written) -> None:
     module = load_text(emitted.name, emitted.text)
     theta, r = np.array([1.5, -0.5]), np.array([30.0, -80.0])
     streams, _ = module.seed_streams(1, 1)
-    constants = module.prepare(a, mu, Sigma, 1000.0)
-    kept = (np.empty((2, 2)), np.empty((2, 2)))
-    assert module.run(theta, r, a, mu, Sigma, *constants, 1000.0, 1, streams[0], *kept) == 0
+    assert not len(advance(module, (theta, r), (a, mu, Sigma), 1000.0, streams[0], draws=2)[0])
     assert np.isnan(theta).any()
 
 

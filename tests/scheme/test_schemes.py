@@ -17,6 +17,8 @@ from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
+pytestmark = pytest.mark.usefixtures("taken_for_granted")
+
 unread = pytest.mark.usefixtures("without_reading_back")
 
 M = np.array([[2.0, 0.5], [0.5, 1.0]])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from advancing import advance
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import CompilerError, DocumentError
@@ -17,6 +18,8 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.tensor.show import text
+
+pytestmark = pytest.mark.usefixtures("taken_for_granted")
 
 WELL = """
 format: 1
@@ -80,17 +83,16 @@ def test_baoab_is_five_flows_and_one_gradient(written) -> None:
 
 
 def test_baoab_calls_the_gradient_once_a_step_in_the_text_that_is_emitted(written) -> None:
-    """Counted on the tree: once in `step`, once in `run` before the loops, and nowhere else in either."""
+    """Counted on the tree: once in `step`, and in `run`, which is given the first one, nowhere."""
     functions = {f.name: f for f in ast.parse(compile_build(written(WELL.replace("SCHEME", BAOAB))).text).body
                  if isinstance(f, ast.FunctionDef)}  # fmt: skip
 
     def calls(node: ast.AST) -> int:
         return sum(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "gradient" for n in ast.walk(node))
 
-    loops = [node for node in ast.walk(functions["run"]) if isinstance(node, ast.For | ast.While)]
     assert calls(functions["step"]) == 1
-    assert calls(functions["run"]) == 1
-    assert sum(map(calls, loops)) == 0
+    assert calls(functions["run"]) == 0
+    assert calls(functions["first_values"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -187,7 +189,7 @@ MUTANTS = {
     "a decay of half a step": ("constants_2 = _exprel(-c * eps / m)", "constants_2 = _exprel(-c * eps / m / 2.0)"),
     "another gradient carried on": ("r_new_0, grad_U_new_0\n", "r_new_0, grad_U_0\n"),
     "momentum before its last kick": ("return theta_new_0, r_new_0", "return theta_new_0, r_v2_0"),
-    "a first gradient that is none": ("    grad_U_0 = gradient(theta_0)\n    s0", "    grad_U_0 = theta_0\n    s0"),
+    "a first gradient that is none": ("    grad_U_0 = gradient(theta_0)\n", "    grad_U_0 = theta_0\n"),
     "a gradient that does not move on": ("theta_0, r_0, grad_U_0 = step(", "theta_0, r_0, grad_U_1 = step("),
 }  # fmt: skip
 
@@ -264,9 +266,8 @@ def test_a_word_without_friction_is_its_kicks_and_moves(written, word: str, size
         x += t * p / m if "A" in letter else 0
         p -= t * np.linalg.solve(Sigma, x - mu) if "B" in letter else 0
     given = (m, np.zeros(2), mu, Sigma)
-    constants = module.prepare(*given, eps, *([] if sizes else [2]))
     streams, _ = module.seed_streams(1, 1)
-    assert module.run(theta, r, *given, *constants, eps, 3, streams[0], np.empty((1, 2)), np.empty((1, 2))) == 1
+    assert len(advance(module, (theta, r), given, eps, streams[0], thin=3)[0]) == 1
     np.testing.assert_allclose([*theta, *r], [*x, *p], rtol=1e-13)
 
 
@@ -277,11 +278,9 @@ def test_baoab_samples_the_double_well_without_a_bias_that_shows(written) -> Non
     draws, found = 60_000, []
     streams, _ = module.seed_streams(7, 8)
     for stream in streams:
-        theta, r = np.array([1.0]), np.zeros(1)
-        kept = np.empty((draws, 1)), np.empty((draws, 1))
-        constants = module.prepare(1.0, 1.0, 0.1)
-        assert module.run(theta, r, 1.0, 1.0, *constants, 0.1, 10, stream, *kept) == draws
-        found.append((kept[0] ** 2).mean())
+        theta, _ = advance(module, (np.ones(1), np.zeros(1)), (1.0, 1.0), 0.1, stream, thin=10, draws=draws)
+        assert len(theta) == draws
+        found.append((theta**2).mean())
     error = np.std(found, ddof=1) / np.sqrt(len(found))
     assert error < 0.01
     assert abs(np.mean(found) - 0.832745) < 5 * error + 0.0008 * 0.832745

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from advancing import advance
 from loaders import load_build
 from scipy import stats
 from scipy.integrate import solve_ivp
@@ -24,6 +25,8 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.splitting import transformed
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.show import text
+
+pytestmark = pytest.mark.usefixtures("taken_for_granted")
 
 SPECS = Path(__file__).parents[2] / "specs"
 FRICTION = """
@@ -74,14 +77,11 @@ def test_the_law_of_one_step_from_a_point_is_lognormal(written, sizes: str) -> N
     module = load_text(emitted.name, emitted.text)
     start = np.array([3.0, 0.2])
     for seed, eps in enumerate((EPS, 10 * EPS)):
-        constants = module.prepare(kappa, m, v, mu, Sigma, eps, *([] if sizes else [2]))
         streams, _ = module.seed_streams(seed, 4000)
-        kept = (np.empty((1, 2)), np.empty((1, 2)), np.empty((1, 2)))
         found = np.empty((len(streams), 2))
         for k, stream in enumerate(streams):
-            theta, r, x = np.array([1.5, -0.5]), np.array([0.3, -1.0]), start.copy()
-            assert module.run(theta, r, x, kappa, m, v, mu, Sigma, *constants, eps, 1, stream, *kept) == 1
-            found[k] = x
+            state = np.array([1.5, -0.5]), np.array([0.3, -1.0]), start.copy()
+            (found[k],) = advance(module, state, (kappa, m, v, mu, Sigma), eps, stream)[2]
         e = np.exp(-kappa * eps)
         standard = (np.log(found) - m - e * (np.log(start) - m)) / np.sqrt(v * (1 - e**2))
         assert all(stats.kstest(standard[:, i], "norm").pvalue > 1e-5 for i in range(2))
@@ -96,14 +96,11 @@ def test_the_stationary_law_is_lognormal_at_a_large_step(written) -> None:
     document = FRICTION.replace("[[2, 1/2], [1/2, 1]]", "[[200, 50], [50, 100]]")
     emitted = compile_build(written(document))
     module = load_text(emitted.name, emitted.text)
-    constants = module.prepare(kappa, m, v, mu, 100 * Sigma, 3.0)
     streams, _ = module.seed_streams(5, 4000)
     ends = np.empty((len(streams), 2))
-    kept = (np.empty((1, 2)), np.empty((1, 2)), np.empty((1, 2)))
     for k, stream in enumerate(streams):
-        theta, r, x = np.zeros(2), np.zeros(2), np.array([30.0, 0.01])
-        assert module.run(theta, r, x, kappa, m, v, mu, 100 * Sigma, *constants, 3.0, 60, stream, *kept) == 1
-        ends[k] = x
+        state = np.zeros(2), np.zeros(2), np.array([30.0, 0.01])
+        (ends[k],) = advance(module, state, (kappa, m, v, mu, 100 * Sigma), 3.0, stream, thin=60)[2]
     standard = (np.log(ends) - m) / np.sqrt(v)
     assert all(stats.kstest(standard[:, i], "norm").pvalue > 1e-5 for i in range(2))
 
@@ -277,7 +274,6 @@ def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str)
     module = load_text(emitted.name, emitted.text)
     line = document is LINE
     given = (mu, Sigma) if line else (np.array([6.0, 2.0]), np.array([1 / 2, 1 / 3]), 0.25)
-    constants = module.prepare(*given, 0.1, *([] if sizes else [2]))
     streams, _ = module.seed_streams(1, 1)
     value, derivative, _ = DRIFTS[g]
     start, push = (np.array([0.3, -1.1]) if line else np.array([1.5, 0.6])), np.array([0.7, -0.4])
@@ -289,8 +285,7 @@ def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str)
                 continue
             found = solve_ivp(lambda _, z, w=w: value(z) * w, (0, 0.05), x, rtol=1e-12, atol=1e-13, method="DOP853")
             x = found.y[:, -1]
-    kept = (np.empty((1, 2)), np.empty((1, 2)))
-    assert module.run(start, push, *given, *constants, 0.1, 3, streams[0], *kept) == 1
+    assert len(advance(module, (start, push), given, 0.1, streams[0], thin=3)[0]) == 1
     np.testing.assert_allclose([*start, *push], [*x, *w], rtol=1e-9)
 
 
@@ -303,10 +298,9 @@ def test_a_solution_that_leaves_ends_its_chain(written, g: str, push: float) -> 
     emitted = compile_build(written(document, other=other), allow_undecided=True)
     module = load_text(emitted.name, emitted.text)
     given = (mu, Sigma) if document is LINE else (np.array([6.0, 2.0]), np.array([1 / 2, 1 / 3]), 0.25)
-    constants = module.prepare(*given, 0.1)
     streams, _ = module.seed_streams(1, 1)
-    x, w, kept = np.array([1.5, 0.6]), np.array([push, 0.0]), (np.empty((1, 2)), np.empty((1, 2)))
-    assert module.run(x, w, *given, *constants, 0.1, 1, streams[0], *kept) == 0
+    x, w = np.array([1.5, 0.6]), np.array([push, 0.0])
+    assert not len(advance(module, (x, w), given, 0.1, streams[0])[0])
     assert np.isnan(x[0])
 
 

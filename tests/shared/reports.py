@@ -1,12 +1,15 @@
 """What was decided and read back in this run of the tests, once, whichever worker asks first."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, content, from_text, to_text
 from recipe_compiler.report import check as module
 from recipe_compiler.report.check import check
@@ -15,7 +18,7 @@ from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Document
 from recipe_compiler.spec.places import digest
-from recipe_compiler.verdict import Report
+from recipe_compiler.verdict import Answer, Finding, Proved, Report
 
 FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""
@@ -49,6 +52,20 @@ def decided(document: Document, cache: Cache = NOTHING, *, advisory: bool = True
     found = check_once(document, NOTHING, advisory=advisory)
     write_whole(kept, to_text(found).replace(own, ELSEWHERE).encode())
     return found
+
+
+@contextmanager
+def granted() -> Iterator[None]:
+    """Find every claim proved that applies to what is compiled meanwhile; nothing is kept of it."""
+
+    def proved(document: Document, _: float, *, advisory: bool) -> tuple[Finding, ...]:
+        rows = module._applicable(document, advisory=advisory).rows
+        return tuple(row.finding(Answer(Proved("taken for granted"))) for row in rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_decided", proved)
+        patch.setattr(pipeline, "check_once", check_once)
+        yield
 
 
 def read_back() -> Cache:
