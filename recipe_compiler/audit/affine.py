@@ -26,6 +26,8 @@ Value = Callable[[Scalar], Any]
 Polynomial = tuple[tuple[tuple[sp.Symbol, ...], Scalar], ...]
 """Products of at most two symbols, each with its factor."""
 ZERO = sp.Integer(0)
+TERMS = 18
+"""Of a series whose n-th term is 1/n! at most: what is left out is below double precision."""
 
 
 class NotAffineError(Exception):
@@ -82,6 +84,17 @@ def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mappi
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ConstantFlow:
+    """A Propagator with its matrices in double precision, which are the same at every step size."""
+
+    symbols: tuple[Array, ...]
+    """What stands for its three matrices, entry by entry."""
+    F: Array
+    two_D: Array
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class AffineStep:
     """The values of a step as affine functions of those that stand before: composed for any step size."""
 
@@ -96,6 +109,8 @@ class AffineStep:
     """Of that noise, given what stands before: constants."""
     gradient: tuple[Line, ...]
     """grad U = K theta - b, entry by entry."""
+    flows: tuple[ConstantFlow, ...] = ()
+    """Those whose matrices coefficients are made of."""
     held: tuple[str, ...] = ()
     """Blocks that stand where they are, and are no part of z: coefficients may depend on them."""
     changes: tuple[Polynomial, ...] = ()
@@ -209,13 +224,13 @@ class AffineStep:
         """Return what gives coefficients at a step size, and at the value of what is held, in double precision."""
         program = self.names.program
         stands = [x for block in program.blocks if block.name in self.held for x in self.names.block(block)]
-        here: dict[Scalar, Scalar] = {EPS: sp.Rational(eps)} | propagated(self.names, eps)
+        here: dict[Scalar, Scalar] = {EPS: sp.Rational(eps)} | propagated(self.flows, eps)
         here |= dict.fromkeys(stands, sp.Float(held))
         known: dict[Scalar, float] = {}
 
         def value(entry: Scalar) -> float:
             if entry not in known:
-                known[entry] = float(sp.N(entry.xreplace(here)))
+                known[entry] = float(here[entry] if entry in here else sp.N(entry.xreplace(here)))
             return known[entry]
 
         return value
@@ -229,37 +244,45 @@ def _solved(within: Array, known: Sequence[Array]) -> Sequence[Array]:
     return list(np.array(sp.Matrix(left).solve(sp.Matrix(right)).tolist(), object))
 
 
-def propagated(names: Names, eps: float) -> dict[Scalar, Scalar]:
-    """Return the symbols of all propagators with what they are at a step size, by matrix exponentials."""
-    if not names.program.propagators:
-        return {}
-    found: dict[Scalar, Scalar] = {}
+def flows_of(names: Names) -> tuple[ConstantFlow, ...]:
+    """Return the propagators of a program, their matrices in double precision."""
+    found: list[ConstantFlow] = []
     for own in names.program.propagators:
         matrices = [matrix(names, own.blocks, grid) for grid in (own.F, own.two_D)]
         written = names.inverses_written_out([entry for one in matrices for entry in one.ravel()])
         F, two_D = (np.array([[float(x.xreplace(written)) for x in row] for row in one]) for one in matrices)
-        E, integral, covariance = _flow(F, two_D, eps * float(own.share))
-        values = ((E - np.eye(len(F))) / eps, integral / eps, covariance / eps)
-        for symbols, value in zip(symbols_of(names, own), values, strict=True):
+        found.append(ConstantFlow(symbols_of(names, own), F, two_D, float(own.share)))
+    return tuple(found)
+
+
+def propagated(flows: Sequence[ConstantFlow], eps: float) -> dict[Scalar, Scalar]:
+    """Return the symbols of all propagators with what they are at a step size, by matrix exponentials."""
+    found: dict[Scalar, Scalar] = {}
+    for own in flows:
+        E, integral, covariance = linear_flow(own.F, own.two_D, eps * own.share)
+        values = ((E - np.eye(len(E))) / eps, integral / eps, covariance / eps)
+        for symbols, value in zip(own.symbols, values, strict=True):
             found |= dict(zip(symbols.ravel(), map(sp.Float, value.ravel()), strict=True))
     return found
 
 
-def _flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
+def linear_flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
     """Return E = exp(-t F), and the integrals of exp(-u F) and exp(-u F) 2D exp(-u F)^T for u from 0 to t.
 
-    With exp(t [[-F, 2D], [0, F^T]]) = [[E, G], [0, inv(E)^T]] the covariance is G E^T (Van Loan 1978), and
-    exp(t [[-F, 1], [0, 0]]) has the integral of exp(-u F) at its right. inv(E) grows as E falls, beyond all numbers
-    under strong friction: so this is done over t/2^k, of norm 1 at most, and the flow done twice, k times over.
+    Over h = t/2^k, where h F has the norm 1/2 at most, by their series, C' = 2D - F C - C F^T of the third; then the
+    flow done twice, k times over: E falls below all numbers under strong friction, and nothing is divided by it.
     """
-    from scipy.linalg import expm
-
-    n, size = len(F), float(np.abs(t * F).sum(axis=0).max())
-    k = max(0, int(np.ceil(np.log2(size)))) if 0.0 < size < np.inf else 0
-    h, one, nothing = t / 2.0**k, np.eye(n), np.zeros((n, n))
-    decay, G = np.split(expm(h * np.block([[-F, two_D], [nothing, F.T]]))[:n], 2, axis=1)
-    integral, covariance = expm(h * np.block([[-F, one], [nothing, nothing]]))[:n, n:], G @ decay.T
+    size = float(np.abs(t * F).sum(axis=0).max())
+    k = max(0, int(np.ceil(np.log2(2.0 * size)))) if 0.0 < size < np.inf else 0
+    h, one = t / 2.0**k, np.eye(len(F))
     with np.errstate(over="ignore", invalid="ignore"):  # of what grows, which has no law
+        powers, spreads = [h * one], [h * two_D]
+        for n in range(2, TERMS + 1):
+            powers.append(-h / n * F @ powers[-1])
+            moved = F @ spreads[-1]
+            spreads.append(-h / n * (moved + moved.T))
+        integral, covariance = np.sum(powers[::-1], axis=0), np.sum(spreads[::-1], axis=0)
+        decay = one - F @ integral
         for _ in range(k):
             integral, covariance = integral + decay @ integral, covariance + decay @ covariance @ decay.T
             decay = decay @ decay
@@ -302,7 +325,7 @@ def affine_step(step: Step, names: Names, gradient: Sequence[Scalar], held: tupl
     covariance = tuple(tuple(step.covariance[i][j].xreplace(inverses) for j in added) for i in added)
     changes = tuple(_quadratic(what, says, symbols, inverses) for says, what in _changes(step, names, held))
     values = lines_of([step.values[k] for k in places], says, symbols, inverses)
-    return AffineStep(names, values, made, noisy, covariance, slopes, held, changes)
+    return AffineStep(names, values, made, noisy, covariance, slopes, flows_of(names), held, changes)
 
 
 def _changes(step: Step, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:

@@ -186,7 +186,7 @@ class SelectionEntry(Part):
     Gamma: Annotated[Pairs, Field(description="places whose d(D+Q)_ab/dz_b belongs here")] = ()
 
 
-Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore, OneOrMoreParts()]]
+Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore, Field(min_length=1), OneOrMoreParts()]]
 """What each letter of a word selects."""
 
 

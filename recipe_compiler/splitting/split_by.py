@@ -37,7 +37,6 @@ def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece
     selections = selections_of(derivation, scheme)
     check_letters(scheme, tuple(selections))
     _check_shares(scheme, tuple(selections))
-    _check_flows(scheme, tuple(selections))
     pieces = pieces_of(derivation, selections)
     _check_sum(derivation, pieces)
     named = dict(scheme.flows)
@@ -68,12 +67,16 @@ def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> d
 
 
 def check_letters(scheme: Scheme, pieces: tuple[str, ...]) -> None:
-    """Raise ModelError unless all letters of a word are pieces."""
+    """Raise ModelError unless all letters of a word are pieces, and all flows that are stated are of pieces."""
     found = dict.fromkeys(letter.piece for letter in letters(scheme.split))
     unknown = [name for name in found if name not in pieces]
     if unknown:
         told = no_pieces(unknown, scheme.split, pieces)
         raise ModelError([Fault(Place(""), "scheme.split", problem, hint) for problem, hint in told])
+    for name, _ in scheme.flows:
+        if name not in pieces:
+            problem = f"found a flow of {name}, expected one of the pieces {', '.join(pieces)}"
+            raise ModelError([Fault(Place(""), "scheme.flows", problem, nearest(name, pieces) or OWN_PIECES)])
 
 
 def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
@@ -91,14 +94,6 @@ def _check_shares(scheme: Scheme, pieces: tuple[str, ...]) -> None:
             faults.append(Fault(Place(""), "scheme.split", problem, hint))
     if faults:
         raise ModelError(faults)
-
-
-def _check_flows(scheme: Scheme, pieces: tuple[str, ...]) -> None:
-    """Raise ModelError where a flow is stated of what is no piece."""
-    for name, _ in scheme.flows:
-        if name not in pieces:
-            problem = f"found a flow of {name}, expected one of the pieces {', '.join(pieces)}"
-            raise ModelError([Fault(Place(""), "scheme.flows", problem, nearest(name, pieces) or OWN_PIECES)])
 
 
 def _check_sum(plain: Derivation, pieces: tuple[Piece, ...]) -> None:

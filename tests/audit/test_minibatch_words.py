@@ -91,7 +91,7 @@ def with_noise(step: AffineStep, V: np.ndarray, eps: float) -> tuple[np.ndarray,
     rows = dict(zip([*start, *carried], unit, strict=False))
     newest = {block.name: names.block(block) for block in program.blocks}
 
-    here = {EPS: sp.Rational(eps)} | propagated(names, eps)
+    here = {EPS: sp.Rational(eps)} | propagated(step.flows, eps)
 
     def value(entry: sp.Expr) -> float:
         return float(sp.N(entry.xreplace(here)))

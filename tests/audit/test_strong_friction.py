@@ -3,11 +3,13 @@
 import warnings
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 from affine_builds import LANGEVIN, read, written
 from scipy.linalg import expm, solve_discrete_lyapunov
 
+from recipe_compiler.audit.affine import linear_flow
 from recipe_compiler.audit.of_build import audit
 
 SIGMA = np.array([[2, 0.5], [0.5, 1]])
@@ -49,3 +51,19 @@ def test_the_noise_of_one_step_keeps_its_digits(tmp_path: Path) -> None:
     found = read(written(tmp_path, text), {"d": 2}).at(0.1)
     assert np.allclose(found.Sigma[2:, 2:], M, rtol=1e-12)
     assert np.allclose(found.F[2:], 0.0, atol=1e-300)
+
+
+def test_a_flow_has_the_digits_of_what_noise_reaches_last() -> None:
+    """Of theta' = r, r' = -c r + noise, var theta is t^3/3 of what is added to r: entry by entry, at every time."""
+    c = 3.0
+    for t in (1e-6, 1e-3, 0.1, 1.0, 40.0):
+        with mp.workdps(60):
+            x = mp.mpf(c) * mp.mpf(t)
+            decay = mp.exp(-x)
+            var_theta = float(2 / mp.mpf(c) ** 2 * (x - 2 * (1 - decay) + (1 - decay**2) / 2))
+            both, var_r = float((1 - decay) ** 2 / c), float(1 - decay**2)
+            moved, summed, left = float((1 - decay) / c), float((x - 1 + decay) / mp.mpf(c) ** 2), float(decay)
+        E, integral, covariance = linear_flow(np.array([[0.0, -1.0], [0.0, c]]), np.diag([0.0, 2.0 * c]), t)
+        np.testing.assert_allclose(E, [[1.0, moved], [0.0, left]], rtol=1e-13)
+        np.testing.assert_allclose(covariance, [[var_theta, both], [both, var_r]], rtol=1e-13)
+        np.testing.assert_allclose(integral, [[t, summed], [0.0, moved]], rtol=1e-13)

@@ -133,6 +133,7 @@ def test_what_does_not_state_one_word_is_told(tmp_path: Path, scheme: str, entry
         ("order: 2", "palindrome: yes", "true or false"),
         ("order: 2", "gradient: 1", "gradients"),
         ("claims:", "pieces: {O: {D: all}, A: {Q: all}}\nclaims:", "found the letter B, expected one of the pieces"),
+        ("claims:", "pieces: {O: {D: all}, A: [], B: {Q: all}}\nclaims:", "a list of 0, expected at least one entry"),
         ("split: [", "split: [{repeat: 2000, of: [B]}, ", "from 1 to 1000"),
         ("[O/2, A/2, B, A/2, O/2]", "OABAO", "found the letter OABAO in [OABAO], expected pieces: A, B, O"),
         ("[O/2, A/2, B, A/2, O/2]", "[{repeat: 2, of: [OABAO/2]}]", "found the letter OABAO in [{repeat: 2, of: "),

@@ -393,13 +393,18 @@ def test_a_function_of_what_moves_is_not_put_in() -> None:
         second.reflected(sp.Function("U")(x), {x: sp.Integer(0)})
 
 
-def test_a_letter_that_is_no_piece_is_a_fault_of_the_document(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "problem"),
+    [
+        ("{split: [B/2, A, X, B/2, O]}", "found the letter X"),
+        ("{name: baoab, flows: {X: midpoint}}", "found a flow of X, expected one of the pieces"),
+    ],
+)
+def test_what_names_no_piece_is_a_fault_of_the_document(tmp_path: Path, scheme: str, problem: str) -> None:
     text = (ROOT / "specs/builds/sghmc_double_well_baoab.yaml").read_text(encoding="utf-8")
     path = tmp_path / "build.yaml"
-    path.write_text(
-        text.replace("../", f"{ROOT}/specs/").replace("{name: baoab}", "{split: [B/2, A, X, B/2, O]}"), encoding="utf-8"
-    )
-    with pytest.raises(DocumentError, match="found the letter X") as raised:
+    path.write_text(text.replace("../", f"{ROOT}/specs/").replace("{name: baoab}", scheme), encoding="utf-8")
+    with pytest.raises(DocumentError, match=problem) as raised:
         check(load_build(path))
     assert raised.value.faults[0].where.file == str(path)
 
