@@ -508,7 +508,8 @@ class Documents:
         self.scheme: Json = documents.get("scheme") or {}
         entry = self.build.get("scheme") or {}
         self.cycle: list[Json] = entry.get("cycle") or []
-        self.step: Json = next((move.get("metropolis") or move for move in self.cycle if "refresh" not in move), entry)
+        worded = (move.get("metropolis") or move for move in self.cycle if not {"refresh", "draw"} & {*move})
+        self.step: Json = next(worded, {}) if self.cycle else entry
         self.flows: Json = self.step.get("flows") or self.scheme.get("flows") or {}
         self.D, self.Q = self.dynamics.get("D") or self.claims.get("diffusion"), self.dynamics.get("Q")
         self.blocks, own, functions = (declared(self.dynamics, key) for key in ("state", "parameters", "functions"))
@@ -633,10 +634,10 @@ class Documents:
         stated = ("order", "palindrome", "gradients", "configurational")
         facts |= {key: word.get(key) not in (None, "", "false") for key in stated}
         facts["full"] = self.build.get("variant") == "full"
-        facts["word"] = self.step.get("name") not in EULER
-        facts |= {"cycle": self.cycle, "-cycle": not self.cycle}
-        facts |= {key: any(key in move for move in self.cycle) for key in ("refresh", "metropolis")}
-        facts["-metropolis"] = not facts["metropolis"]
+        facts["word"] = self.step and self.step.get("name") not in EULER
+        facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
+        facts |= {key: any(key in move for move in self.cycle) for key in ("refresh", "draw", "metropolis")}
+        facts["follows"] = facts["step"] and not facts["metropolis"]
         facts["assumes"] = self.assume or self.target.get("assume") or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
         return [(part, id_) for part, id_, needs in rows if all(facts[need] for need in needs.split(","))]
@@ -713,15 +714,15 @@ GRANTED: dict[str, tuple[str, ...]] = {
 ASKED = {
     "dynamics": """d_symmetric:D d_psd:D q_skew:D,Q stationary:D,Q claimed_drift:D,Q,drift claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
-        claimed_marginal:marginal regular:varies explosion:D,f,-metropolis boundary:face,-metropolis
+        claimed_marginal:marginal regular:varies explosion:D,f,follows boundary:face,follows
         unique:D,f,-cycle independence:estimate units:units""",
     "target": "defined:formula gradient: periodic:circles,formula laws:laws normalisable:alone",
     "scheme": """shares: claimed_order:order claimed_palindrome:palindrome claimed_gradients:gradients
         claimed_configurational:configurational""",
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word
         keeps:word volume:word symplectic:word reversible:word palindrome:word
-        configurational:word,full,-cycle order: refresh:refresh metropolis:metropolis cycle:cycle exact:cycle
-        irreducible:cycle""",
+        configurational:word,full,-cycle order:step refresh:refresh draw:draw metropolis:metropolis cycle:cycle
+        exact:cycle irreducible:cycle""",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""
 KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}

@@ -59,7 +59,7 @@ def unbounded(target: Target, transforms: Mapping[str, str]) -> Target:
         return target
     declared = target.declarations
     made = _transforms(declared, transforms)
-    replacements = {one.block.name: _value(one) for one in made}
+    replacements = {one.block.name: value(one) for one in made}
 
     def put(formula: Formula | None) -> Formula | None:
         return None if formula is None else substitute(formula, replacements)
@@ -104,8 +104,8 @@ def _variable(one: Transform) -> Symbol:
     return Symbol(one.inner, one.block.shape, Role.BLOCK)
 
 
-def _value(one: Transform) -> Formula:
-    """Return g(u)."""
+def value(one: Transform) -> Formula:
+    """Return g(u), the block as a function of the unbounded variable."""
     u, shape = _variable(one), one.block.shape
     if one.via == "log":
         return Apply("exp", (u,), shape)

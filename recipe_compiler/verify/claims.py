@@ -38,7 +38,8 @@ from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.moves.cycle import cycle, exact
-from recipe_compiler.verify.moves.in_build import accepts, of_cycle, refreshes, steps_by_cycle
+from recipe_compiler.verify.moves.draw import draw
+from recipe_compiler.verify.moves.in_build import accepts, draws, integrates, of_cycle, refreshes, steps_by_cycle
 from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import refresh
@@ -314,7 +315,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         beside=("lyapunov",),
         required=False,
         stops=True,
-        asked_in=lambda build: not accepts(build),
+        asked_in=integrates,
         in_build=explosion_in,
         rechecked=True,
     ),
@@ -324,7 +325,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         boundary,
         has_boundary,
         EQUATION,
-        asked_in=lambda build: not accepts(build),
+        asked_in=integrates,
         in_build=boundary_in,
         rechecked=True,
     ),
@@ -437,6 +438,7 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
         rechecked=True,
     ),
     Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
+    Claim("draw", "blocks of the target are drawn from their laws given the others", _moves(draw), draws),
     Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts),
     Claim("cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle),
     Claim("exact", "the chain keeps exp(-H) at every step size", _moves(exact), steps_by_cycle, required=False),

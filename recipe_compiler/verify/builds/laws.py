@@ -43,7 +43,7 @@ def laws(target: Target) -> Answer:
     exp(-U) with U = -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as they are declared.
     """
     target = target.declared or target
-    answers = {block: _law(target, _named(target, block), law) for block, law in target.laws}
+    answers = {block: law_of(target, block) for block, _ in target.laws}
     wrong = next((answer for answer in answers.values() if isinstance(answer.decision, Refuted)), None)
     if wrong is not None:
         return wrong
@@ -62,6 +62,12 @@ def laws(target: Target) -> Answer:
     return Answer(Proved(by, given, data), "all", checked, target.source.place("laws"))
 
 
+def law_of(target: Target, name: str) -> Answer:
+    """Decide that the claimed law of one block is its law given all others, and all data."""
+    target = target.declared or target
+    return _law(target, _named(target, name), dict(target.laws)[name])
+
+
 def shown(law: Law) -> str:
     """Return a law as a document has it."""
     return f"{law.name}({', '.join(map(text, law.arguments))})"
@@ -72,7 +78,7 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     if target.gradient is not None:
         reason = f"U is known by its gradient alone, which is code: {target.gradient}"
         return Answer(Undecided((reason,)), where=where)
-    undefined = values(_stated(target), target.declarations)
+    undefined = values(stated(target), target.declarations)
     try:
         left = residual(potential_of(target), law, block, of_all_data(target.declarations))
         needed = undefined | _premises(target, block, law)
@@ -80,7 +86,7 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
     reads = (*_without_data(target), energy(law, block), *law.arguments)
-    question = Question(identities, drawn_data(target.declarations), _sizes(target), needed, "", reads=reads)
+    question = Question(identities, drawn_data(target.declarations), sizes_of(target), needed, "", reads=reads)
     found = decide(question)
     if isinstance(found.decision, Refuted) and undefined.open:
         tried = tuple(f"not shown: {what}" for what in undefined.open)
@@ -107,7 +113,7 @@ def _premises(target: Target, block: Block, law: Law) -> Obligations:
     """
     declared = target.declarations
     whole = of_all_data(declared)
-    own = (term for formula in _stated(target) for term in terms_of(formula))
+    own = (term for formula in stated(target) for term in terms_of(formula))
     smooth = smoothness((term for term in own if block.name in dependence(term).blocks), declared)
     of_law = smoothness((energy(law, block), *needs(law)), whole)
     left = [
@@ -144,7 +150,7 @@ def _left(target: Target, law: Law, block: Block) -> Scalars:
     declared = drawn_data(target.declarations)
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        U, b = off_kinks(_scalar_potential(target, sizes)), coordinates(block, sizes)
+        U, b = off_kinks(scalar_potential(target, sizes)), coordinates(block, sizes)
         if not _is_joint(law, block):
             E = off_kinks(rows(energy(law, block), Setting(declared, sizes))[0][0])
             return [slope(U - E, x) for x in b]
@@ -155,7 +161,7 @@ def _left(target: Target, law: Law, block: Block) -> Scalars:
     return entries
 
 
-def _scalar_potential(target: Target, sizes: Sizes) -> Expr:
+def scalar_potential(target: Target, sizes: Sizes) -> Expr:
     """Return U at fixed sizes, the likelihood datum by datum."""
     declared, whole = target.declarations, drawn_data(target.declarations)
     if target.potential is not None:
@@ -181,7 +187,8 @@ def drawn_data(declared: Declarations) -> Declarations:
     return replace(declared, data=tuple(replace(field, shape=rows_of(field)) for field in declared.data))
 
 
-def _stated(target: Target) -> tuple[Formula, ...]:
+def stated(target: Target) -> tuple[Formula, ...]:
+    """Return the formulas of a target."""
     return (*_without_data(target), *(() if target.log_likelihood is None else (target.log_likelihood,)))
 
 
@@ -189,7 +196,7 @@ def _without_data(target: Target) -> tuple[Formula, ...]:
     return tuple(formula for formula in (target.potential, target.log_prior) if formula is not None)
 
 
-def _sizes(target: Target) -> tuple[Sizes, ...]:
+def sizes_of(target: Target) -> tuple[Sizes, ...]:
     """Return the sizes the second engine looks at: 1 and 2 in all combinations, and three data."""
     declared = target.declarations
     smallest = smallest_sizes(declared, stated_formulas(target))

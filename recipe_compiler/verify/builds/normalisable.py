@@ -1,6 +1,6 @@
 """Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sympy import Expr
@@ -9,9 +9,12 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.symbols import component
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import integrate
+from recipe_compiler.formula.build import add
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.orders import terms_of
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.tensor.calculus import calculus
@@ -47,6 +50,8 @@ class Part:
     energy: Tensor
     bounded_below: bool
     less: Scalars
+    rest: "Part | None" = None
+    """Its summands without those that are each bounded below; None where none of them is, or all are."""
 
 
 def normalisable_target(target: Target) -> Answer:
@@ -64,11 +69,11 @@ def normalisable_target(target: Target) -> Answer:
     parts = parts_of(target)
     places = dict(target.source.places)
     where = next((places[e] for e in ("potential", "log_prior", "log_likelihood") if e in places), None)
-    found = _finite(target, [part.energy for part in parts])
-    for helping in (part for part in parts if found.reasons and part.bounded_below):
-        without = _finite(target, [part.energy for part in parts if part is not helping])
+    found, kept = _finite(target, [part.energy for part in parts]), parts
+    for fewer, helping in _fewer(parts) if found.reasons else ():
+        without = _finite(target, [part.energy for part in fewer])
         if not without.reasons:
-            found = Finite((), (*without.data, (helping.entry, "bounded above: it only helps")))
+            found, kept = Finite((), (*without.data, helping)), [*parts, *(part for part in fewer if part not in parts)]
             break
     sizes = _sizes(target)
     if found.reasons:
@@ -77,11 +82,25 @@ def normalisable_target(target: Target) -> Answer:
             if refuted is not None:
                 return Answer(refuted, tuple(at.items()) or "all", where=where)
         return Answer(Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
-    answer = agreed(target, parts)
+    answer = agreed(target, kept)
     decision = answer.decision
     if isinstance(decision, Proved):
         decision = Proved(METHOD, decision.given, found.data)
     return Answer(decision, answer.for_d, answer.checked_at, where)
+
+
+def _fewer(parts: list[Part]) -> Iterator[tuple[list[Part], tuple[str, str]]]:
+    """Yield the parts without what only helps, all of one or some of its summands, with what is said of that.
+
+    U >= V + c, where what is left out is bounded below by c: exp(-U) <= exp(-c) exp(-V).
+    """
+    for part in parts:
+        if part.bounded_below:
+            yield [other for other in parts if other is not part], (part.entry, "bounded above: it only helps")
+    for part in parts:
+        if part.rest is not None:
+            fewer = [part.rest if other is part else other for other in parts]
+            yield fewer, (part.entry, "what is bounded above in it only helps")
 
 
 def agreed(target: Target, parts: list[Part]) -> Answer:
@@ -178,18 +197,21 @@ def _formulas(target: Target) -> list[tuple[str, Formula]]:
 
 def parts_of(target: Target) -> list[Part]:
     """Return the formulas of a target, one about data as that of one datum."""
+    return [_part(target, entry, formula) for entry, formula in _formulas(target)]
+
+
+def _part(target: Target, entry: str, formula: Formula) -> Part:
     c = calculus(target.declarations)
-    n = _datum(target)
-    way = 1 if target.potential is not None else -1
-    found: list[Part] = []
-    for entry, formula in _formulas(target):
-        datum = n if entry == "log_likelihood" else None
-        tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
-        one = c.scale(tensor, way)
-        helps = bounded_below if way > 0 else bounded_above
-        bounded = helps(formula, target.declarations) or (datum is not None and _is_outgrown(target, one, datum))
-        found.append(Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum)))
-    return found
+    way = 1 if entry == "potential" else -1
+    datum = _datum(target) if entry == "log_likelihood" else None
+    tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
+    one = c.scale(tensor, way)
+    helps = bounded_below if way > 0 else bounded_above
+    bounded = helps(formula, target.declarations) or (datum is not None and _is_outgrown(target, one, datum))
+    terms = terms_of(formula)
+    left = [term for term in terms if not helps(term, target.declarations)]
+    rest = _part(target, entry, add(left, SCALAR)) if 0 < len(left) < len(terms) else None
+    return Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum), rest)
 
 
 def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:

@@ -1,5 +1,7 @@
 """Do all moves of a cycle keep one law, exp(-H), and is every block moved by one? Then so does a chain of cycles.
 
+Of a potential's block that no word moves, every block of the target has to be drawn.
+
 Each move is decided by itself; which of them keeps exp(-H) at every step size, and which does so as far as its word
 does, is the claim `exact`.
 """
@@ -7,11 +9,13 @@ does, is the claim `exact`.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.spec.model import Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.draw import drawn_blocks, drawn_from_law
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.stationarity.stationary import stationary
@@ -23,8 +27,8 @@ from recipe_compiler.verify.steps.split import Split
 
 def cycle(split: Split, stages: Stages) -> Answer:
     """Decide that every move keeps exp(-H), steps of a word as eps goes to 0, and that every block has a move."""
-    moved = {name for move in split.scheme.cycle for name in _moved(split, move)}
-    still = [name for name in split.subject.names if name not in moved]
+    moved = {name for move in split.scheme.cycle for name in _moved(split, move, stages.build)}
+    still = [name for block in split.subject.names for name in _parts(split, block, stages.build) if name not in moved]
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
         return Answer(Refuted(by, (("moved", ", ".join(sorted(moved)) or "nothing"),)))
@@ -48,16 +52,22 @@ def _all(found: list[Obligation]) -> Answer:
     return shown("; ".join(what for what, _ in found), found)
 
 
-def _moved(split: Split, move: Move) -> Iterator[str]:
+def _moved(split: Split, move: Move, build: Build) -> Iterator[str]:
     match move:
-        case Refresh(block):
+        case Refresh(block) | Draw(block):
             yield block
-        case Draw():
-            functions = split.derivation.dynamics.declarations.functions
-            yield from (name for f in functions if f.role == "potential" for name in f.of)
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
-            yield from (name for piece in split.pieces if piece.name in done for name in piece.moved)
+            for piece in split.pieces:
+                yield from (part for name in piece.moved if piece.name in done for part in _parts(split, name, build))
+
+
+def _parts(split: Split, block: str, build: Build) -> tuple[str, ...]:
+    """Return the blocks of the target that a block of the dynamics holds: those of the potential's; else itself."""
+    theta = potential_blocks(split.subject.dynamics)
+    if [one.name for one in theta] != [block] or not any(isinstance(move, Draw) for move in split.scheme.cycle):
+        return (block,)
+    return tuple(one.name for one in drawn_blocks(build.target))
 
 
 def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obligation]:
@@ -67,8 +77,7 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
             case Refresh(block):
                 yield f"move {place}, refresh of {block}", _told(law_given_others(split, block), "refresh")
             case Draw(block):
-                reason = "no law of a part of theta is looked at yet"
-                yield f"move {place}, draw of {block}", Answer(Undecided((reason,)))
+                yield f"move {place}, draw of {block}", _told(drawn_from_law(split, block, stages), "draw")
             case Metropolis():
                 yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
             case Steps() if at_every_step:

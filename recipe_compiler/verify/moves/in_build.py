@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from recipe_compiler.spec.model import Build, Metropolis, Refresh
+from recipe_compiler.spec.model import Build, Draw, Metropolis, Refresh, Steps
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import find
@@ -18,6 +18,16 @@ def steps_by_cycle(build: Build) -> bool:
 def refreshes(build: Build) -> bool:
     """Whether a move of a cycle draws a block anew."""
     return any(isinstance(move, Refresh) for move in build.scheme.cycle)
+
+
+def draws(build: Build) -> bool:
+    """Whether a move of a cycle draws a block of the target from its law."""
+    return any(isinstance(move, Draw) for move in build.scheme.cycle)
+
+
+def integrates(build: Build) -> bool:
+    """Whether a chain follows the equation, step by step, as it comes: not where a move is accepted or nothing is."""
+    return not build.scheme.cycle or any(isinstance(move, Steps) for move in build.scheme.cycle)
 
 
 def accepts(build: Build) -> bool:

@@ -7,7 +7,15 @@ finite everywhere, so what is proposed is accepted with a positive probability. 
 one is reached by two cycles, and by any larger number (Tierney 1994, Thm. 1, Cor. 2).
 
 That is of one step of the word. Of more it need not be so: on a quadratic U trajectories may close. With a number of
-steps that is drawn, one step has a positive probability.
+steps that is drawn, one step has a positive probability. Draws of blocks of the target between these moves do no harm:
+they keep exp(-U) and do not read r, so that a density of theta that is positive everywhere stays one.
+
+Where every block is drawn, those of the target from the laws that it claims, the word has nothing to reach. One after
+the other the draws lead from every state to a density that is positive on the whole domain: it is a mean of products of
+conditional densities, each positive there (Roberts, Smith 1994). At most one word stands between them, K that keeps the
+law pi: it takes what is positive where pi is to another such, since of a set A with K(z, A) = 0 for almost all z also
+pi(A) = int pi K(., A) = 0. Hence two cycles reach every set to which exp(-H) gives anything, from wherever. That there
+is a law is shown apart: conditional laws there may be where exp(-H) has no finite integral (Hobert, Casella 1996).
 """
 
 from collections.abc import Iterator
@@ -21,17 +29,20 @@ from recipe_compiler.derive.recipe import col_slots
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.spec.model import Metropolis, Refresh
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.model import Build, Draw, Metropolis, Refresh
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
-from recipe_compiler.verify.moves.cycle import cycle
+from recipe_compiler.verify.moves.cycle import cycle, exact
+from recipe_compiler.verify.moves.draw import drawn_blocks
 from recipe_compiler.verify.moves.volume import is_regular
 from recipe_compiler.verify.steps.split import Split, decided
 
@@ -44,6 +55,8 @@ class _OtherFormError(Exception):
 
 def irreducible(split: Split, stages: Stages) -> Answer:
     """Decide that every state is reached from every other, so that exp(-H) is the only stationary law of the cycle."""
+    if draws_all(split, stages.build):
+        return _by_draws(split, stages)
     try:
         theta, r, drift, kicks = _form(split)
         identities = list(_identities(split, theta, r, drift, kicks))
@@ -65,12 +78,35 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     return shown(says, found, (FINITE,))
 
 
+def draws_all(split: Split, build: Build) -> bool:
+    """Whether moves of a cycle draw every block of the target, and every other block of the dynamics."""
+    cycle_, held = split.scheme.cycle, {block.name for block in potential_blocks(split.subject.dynamics)}
+    drawn = {move.block for move in cycle_ if isinstance(move, Draw)}
+    refreshed = {move.block for move in cycle_ if isinstance(move, Refresh)}
+    others = {name for name in split.subject.names if name not in held}
+    return bool(held) and {block.name for block in drawn_blocks(build.target)} <= drawn and others <= refreshed
+
+
+def _by_draws(split: Split, stages: Stages) -> Answer:
+    target = stages.build.target.declared or stages.build.target
+    if restricts_state(split.subject.dynamics.declarations) or restricts_state(target.declarations):
+        return Answer(Undecided(("an assumption restricts the state: blocks that are drawn may shut each other in",)))
+    kept = exact(split, stages)
+    if not isinstance(kept.decision, Proved):
+        return Answer(Undecided(("not shown: every move keeps exp(-H) at every step size, see exact",)))
+    whole = normalisable_build(stages.build, stages.bound)
+    found = [("every move keeps exp(-H) at every step size", kept), ("exp(-H) has a finite integral", whole)]
+    if not isinstance(whole.decision, Proved):
+        return Answer(Undecided(("not shown: exp(-H) has a finite integral, without which it is no law",)))
+    return shown("every block is drawn from a law that is positive on its whole domain", found)
+
+
 def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
     """Return theta, r, the piece that moves theta and those that kick r."""
     declarations, scheme = split.subject.dynamics.declarations, split.scheme
     move = next((move for move in scheme.cycle if isinstance(move, Metropolis)), None)
     if move is None:
-        raise _OtherFormError("it is known of a word that is accepted or refused: none is here")
+        raise _OtherFormError("it is known of draws of every block, and of a word that is accepted or refused")
     if move.steps[0] != 1:
         least, most = move.steps
         hint = f"`uniform(1, {most})` is shown"

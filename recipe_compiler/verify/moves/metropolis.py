@@ -23,7 +23,8 @@ from functools import lru_cache
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.spec.model import Metropolis, Refresh
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.model import Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece
@@ -79,7 +80,7 @@ def metropolis(split: Split, stages: Stages) -> Answer:
     off = departure(split, move, stages)
     if off is None or not isinstance(off.decision, Refuted):
         return found
-    drawn = ", ".join(dict.fromkeys(m.block for m in split.scheme.cycle if isinstance(m, Refresh) and not m.kept))
+    drawn = ", ".join(dict.fromkeys(name for move in split.scheme.cycle for name in _drawn_wholly(move)))
     if drawn:
         at = ", ".join(f"{name} = {value}" for name, value in off.decision.witness)
         made_up = (
@@ -88,6 +89,16 @@ def metropolis(split: Split, stages: Stages) -> Answer:
         return Answer(Undecided((*found.decision.tried, made_up)))
     why = "; ".join(found.decision.tried)
     return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {why}"))
+
+
+def _drawn_wholly(move: Move) -> tuple[str, ...]:
+    match move:
+        case Refresh(block, kept):
+            return () if kept else (block,)
+        case Draw(block):
+            return (block,)
+        case Metropolis() | Steps():
+            return ()
 
 
 @lru_cache(maxsize=KEPT)
@@ -191,12 +202,14 @@ def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
     """Return what reads the sign of some blocks after the Metropolis move, before all of them were drawn wholly anew.
 
     Moves follow each other in a circle. The laws of other blocks do not read it: H is even in a block whose own law is
-    normal of mean 0. Empty where nothing does.
+    normal of mean 0, and what the target claims of its blocks is about them alone. Empty where nothing does.
     """
     cycle = split.scheme.cycle
     place = next(n for n, move in enumerate(cycle) if isinstance(move, Metropolis))
     left = set(blocks)
     for move in (*cycle[place + 1 :], *cycle[:place]):
+        if isinstance(move, Draw) and not left & {block.name for block in potential_blocks(split.subject.dynamics)}:
+            continue
         if not isinstance(move, Refresh):
             break
         if move.block in left and move.kept:

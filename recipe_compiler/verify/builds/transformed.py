@@ -1,0 +1,116 @@
+"""Is exp(-U) of the unbounded variables the law of a target's blocks as they are declared? For all data and every size.
+
+With b = g(u), coordinate by coordinate and one to one, exp(-V(b)) db = exp(-U(u)) du iff J = V(g(u)) - U(u) is
+log g'(u) summed over all coordinates, up to a constant:
+
+    g'(u_i) dJ/du_i = g''(u_i) of a block that is transformed,    dJ/db_i = 0 of one that is not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.derive.conditional import potential_of
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.model import Target, Transform
+from recipe_compiler.spec.transform import value
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.builds.laws import drawn_data, scalar_potential, sizes_of, stated
+from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
+from recipe_compiler.verify.core.premises import values
+from recipe_compiler.verify.core.sizes import Sizes
+
+
+def law_is_kept(target: Target) -> Answer:
+    """Decide that what is sampled in unbounded variables has the law of the blocks as they are declared.
+
+    Args:
+        target: one with transforms, whose formulas are about the unbounded variables.
+    """
+    where = target.source.place("state")
+    try:
+        composed = _composed(target)
+        identities = tuple(_identities(target, composed))
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)), where=where)
+    read = (*stated(target), *stated(composed))
+    premises = values(read, target.declarations)
+    question = Question(identities, drawn_data(target.declarations), sizes_of(target), premises, "")
+    return replace(decide(question), where=where)
+
+
+def _composed(target: Target) -> Target:
+    """Return the target as declared with b = g(u) put in: V(g(u)), no Jacobian in it."""
+    own = target.declared or target
+    put_in = {one.block.name: value(one) for one in target.transforms}
+
+    def put(formula: Formula | None) -> Formula | None:
+        return None if formula is None else substitute(formula, put_in)
+
+    return replace(
+        target,
+        potential=put(own.potential),
+        log_prior=put(own.log_prior),
+        log_likelihood=put(own.log_likelihood),
+    )
+
+
+def _identities(target: Target, composed: Target) -> Iterator[Identity]:
+    declared = of_all_data(target.declarations)
+    c = calculus(declared)
+    J = c.subtract(potential_of(composed), potential_of(target))
+    transforms = {one.inner: one for one in target.transforms}
+    for block in target.declarations.blocks:
+        one, rows_ = transforms.get(block.name), row_slots(block)
+        left = c.diff(J, Coordinate(block.name, rows_))
+        if one is not None:
+            g = convert(value(one), declared, *rows_)
+            first = _along(c, g, block)
+            left = c.subtract(c.multiply(first, left), _along(c, first, block))
+        says = f"g' dJ/d{block.name} - g''" if one is not None else f"dJ/d{block.name}"
+        yield Identity(says, target.source.place("state"), c.settled(left), _entries(target, block, one))
+
+
+def _along(c: Calculus, entry: Tensor, block: Block) -> Tensor:
+    """Return df_i/du_i of what depends on its own coordinate alone: summed over the others, which give nothing."""
+    cols = col_slots(block)
+    return c.total(c.diff(entry, Coordinate(block.name, cols)), *cols)
+
+
+def _entries(target: Target, block: Block, one: Transform | None) -> Scalars:
+    """Return the same entry by entry: V of the second engine, with g(u) in the place of b."""
+    own = target.declared or target
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        put_in = _by_coordinates(target, sizes)
+        J = off_kinks(scalar_potential(own, sizes).xreplace(put_in)) - off_kinks(scalar_potential(target, sizes))
+        u = coordinates(block, sizes)
+        if one is None:
+            return [slope(J, x) for x in u]
+        g = [put_in[b] for b in coordinates(one.block, sizes)]
+        return [slope(f, x) * slope(J, x) - slope(slope(f, x), x) for f, x in zip(g, u, strict=True)]
+
+    return entries
+
+
+def _by_coordinates(target: Target, sizes: Sizes) -> Mapping[Expr, Expr]:
+    """Return what each coordinate of a transformed block is as a function of its unbounded variable."""
+    setting = Setting(drawn_data(target.declarations), sizes)
+    found: dict[Expr, Expr] = {}
+    for one in target.transforms:
+        entries = [x for row in rows(value(one), setting) for x in row]
+        found |= dict(zip(coordinates(one.block, sizes), entries, strict=True))
+    return found

@@ -1,0 +1,194 @@
+"""Is a block of the target drawn from its law under exp(-H) given all others? Then the draw keeps exp(-H).
+
+The potential's block theta holds the blocks of the target one below the other, b = g(u) where one is sampled in an
+unbounded variable. With H = U(theta) + K, and K free of theta, the law of theta given the other blocks of the dynamics
+is exp(-U), and that of b given all others the one that `laws` of the target claims. A draw of b and u = g^-1(b) keeps
+exp(-H), since the law of all others is what it was (Gelfand, Smith 1990; Geman, Geman 1984).
+
+Of an H whose K depends on theta, as one with a metric does, the law of b is another: exp(-E) exp(-K).
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache, partial
+
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.sign_cells import off_kinks
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.derive.densities import minus
+from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula, FunctionAt
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.model import Build, Draw, Target
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Coordinate
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import Stages, target_decided_in
+from recipe_compiler.verify.builds.laws import law_of
+from recipe_compiler.verify.builds.laws import shown as law_text
+from recipe_compiler.verify.builds.transformed import law_is_kept
+from recipe_compiler.verify.core.build_values import known_sizes
+from recipe_compiler.verify.core.identities import Identity, faults_of
+from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import KEPT
+from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.steps.split import Split, decided
+
+OF_A_BATCH = "the law of a block given all others takes all data: `variant: full`"
+
+
+def draw(split: Split, stages: Stages) -> Answer:
+    """Decide that every block of the target that a cycle draws is drawn from its law given all others."""
+    found = [(f"the law of {move.block}", drawn_from_law(split, move.block, stages)) for move in draws(split)]
+    wrong = next((answer for _, answer in found if isinstance(answer.decision, Refuted)), None)
+    if wrong is not None:
+        return wrong
+    if not is_shown(found):
+        return Answer(Undecided(left_open(found)))
+    laws = dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved))
+    return shown("; ".join(laws), found)
+
+
+def draws(split: Split) -> Iterator[Draw]:
+    """Yield the moves of a cycle that draw a block of the target."""
+    return (move for move in split.scheme.cycle if isinstance(move, Draw))
+
+
+def drawn_blocks(target: Target) -> tuple[Block, ...]:
+    """Return the blocks of a target as it declares them: what the potential's block holds, in order."""
+    return (target.declared or target).declarations.blocks
+
+
+@lru_cache(maxsize=KEPT)
+def drawn_from_law(split: Split, block: str, stages: Stages) -> Answer:
+    """Decide that the law a target claims of a block is its law under exp(-H) given all others, and all data.
+
+    Refuted by an exact point at which U has another law, or K depends on the coordinates that are drawn.
+    """
+    build = stages.build
+    refused = _not_asked(split, block, build)
+    if refused:
+        return Answer(Undecided((refused,)))
+    of_target = target_decided_in(partial(law_of, name=block), build)
+    if isinstance(of_target.decision, Refuted):
+        return of_target
+    try:
+        of_rest = _rest_is_free(split)
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)))
+    if not isinstance(of_rest.decision, Proved):
+        held = _held(split, block, build)
+        if held is not None:
+            return held
+        of_rest = Answer(Undecided((f"{_rest_text(split)} depends on {_theta(split).name}, or may",)))
+    obligations = [
+        (f"{block} has the claimed law under exp(-U)", of_target),
+        *_of_transforms(build),
+        (f"{_rest_text(split)} is free of {_theta(split).name}", of_rest),
+    ]
+    if not is_shown(obligations):
+        return Answer(Undecided(left_open(obligations)))
+    law = dict((build.target.declared or build.target).laws)[block]
+    return shown(f"{block} ~ {law_text(law)} given all others", obligations)
+
+
+def _of_transforms(build: Build) -> Iterator[Obligation]:
+    """Yield that the law of what is sampled is that of the blocks as declared, where any is transformed."""
+    if build.target.transforms:
+        names = ", ".join(f"{one.inner} = {one.via}({one.block.name})" for one in build.target.transforms)
+        yield f"exp(-U) is the same law in {names}", target_decided_in(law_is_kept, build)
+
+
+def _not_asked(split: Split, block: str, build: Build) -> str:
+    """Return why it is not looked at which law a block is drawn from; empty where it is."""
+    target = build.target.declared or build.target
+    if build.variant != "full":
+        return OF_A_BATCH
+    if block not in dict(target.laws):
+        return f"the target {target.name} claims no law of {block}"
+    if len(potential_blocks(split.subject.dynamics)) != 1:
+        return "the dynamics have no potential of one block: what the target's blocks are in them is not known"
+    if restricts_state(split.subject.dynamics.declarations):
+        return "an assumption restricts the state: what is left of a law there is another one"
+    return ""
+
+
+def _theta(split: Split) -> Block:
+    (theta,) = potential_blocks(split.subject.dynamics)
+    return theta
+
+
+def _rest(split: Split) -> Formula:
+    """Return K = H - U(theta)."""
+    dynamics = split.subject.dynamics
+    return minus(dynamics.H, FunctionAt(dynamics.potential or "", (_theta(split).name,), SCALAR))
+
+
+def _rest_text(split: Split) -> str:
+    return f"H - {split.subject.dynamics.potential}({_theta(split).name})"
+
+
+def _rest_is_free(split: Split) -> Answer:
+    """Decide dK/dtheta = 0. Raises ModelError where K jumps."""
+    theta, c = _theta(split), split.derivation.calculus
+    K = convert(_rest(split), split.subject.dynamics.declarations)
+    left = c.settled(c.diff(K, Coordinate(theta.name, row_slots(theta))))
+    place = split.subject.names.index(theta.name)
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        return _slopes(split, split.places(place, sizes), sizes)
+
+    says = f"d({_rest_text(split)})/d{theta.name}"
+    return decided(split, [Identity(says, split.subject.place("H"), left, entries)])
+
+
+def _slopes(split: Split, places: range, sizes: Sizes) -> list[Expr]:
+    """Return dK/dz at some places of z, by the second engine."""
+    K = off_kinks(rows(_rest(split), split.subject.setting(sizes))[0][0])
+    z = split.z(sizes)
+    return [slope(K, z[k]) for k in places]
+
+
+def _held(split: Split, block: str, build: Build) -> Answer | None:
+    """Return the refutation by a point at which K depends on what is drawn, whatever U is; None where none was found.
+
+    Looked for at the sizes of the build: they say which coordinates of theta those of a block are.
+    """
+    sizes = known_sizes(build, split.subject.dynamics)
+    places = _places(split, block, build, sizes)
+    declarations, reads = split.subject.dynamics.declarations, split.formulas
+    if places is None:
+        return None
+    try:
+        for entry in _slopes(split, places, sizes):
+            found = None if entry.atoms(AppliedUndef) else witness(entry, declarations, sizes, reads)
+            if found is not None:
+                by = f"exact witness: {_rest_text(split)} depends on {block}, whose law is another one under exp(-H)"
+                at = (*found.text, (f"d({_rest_text(split)})/d{block}", str(found.value)))
+                return Answer(Refuted(by, at), tuple(sizes.items()) or "all", where=split.subject.place("H"))
+    except (NotScalarisableError, TooLargeError, NoInstanceError):
+        return None
+    return None
+
+
+def _places(split: Split, block: str, build: Build, sizes: Sizes) -> range | None:
+    """Return the places of z at which a block of the target stands; None where the build does not fix them."""
+    known = {**known_sizes(build, build.target), **sizes}
+    blocks = drawn_blocks(build.target)
+    asked = (*split.subject.dynamics.declarations.blocks, *blocks)
+    if any(isinstance(n, str) and n not in known for one in asked for n in one.shape.sizes):
+        return None
+    at = split.places(split.subject.names.index(_theta(split).name), sizes).start
+    place = [one.name for one in blocks].index(block)
+    counts = [len(coordinates(one, known)) for one in blocks]
+    return range(at + sum(counts[:place]), at + sum(counts[: place + 1]))
