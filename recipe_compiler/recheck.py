@@ -552,9 +552,8 @@ class Documents:
             said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
             compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) <= {*self.declared}
             kinds = ["diagonal"] * (bool(read) and f"{read[1]} is diagonal" in claim["given"])  # signs are then of that
-            told = {
-                x for x in said if x[0] in self.told and is_of(page, page.formula(self.told[x[0]], ()), [x[1], *kinds])
-            }
+            own = {x: page.formula(self.told[x[0]], ("I",)) for x in said if x[0] in self.told}
+            told = {x for x, value in own.items() if is_of(page, value, [x[1], *kinds])}
             holds = said <= every | told if read else compares
             require(holds, f"{one} is taken as given, which the document does not say")
             stated |= said

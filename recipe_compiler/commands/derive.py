@@ -19,10 +19,11 @@ def derive_file(file: str, *, latex: bool) -> ExitCode:
         say((laws_latex if latex else laws_text)(document).rstrip())
         return ExitCode.PROVED
     derivation = derive(dynamics_of(document, file, "document"))
-    word = isinstance(document, Build) and bool(document.scheme.split)
+    word = isinstance(document, Build) and bool(document.scheme.split or document.scheme.cycle)
     say((derivation_latex(derivation) if latex else derivation_text(derivation, euler=not word)).rstrip())
     if isinstance(document, Build) and word:
         say("")
         with placed(document.source, "scheme"):
-            say((word_latex if latex else word_sections)(derivation, document.scheme).rstrip())
+            laws = (document.target.declared or document.target).laws
+            say((word_latex if latex else word_sections)(derivation, document.scheme, laws).rstrip())
     return ExitCode.PROVED

@@ -216,8 +216,9 @@ def _dynamics(derivation: Derivation) -> Iterator[str]:
 def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
     if build.scheme.cycle:
         yield "a cycle of moves, one after the other, each from the state z that the one before leaves:"
-        pieces = {name: piece for name, (piece, _) in split_by(derive(derivation.dynamics), build.scheme).items()}
-        yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces))
+        found = split_by(derive(derivation.dynamics), build.scheme) if build.scheme.split else {}
+        pieces, laws = {name: piece for name, (piece, _) in found.items()}, (build.target.declared or build.target).laws
+        yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces, laws))
         trajectory = program.cycle.trajectory if program.cycle else None
         if trajectory is not None and any(value.back for value in trajectory.values):
             yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"

@@ -158,7 +158,8 @@ def _of_step(build: Build) -> str:
     """Return what is not known of the step: claims about it say what one does, not where many lead."""
     if steps_by_cycle(build):
         kept = "exact says whether its moves keep exp(-H) whatever the step size is"
-        return f"pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; {kept}"
+        word = "pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; "
+        return f"{word if steps_by_word(build) else ''}{kept}"
     known = "pieces, flow, order and what pieces keep are" if steps_by_word(build) else "order is"
     settles = "how far the law that steps of one size settle at is from exp(-H) is computed where U is quadratic only"
     return f"{known} about one step, other claims about the equation; {settles}"

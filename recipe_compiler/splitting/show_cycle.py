@@ -5,7 +5,9 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import conditional_law
-from recipe_compiler.spec.model import Metropolis, Refresh, Scheme, Steps
+from recipe_compiler.formula.latex import latex
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.model import Draw, Law, Metropolis, Refresh, Scheme, Steps
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.words import word_text
 from recipe_compiler.splitting.pieces import Piece
@@ -15,7 +17,11 @@ from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 _LATEX = ("^{", "}")
 
 
-def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece]) -> Iterator[str]:
+Laws = tuple[tuple[str, Law], ...]
+"""Blocks of a target to their laws given all others, as it claims them."""
+
+
+def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], laws: Laws) -> Iterator[str]:
     """Yield the moves as text, below each what it does; Psi is the word."""
     for move in scheme.cycle:
         yield move_text(scheme, move)
@@ -28,6 +34,9 @@ def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Pie
                     yield f"  {block}' = {kept}*{block} + n, n ~ N(0, {1 - kept**2}*S), S = {S}"
                 else:
                     yield f"  {block}' ~ N(0, {S})"
+            case Draw(block):
+                law = dict(laws)[block]
+                yield f"  {block}' ~ {law.name}({', '.join(map(text, law.arguments))}), given all others and all data"
             case Metropolis((least, most), flip):
                 turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
@@ -38,9 +47,9 @@ def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Pie
                 yield f"  z' = Psi{_power(count)}(z); Psi the word"
 
 
-def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece]) -> Iterator[str]:
+def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], laws: Laws) -> Iterator[str]:
     """Yield what the moves do as rows of a LaTeX `align*`."""
-    if scheme.cycle:
+    if scheme.cycle and scheme.split:
         word = word_text(scheme.split).replace("{", r"\{").replace("}", r"\}")
         yield rf"\Psi &= \text{{{word}}}"
     for move in scheme.cycle:
@@ -54,6 +63,10 @@ def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piec
                     yield rf"{block}' &= {_ratio(kept)} {block} + n, \quad {new}"
                 else:
                     yield rf"{block}' &\sim \mathcal{{N}}\left(0, {S}\right)"
+            case Draw(name):
+                law, block = dict(laws)[name], LATEX.symbol(name)
+                head = r"\mathcal{N}" if law.name == "N" else rf"\mathrm{{{law.name}}}"
+                yield rf"{block}' &\sim {head}\left({', '.join(map(latex, law.arguments))}\right)"
             case Metropolis((least, most), flip):
                 led = rf"\Psi{'^L' if least < most else _power(most, *_LATEX)}(z)"
                 back = ", ".join(["z", *(rf"\; {LATEX.symbol(b)} \to -{LATEX.symbol(b)}" for b in flip)])

@@ -8,6 +8,7 @@ log g'(u) summed over all coordinates, up to a constant:
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 from sympy import Expr
 
@@ -96,7 +97,8 @@ def _entries(target: Target, block: Block, one: Transform | None) -> Scalars:
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         put_in = _by_coordinates(target, sizes)
-        J = off_kinks(scalar_potential(own, sizes).xreplace(put_in)) - off_kinks(scalar_potential(target, sizes))
+        V = cast(Expr, scalar_potential(own, sizes).xreplace(put_in))
+        J = off_kinks(V) - off_kinks(scalar_potential(target, sizes))
         u = coordinates(block, sizes)
         if one is None:
             return [slope(J, x) for x in u]

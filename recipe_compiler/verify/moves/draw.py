@@ -90,7 +90,7 @@ def drawn_from_law(split: Split, block: str, stages: Stages) -> Answer:
         held = _held(split, block, build)
         if held is not None:
             return held
-        of_rest = Answer(Undecided((f"{_rest_text(split)} depends on {_theta(split).name}, or may",)))
+        of_rest = Answer(Undecided((f"d({_rest_text(split)})/d{_theta(split).name} is not zero, or not shown to be",)))
     obligations = [
         (f"{block} has the claimed law under exp(-U)", of_target),
         *_of_transforms(build),
