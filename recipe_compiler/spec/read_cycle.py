@@ -40,8 +40,8 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
             words.append((path, entry))
     if not words:
         if len(page.faults.found) == before and not any(isinstance(move, Draw) for move in moves):
-            problem = "found no move with a word, and no draw: refreshes alone leave the potential's block as it is"
-            page.fault(_AT, entry_name(_AT), problem, A_CYCLE)
+            why = "refreshes alone leave the potential's block as it is"
+            page.fault(_AT, entry_name(_AT), f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
     for path, _ in words[1:]:
         problem = "found a second move with a word, expected one word in a cycle: more are not offered yet"

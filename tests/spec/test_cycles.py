@@ -187,7 +187,7 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ("cycle: [r]", "scheme.cycle[0]", "found `r`, expected `refresh`, `draw`, `metropolis`"),
         ("cycle: [[[[r]]]]", "scheme.cycle[0]", "found a list of 1, expected `refresh`"),
         ("cycle: [{}]", "scheme.cycle[0]", "found no `name`, no `use` and no word"),
-        ("cycle: [refresh: r]", "scheme.cycle", "found no move with a word, and no draw: refreshes alone le"),
+        ("cycle: [refresh: r]", "scheme.cycle", "found no move with a word, and no draw, expected one"),
         ("cycle: [refresh: r, MOVE, {LEAP}]", "scheme.cycle[2]", "found a second move with a word, expected one word"),
         ("cycle: [MOVE, MOVE]", "scheme.cycle[1].metropolis", "expected one word in a cycle: more are not offered yet"),
         # beside each other
@@ -318,7 +318,7 @@ def test_blocks_of_the_target_are_drawn_with_a_word_and_without_one(
         ("[draw: {tau: 0.9}]", "[0].draw", "expected a block of the target (a draw keeps nothing of its block"),
         ("[{draw: beta, steps: 2}]", "[0].steps", "found `steps` beside `draw`, expected `draw` alone in its move"),
         ("[{draw: beta, refresh: r}]", "[0].draw", "found `draw` beside `refresh`"),
-        ("[refresh: r]", "", "found no move with a word, and no draw: refreshes alone leave the potential's block as"),
+        ("[refresh: r]", "", "found no move with a word, and no draw, expected one: refreshes alone leave the"),
     ],
 )
 def test_a_draw_is_of_a_block_of_the_target(tmp_path: Path, scheme: str, entry: str, problem: str) -> None:
