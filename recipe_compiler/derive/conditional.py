@@ -64,23 +64,23 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
         m, cov = law.arguments
         P = precision(cov)
         linear = convert(build.matmul(P, of_block(block), block.shape), declarations, *slots)
-        own = c.subtract(linear, convert(_pulled(m, cov, P, declarations), declarations, *slots))
+        own = c.subtract(linear, convert(pulled(m, cov, P, declarations), declarations, *slots))
     else:
         own = c.diff(convert(energy(law, block), declarations), Coordinate(block.name, slots))
     return c.settled(c.subtract(slope, own))
 
 
-def _pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:
+def pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:
     """Return P m, P being the inverse of cov: u of `cov @ u`, sums and multiples of such, else `P @ m`."""
     match m:
         case Add(terms, shape):
-            return build.add([_pulled(term, cov, P, declarations) for term in terms], shape)
+            return build.add([pulled(term, cov, P, declarations) for term in terms], shape)
         case Multiply(left, right, shape) if left.shape == SCALAR:
-            return build.multiply(left, _pulled(right, cov, P, declarations), shape)
+            return build.multiply(left, pulled(right, cov, P, declarations), shape)
         case Multiply(left, right, shape) if right.shape == SCALAR:
-            return build.multiply(_pulled(left, cov, P, declarations), right, shape)
+            return build.multiply(pulled(left, cov, P, declarations), right, shape)
         case MatMul(left, right, shape):
-            return build.matmul(_pulled(left, cov, P, declarations), right, shape)
+            return build.matmul(pulled(left, cov, P, declarations), right, shape)
         case _ if m.shape == cov.shape and _is_same(m, cov, declarations):
             return Identity(_rows(cov))
         case _:

@@ -29,14 +29,18 @@ from recipe_compiler.program.loops import (
     Scalar,
     Scale,
     Statement,
+    Stream,
     Take,
     Uniform,
     Unpack,
+    Variate,
     View,
 )
 from recipe_compiler.program.traverse import refs
 
 WIDTH = 120
+STREAM_WORDS = "s0, s1, s2, s3"
+"""The words of a stream while it is drawn from: names that every module has for itself."""
 CHANGE, SIZE = "_change", "_size"
 """What an iteration changed, and how large it is; no name of a user's begins so."""
 
@@ -90,12 +94,32 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case Repeat(count, body):
             yield f"{pad}for _ in range({count}):"
             yield from print_body(body, indent + 4)
+        case Variate() | Stream():
+            yield from _random(statement, indent)
         case Uniform() | Accept() | Choose():
             yield f"{pad}{_move(statement)}"
         case Invert() | Factor() | Propagate() | Scale() | Clip():
             yield from _print_factors(statement, indent)
         case Invoke(procedure, arguments, targets):
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _random(statement: Variate | Stream, indent: int) -> Iterator[str]:
+    """Yield the lines that draw from a stream, or around them those that take its words and leave them."""
+    pad = " " * indent
+    match statement:
+        case Variate(target, function, parameters):
+            given = ", ".join((*map(print_scalar, parameters), STREAM_WORDS))
+            yield f"{pad}{print_scalar(target)}, {STREAM_WORDS} = {function}({given})"
+        case Stream(state, body):
+            yield f"{pad}{STREAM_WORDS} = {_words_of(state)}"
+            yield from print_body(body, indent)
+            yield f"{pad}{_words_of(state)} = {STREAM_WORDS}"
+
+
+def _words_of(state: str) -> str:
+    """Return the words of a stream as the elements of its array."""
+    return ", ".join(f"{state}[{k}]" for k in range(4))
 
 
 def _move(statement: Uniform | Accept | Choose) -> str:
@@ -270,6 +294,8 @@ def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
                 found |= sizes_in((*inner, *advance))
             case ForBatch(_, _, inner):
                 found |= {"batch_size", *sizes_in(inner)}
+            case Stream(_, inner):
+                found |= sizes_in(inner)
             case _:
                 pass
     return frozenset(name for size in found if isinstance(size, str) for name in size.split("+"))

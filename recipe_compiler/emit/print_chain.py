@@ -305,7 +305,7 @@ def carried(program: Program) -> tuple[Array, ...]:
     It is state of the chain, which `run` takes and leaves: a gradient of a minibatch is that of no state, and what is
     evaluated anew in another place, from the same numbers, differs in its last bits.
     """
-    if program.gradient is None or not program.carried:
+    if program.gradient is None or not program.carries:
         return _energy(program)
     return (block_array(program.gradient.name, program.gradient.block.shape), *_energy(program))
 
@@ -313,7 +313,7 @@ def carried(program: Program) -> tuple[Array, ...]:
 def _energy(program: Program) -> tuple[Array, ...]:
     """Return U where a step is given it."""
     potential = program.cycle.potential if program.cycle else None
-    return () if potential is None else (Array(potential.name, (1,)),)
+    return (Array(potential.name, (1,)),) if potential is not None and potential.name in program.left else ()
 
 
 def _carried_entries(program: Program, kernel: Kernel) -> tuple[tuple[str, int, str], ...]:

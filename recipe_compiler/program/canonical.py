@@ -11,8 +11,9 @@ from math import prod
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import names_of
+from recipe_compiler.program.lower_draw import COMPUTED
 from recipe_compiler.program.places import Axes, gradients, places
-from recipe_compiler.program.program import Cycle, Evaluate, Noise, Program, Refresh, Shift, Trajectory
+from recipe_compiler.program.program import Cycle, Draw, Evaluate, Noise, Program, Refresh, Shift, Trajectory
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.terms import (
     Atom,
@@ -71,7 +72,8 @@ def _values_follow(program: Program) -> Iterator[str]:
         elif shift.old != newest[shift.block]:
             yield f"{shift.new} is made from {shift.old}, expected {newest[shift.block]}"
         newest |= {shift.block: shift.new} if shift.block in newest else {}
-    yield from (f"{block.name} has no shift" for block, value in newest.items() if value == block.name)
+    if program.cycle is None or program.cycle.trajectory is not None:
+        yield from (f"{block.name} has no shift" for block, value in newest.items() if value == block.name)
 
 
 def _names_stand_before(program: Program) -> Iterator[str]:
@@ -246,20 +248,44 @@ def _moves_follow(program: Program) -> Iterator[str]:
                 if move.noise.blocks != (block,) or not move.noise.at_once:
                     yield f"{new} adds a draw for {move.noise.blocks}, expected one of {block.name} and of no time"
                 begins = {block.name: (old, new)}
+            case Draw(block, old, new):
+                begins = {block.name: (old, new)}
             case Trajectory():
                 yield from _trajectory_fits(move, program)
-                begins = {value.name: (value.start, value.end) for value in move.values}
+                begins = {value.name: (value.start, value.end) for value in move.values if value.end}
         for name, (start, end) in begins.items():
             if start != newest.get(name, name):
                 yield f"{end} is made from {start}, expected {newest.get(name, name)}"
             newest[name] = end
     trajectories = [move for move in program.cycle.moves if isinstance(move, Trajectory)]
-    if len(trajectories) != 1:
-        yield f"{len(trajectories)} of the moves are trajectories, expected one"
+    if len(trajectories) != 1 and (trajectories or not program.cycle.draws):
+        yield f"{len(trajectories)} of the moves are trajectories, expected one, or draws alone"
     accepts = any(move.metropolis for move in trajectories)
     for says, found in (("U", program.cycle.potential), ("H - U", program.cycle.rest)):
         if accepts != (found is not None):
             yield f"{says} is {'missing' if accepts else 'there'}, and a move is {'' if accepts else 'not '}accepted"
+
+
+def _draws_fit(program: Program) -> Iterator[str]:
+    """17. A draw is of a block of the target, in its place; after one nothing is carried on."""
+    if program.cycle is None:
+        return
+    for move in program.cycle.draws:
+        if program.gradient is None or move.block != program.gradient.block or move.block not in program.blocks:
+            yield f"a draw of a part of {move.block.name}, which is not the block that U depends on"
+        elif program.gradient.parts and [(p.block, p.start) for p in program.gradient.parts] != [*move.places]:
+            yield f"{move.new} has its parts in other places than the gradient"
+        if move.drawn not in dict(move.places):
+            yield f"a draw of {move.drawn.name}, which is no part of {move.block.name}"
+        if (move.law, move.via) not in COMPUTED:
+            yield f"a draw from {move.law}{f' by {move.via}' if move.via else ''}, which no step computes"
+    trajectory = program.cycle.trajectory
+    if trajectory is not None:
+        kept = {value.name for value in trajectory.values if value.end} - {block.name for block in program.blocks}
+        if trajectory.anew != bool(program.cycle.draws):
+            yield f"a trajectory starts {'anew' if trajectory.anew else 'as it is carried on'} beside draws"
+        elif trajectory.anew:
+            yield from (f"{name} is carried on to a state that is drawn" for name in sorted(kept))
 
 
 def _trajectory_fits(move: Trajectory, program: Program) -> Iterator[str]:
@@ -294,6 +320,7 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _equations_stand_alone,
     _transforms_have_a_domain,
     _moves_follow,
+    _draws_fit,
 )
 
 INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)
@@ -307,8 +334,10 @@ def _moved(cycle: Cycle) -> Iterator[str]:
         match move:
             case Refresh(_, _, new, _, noise):
                 yield from (new, noise.name)
+            case Draw(_, _, new):
+                yield new
             case Trajectory():
-                yield from (name for value in move.values for name in (value.at, value.end, value.back) if name)
+                yield from move.names
 
 
 def _sizes(program: Program) -> list[str]:

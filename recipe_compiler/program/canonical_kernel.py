@@ -35,9 +35,11 @@ from recipe_compiler.program.loops import (
     Scalar,
     Scale,
     Statement,
+    Stream,
     Take,
     Uniform,
     Unpack,
+    Variate,
     View,
     parts_of,
     refs_of,
@@ -120,13 +122,22 @@ def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
     found: list[Broken] = []
     written: set[str] = set()
     for statement in body:
-        if isinstance(statement, Loop):
+        if isinstance(statement, Stream):
+            broken, scope, names = _stream(statement, scope)
+        elif isinstance(statement, Loop):
             broken, scope, names = _loop(statement, scope)
         else:
             broken, scope, names = _one(statement, scope)
         found += broken
         written |= names
     return found, scope, written
+
+
+def _stream(stream: Stream, scope: _Scope) -> _Checked:
+    """Return what is checked of draws from a stream: it is given, and moved on for the caller."""
+    unknown = [] if stream.state in scope.assigned else [Broken(2, f"{stream.state} is read and not known")]
+    found, after, written = _body(stream.body, scope)
+    return unknown + found, after, written
 
 
 def _loop(loop: Loop, scope: _Scope) -> _Checked:
@@ -259,6 +270,8 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched(normals, (Ref(target),))
         case Accept(flag, probability, log_ratio, normals):
             return _Touched((Ref(log_ratio), *normals), (Ref(flag), probability))
+        case Variate(target, _, parameters):
+            return _Touched(tuple(ref for value in parameters for ref in refs_of(value)), (target,))
         case Choose(target, flag, taken, refused):
             return _Touched((Ref(flag), *refs_of(taken), *refs_of(refused)), (target,))
         case Increment(target, value):

@@ -58,8 +58,10 @@ class Kernel:
     """U of all data; of a cycle that accepts by it."""
     rest: Procedure | None = None
     """H - U, likewise."""
+    draws: tuple[Procedure, ...] = ()
+    """What draws blocks of the target by their laws, in the order of a cycle."""
     cycle: Procedure | None = None
-    """One step of the chain, made of calls of the others; None where `step` is one."""
+    """One step of the chain, made of calls of the others; None where `step` is one: a cycle without a word, too."""
 
     @property
     def chain_step(self) -> Procedure:
@@ -79,13 +81,14 @@ class Kernel:
             step=made[self.step.name],
             potential=of(self.potential),
             rest=of(self.rest),
+            draws=tuple(made[procedure.name] for procedure in self.draws),
             cycle=of(self.cycle),
         )
 
     @property
     def procedures(self) -> tuple[Procedure, ...]:
         """All that a chain calls, those called before those that call them; `prepare` is called before a chain."""
-        own = (self.gradient, self.potential, self.rest, self.step, self.cycle)
+        own = (self.gradient, self.potential, self.rest, *self.draws, self.step, self.cycle)
         return tuple(procedure for procedure in own if procedure is not None)
 
     def scalars(self, name: str) -> tuple[str, ...]:

@@ -306,6 +306,24 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Variate:
+    """`target` is drawn by a support function of the stream around, which moves on."""
+
+    target: Ref
+    function: str
+    parameters: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`body` takes the words of a random stream, one draw after the other, and leaves those behind the last."""
+
+    state: str
+    """The array of its words."""
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Clip:
     """Where `target` is negative, set it to 0 and count it in `counter`: a covariance that is not PSD at this state."""
 
@@ -329,7 +347,8 @@ Loop = For | Repeat | ForBatch | ForBlocks | Iterate
 Copy = Take | Pack | Unpack | Inside | View
 Matrix = Invert | Factor | Propagate
 Move = Uniform | Accept | Choose
-Statement = Assign | Increment | Move | Loop | Copy | Comment | Progress | Matrix | Scale | Clip | Invoke
+Random = Variate | Stream
+Statement = Assign | Increment | Move | Random | Loop | Copy | Comment | Progress | Matrix | Scale | Clip | Invoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +383,20 @@ def names_in(body: Iterable[Statement]) -> frozenset[str]:
     return frozenset(name for statement in body for name in _names(statement))
 
 
+def _names_of_random(statement: Move | Random) -> Iterator[str]:
+    match statement:
+        case Uniform(target, _, _, normals):
+            yield from (target, *(ref.name for ref in normals))
+        case Accept(flag, probability, log_ratio, normals):
+            yield from (flag, probability.name, log_ratio, *(ref.name for ref in normals))
+        case Choose(target, flag, taken, refused):
+            yield from (target.name, flag, *(ref.name for value in (taken, refused) for ref in refs_of(value)))
+        case Variate(target, _, parameters):
+            yield from (target.name, *(ref.name for value in parameters for ref in refs_of(value)))
+        case Stream(state, body):
+            yield from (state, *names_in(body))
+
+
 def _names(statement: Statement) -> Iterator[str]:
     match statement:
         case Assign(target, value) | Increment(target, value):
@@ -373,12 +406,8 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from names_in(body)
         case Repeat(count, body):
             yield from (*((count,) if isinstance(count, str) else ()), *names_in(body))
-        case Uniform(target, _, _, normals):
-            yield from (target, *(ref.name for ref in normals))
-        case Accept(flag, probability, log_ratio, normals):
-            yield from (flag, probability.name, log_ratio, *(ref.name for ref in normals))
-        case Choose(target, flag, taken, refused):
-            yield from (target.name, flag, *(ref.name for value in (taken, refused) for ref in refs_of(value)))
+        case Uniform() | Accept() | Choose() | Variate() | Stream():
+            yield from _names_of_random(statement)
         case Iterate(_, _, body, advance, unsolved):
             yield from (*names_in((*body, *advance)), unsolved.name)
         case Progress(start, value, following):

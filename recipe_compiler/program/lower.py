@@ -44,7 +44,7 @@ from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.lower_propagator import lower_propagator
 from recipe_compiler.program.lower_transform import forward, inverse
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
-from recipe_compiler.program.program import EPS, Evaluate, Heat, Noise, Program, Propagator, Shift
+from recipe_compiler.program.program import EPS, Cycle, Evaluate, Heat, Noise, Program, Propagator, Shift
 from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Component, Tensor, Term
@@ -85,15 +85,20 @@ def lower(program: Program) -> Kernel:
     own = gradient if program.gradient and not program.gradient.code else None
     normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
     kernel = Kernel(prepare, own, step, normals)
-    return kernel if program.cycle is None else _with_cycle(kernel, program, moves, defined)
+    return kernel if program.cycle is None else _with_cycle(kernel, program, program.cycle, moves, defined)
 
 
-def _with_cycle(kernel: Kernel, program: Program, moves: LoweredMoves, defined: Definitions) -> Kernel:
-    """Return a kernel with the procedures of a cycle, whose step is that of the word."""
+def _with_cycle(kernel: Kernel, program: Program, cycle: Cycle, moves: LoweredMoves, defined: Definitions) -> Kernel:
+    """Return a kernel with the procedures of a cycle; its step is that of the word, else the cycle."""
     readable = _readable(program, kernel.prepare.outputs)
-    called = Called(kernel.step, kernel.noises, moves.potential, moves.rest)
-    cycle, normals = lower_cycle(defined.forgetting(), program, moves.refreshes, called, readable)
-    return replace(kernel, potential=moves.potential, rest=moves.rest, cycle=cycle, noises=normals)
+    word = kernel.step if cycle.trajectory else None
+    anew = kernel.gradient if cycle.trajectory and cycle.trajectory.anew and program.carried else None
+    called = Called(word, kernel.noises, anew, moves.potential, moves.rest, moves.draws)
+    made, normals = lower_cycle(defined.forgetting(), program, moves.refreshes, called, readable)
+    draws = tuple(own.procedure for own in moves.draws.values())
+    if word is None:
+        return replace(kernel, gradient=None, draws=draws, step=made, noises=normals)
+    return replace(kernel, potential=moves.potential, rest=moves.rest, draws=draws, cycle=made, noises=normals)
 
 
 def _with_rest(body: tuple[Statement, ...], rest: Procedure, program: Program) -> Iterator[Statement]:

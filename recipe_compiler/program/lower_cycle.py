@@ -32,9 +32,10 @@ from recipe_compiler.program.loops import (
     Uniform,
     names_in,
 )
+from recipe_compiler.program.lower_draw import STREAM, LoweredDraw, lower_draw
 from recipe_compiler.program.lower_gradient import lower_potential
 from recipe_compiler.program.lower_noise import lower_noise
-from recipe_compiler.program.program import Along, Cycle, Program, Refresh, Trajectory
+from recipe_compiler.program.program import Along, Cycle, Draw, Program, Refresh, Trajectory
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 
@@ -53,16 +54,22 @@ MINUS = Constant(Fraction(-1))
 class Called:
     """The procedures that a cycle calls."""
 
-    step: Procedure
+    step: Procedure | None
+    """That of the word, if there is one."""
     normals: tuple[Array, ...]
     """Those that the step takes."""
+    gradient: Procedure | None
+    """Where it is evaluated beside the step."""
     potential: Procedure | None
     rest: Procedure | None
+    draws: Mapping[int, LoweredDraw]
+    """By the place of the move."""
 
     @property
     def every(self) -> tuple[Procedure, ...]:
         """All of them that there are."""
-        return tuple(own for own in (self.step, self.potential, self.rest) if own is not None)
+        draws = (own.procedure for own in self.draws.values())
+        return tuple(own for own in (self.step, self.gradient, self.potential, self.rest, *draws) if own is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,8 @@ class LoweredMoves:
     rest: Procedure | None = None
     refreshes: Mapping[int, Lowered] = field(default_factory=dict[int, Lowered])
     """By the place of the move."""
+    draws: Mapping[int, LoweredDraw] = field(default_factory=dict[int, LoweredDraw])
+    """Likewise."""
 
     def reading(
         self, readable: tuple[Array, ...], of_target: Callable[[tuple[Statement, ...]], frozenset[str]]
@@ -93,12 +102,17 @@ class LoweredMoves:
 
         of_U = of_target(self.potential.body) if self.potential else frozenset[str]()
         of_rest = names_in(self.rest.body) if self.rest else frozenset[str]()
-        return replace(self, potential=given(self.potential, of_U), rest=given(self.rest, of_rest))
+        return replace(
+            self,
+            potential=given(self.potential, of_U),
+            rest=given(self.rest, of_rest),
+            draws={place: own.reading(readable, of_target(own.procedure.body)) for place, own in self.draws.items()},
+        )
 
     @property
     def read(self) -> frozenset[str]:
         """The names that any of it reads."""
-        own = (self.potential, self.rest)
+        own = (self.potential, self.rest, *(draw.procedure for draw in self.draws.values()))
         bodies = (*(procedure.body for procedure in own if procedure), *(r.body for r in self.refreshes.values()))
         return frozenset(name for body in bodies for name in names_in(body))
 
@@ -112,11 +126,13 @@ def lower_moves(defined: Definitions, program: Program) -> tuple[LoweredMoves, D
     if cycle.potential is not None and cycle.rest is not None:
         potential, defined = lower_potential(defined.forgetting(), cycle.potential)
         rest, defined = lower_rest(defined.forgetting(), cycle.rest)
-    refreshes: dict[int, Lowered] = {}
+    refreshes, draws = dict[int, Lowered](), dict[int, LoweredDraw]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Refresh):
             refreshes[place], defined = lower_refresh(defined.forgetting(), move, program)
-    return LoweredMoves(potential, rest, refreshes), defined
+        if isinstance(move, Draw):
+            draws[place], defined = lower_draw(defined.forgetting(), move)
+    return LoweredMoves(potential, rest, refreshes, draws), defined
 
 
 def lower_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure, Definitions]:
@@ -167,22 +183,33 @@ def lower_cycle(
     lowered: list[Lowered] = []
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
-            shapes |= {value.name: value.shape for value in move.values}
+            shapes |= {value.name: value.shape for value in move.values if value.end}
             own, defined = _trajectory(defined, move, program, called)
             lowered.append(own)
+        elif isinstance(move, Draw):
+            lowered.append(_drawn(move, called.draws[place], program))
         else:
             lowered.append(moves[place])
     body = tuple(statement for own in lowered for statement in own.body)
     normals = tuple(array for own in lowered for array in own.normals)
     given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
+    stream = (STREAM,) if any(STREAM in procedure.inputs for procedure in called.every) else ()
     others = tuple(array for array in readable if array.name in given and array.name not in shapes)
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
-    inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, Array("eps"))
+    inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, *stream, Array("eps"))
     outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
     outputs += (Array(ACCEPTANCE, (1,)),) if cycle.potential is not None else ()
-    says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; draw nothing.",)
+    draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"
+    says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
     work = tuple(dict.fromkeys(array for own in lowered for array in own.work))
     return Procedure("cycle", says, outputs, inputs, work, body), normals
+
+
+def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
+    """Return the call that draws a block by its law."""
+    room = () if move.new in program.left.values() else (_array(move.new, move.block.shape),)
+    call = invoke(own.procedure, {move.block.name: move.old})
+    return Lowered((call,), own.normals, (*own.procedure.work, *room))
 
 
 def invoke(procedure: Procedure, actual: Mapping[str, str], targets: tuple[str, ...] = ()) -> Invoke:
@@ -203,7 +230,7 @@ def _trajectory(
     at = {value.name: value.at for value in moved}
     made = {value.name: program.passed_on[value.name] for value in moved}
     length, defined = _length(defined, move)
-    begun, ended = (), _copies(defined, [(value.end, value.at, value.shape) for value in moved])
+    begun, ended = (), _copies(defined, [(value.end, value.at, value.shape) for value in moved if value.end])
     normals = (*called.normals, *length.normals)
     if move.metropolis and called.potential is not None and called.rest is not None:
         (drawn, first, last), defined = each(naming, defined, ("noise_accept", "rest_start", "rest_at"))
@@ -213,19 +240,45 @@ def _trajectory(
         normals += (Array(drawn, (2,)),)
     body = (
         *length.body,
+        *_evaluated_anew(move, program, called),
         *begun,
         *_copies(defined, [(value.at, value.start, value.shape) for value in moved]),
         Repeat(
             move.least if move.least == move.most else LENGTH,
-            (invoke(called.step, at), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
+            (*_stepped(called, at), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
         ),
         *ended,
     )
     room = {value.end for value in move.values} - {*program.left.values()}
     names = [(name, v.shape) for v in moved for name in (v.at, made[v.name], v.back, *({v.end} & room)) if name]
+    names += [(value.start, value.shape) for value in move.values if not value.end]
     work = (*(_array(name, shape) for name, shape in names), *(array for own in called.every for array in own.work))
     work += (Array(HEAT, (1,)),) if program.heats else ()
     return Lowered(body, normals, work), defined
+
+
+def _stepped(called: Called, actual: Mapping[str, str]) -> tuple[Statement, ...]:
+    """Return the call of the step of the word."""
+    return () if called.step is None else (invoke(called.step, actual),)
+
+
+def _evaluated_anew(move: Trajectory, program: Program, called: Called) -> tuple[Statement, ...]:
+    """Return the calls of the gradient and U where a trajectory starts, if those known are of another state."""
+    if not move.anew:
+        return ()
+    start = {value.name: value.start for value in move.values}
+    U = next(
+        (
+            v
+            for v in move.values
+            if program.cycle and program.cycle.potential and v.name == program.cycle.potential.name
+        ),
+        None,
+    )
+    gradient = () if called.gradient is None else (invoke(called.gradient, start),)
+    if U is None or called.potential is None:
+        return gradient
+    return (*gradient, invoke(called.potential, start, (U.at,)), Assign(Ref(U.start, (0,)), Ref(U.at)))
 
 
 def naming(defined: Definitions, wanted: str) -> tuple[str, Definitions]:
@@ -269,8 +322,8 @@ def _accepted(
         Assign(Ref(LOG_RATIO), Plus(differences)),
         *returned,
         Accept(ACCEPT, Ref(ACCEPTANCE, (0,)), LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
-        *(s for v in move.values if v != U for s in _chosen(defined, v, turned=v.name in move.flip)),
-        Choose(Ref(U.end, (0,)), ACCEPT, Ref(U.at), Ref(U.start, (0,))),
+        *(s for v in move.values if v != U and v.end for s in _chosen(defined, v, turned=v.name in move.flip)),
+        *((Choose(Ref(U.end, (0,)), ACCEPT, Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
     )
 
 
@@ -293,7 +346,7 @@ def _returned(
         Repeat(
             move.least if move.least == move.most else LENGTH,
             (
-                invoke(called.step, back),
+                *_stepped(called, back),
                 *_copies(defined, [(v.back, program.passed_on[v.name], v.shape) for v in moved]),
             ),
         ),

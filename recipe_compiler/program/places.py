@@ -8,6 +8,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.program import (
     EPS,
     Cycle,
+    Draw,
     Evaluate,
     Gradient,
     Grid,
@@ -112,8 +113,11 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
             case Refresh(block, _, new, _, noise):
                 yield from _of_matrices(noise.blocks, {f"S of {new}": noise.two_D}, known)
                 known[new] = block.shape.sizes
+            case Draw(block, _, new):
+                yield from _of_draw(move, program)
+                known[new] = block.shape.sizes
             case Trajectory():
-                known |= {value.end: value.shape.sizes for value in move.values}
+                known |= {value.end: value.shape.sizes for value in move.values if value.end}
     if cycle.rest is not None:
         yield Place("H - U", cycle.rest, (), state)
     if cycle.potential is not None:
@@ -123,6 +127,19 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
         yield Place("U: prior", potential.prior, (), own)
         if potential.datum is not None and potential.count is not None:
             yield Place("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
+
+
+def _of_draw(move: Draw, program: Program) -> Iterator[Place]:
+    """Yield the parameters of the law that a block is drawn by: functions of the other blocks, constants and data."""
+    known = {p.name: p.shape.sizes for p in program.parameters}
+    known |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
+    known |= {block.name: block.shape.sizes for block, _ in move.places if block != move.drawn}
+    square = move.law == "N" and bool(move.drawn.shape.sizes)
+    for k, parameter in enumerate(move.parameters):
+        labels = ("i", "j") if square and k == 1 else ("i",)
+        free = tuple(Index(size, label) for size in move.drawn.shape.sizes for label in labels)
+        whole = () if move.law == "Uniform" else free
+        yield Place(f"parameter {k} of the law of {move.drawn.name}", parameter, whole, known)
 
 
 def gradients(program: Program) -> tuple[Gradient, ...]:

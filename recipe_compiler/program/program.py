@@ -225,6 +225,40 @@ class Refresh:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """A block b of the target is drawn anew given all others: `new` is `old` but for the entries of b."""
+
+    block: Block
+    """The potential's block, of whose entries those of b are some."""
+    old: str
+    new: str
+    places: tuple[tuple[Block, int], ...]
+    """The blocks of the target with the place of their first entry in the potential's block, at the values before."""
+    drawn: Block
+    """b: one of them."""
+    name: str
+    """Of b, as the target declares it."""
+    law: str
+    """The name of the law: `N`, `Gamma`."""
+    parameters: tuple[Tensor, ...]
+    """Those of the law, free of b; a data field in them is all of its rows."""
+    by_precision: bool = False
+    """Whether they are u and P = inv(cov), P m = u, in the place of m and cov."""
+    via: str = ""
+    """`log` or `logit` where the entries are those of b in an unbounded variable."""
+
+    @property
+    def start(self) -> int:
+        """The place of the first entry of b."""
+        return dict(self.places)[self.drawn]
+
+    @property
+    def stacked(self) -> bool:
+        """Whether b is a part of the potential's block."""
+        return any(block != self.block for block, _ in self.places)
+
+
+@dataclass(frozen=True, slots=True)
 class Along:
     """Something that a trajectory moves: a block, the gradient or U carried along."""
 
@@ -236,7 +270,7 @@ class Along:
     at: str
     """The value on the way."""
     end: str
-    """The value that it leaves."""
+    """The value that it leaves; empty where nobody reads it."""
     back: str = ""
     """The value on the way back, where a step is solved for and it is tried whether it leads back."""
 
@@ -258,9 +292,17 @@ class Trajectory:
     """All that it moves: the blocks in their order, then what is carried along."""
     metropolis: bool
     flip: tuple[str, ...] = ()
+    anew: bool = False
+    """Whether the gradient and U are evaluated where it starts: other moves moved the block that they depend on."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names that it introduces."""
+        own = (name for value in self.values for name in (value.at, value.end, value.back) if name)
+        return (*own, *(value.start for value in self.values if not value.end))
 
 
-Move = Refresh | Trajectory
+Move = Refresh | Draw | Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,23 +325,28 @@ class Cycle:
         found: dict[str, str] = {}
         for move in self.moves:
             match move:
-                case Refresh(block, _, new):
+                case Refresh(block, _, new) | Draw(block, _, new):
                     found[block.name] = new
                 case Trajectory():
-                    found |= {value.name: value.end for value in move.values}
+                    found |= {value.name: value.end for value in move.values if value.end}
         return found
 
     @property
     def names(self) -> frozenset[str]:
         """All names that the moves introduce."""
-        values = (value for move in self.moves if isinstance(move, Trajectory) for value in move.values)
-        along = (name for value in values for name in (value.at, value.end, value.back) if name)
-        return frozenset((*(refresh.new for refresh in self.refreshes), *along))
+        drawn = (move.new for move in self.moves if isinstance(move, Refresh | Draw))
+        along = (name for own in self.moves if isinstance(own, Trajectory) for name in own.names)
+        return frozenset((*drawn, *along))
 
     @property
     def refreshes(self) -> tuple[Refresh, ...]:
-        """What is drawn anew, in order."""
+        """What is refreshed, in order."""
         return tuple(move for move in self.moves if isinstance(move, Refresh))
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """What is drawn by its law, in order."""
+        return tuple(move for move in self.moves if isinstance(move, Draw))
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,11 +432,16 @@ class Program:
     def left(self) -> Mapping[str, str]:
         """What a step of the chain is given by the one before, to what it leaves for the next.
 
-        Blocks, a gradient carried on and, of a cycle that accepts by it, U.
+        Blocks, a gradient carried on and, of a cycle that accepts by it, U; blocks alone where both are evaluated anew.
         """
         if self.cycle is None:
             return self.passed_on
         return {block.name: block.name for block in self.blocks} | dict(self.cycle.left)
+
+    @property
+    def carries(self) -> bool:
+        """Whether a step of the chain is given the gradient by the one before."""
+        return self.gradient is not None and self.gradient.name in self.left
 
     def newest(self, block: Block) -> str:
         """Return the name of the value of a block that a step leaves behind."""

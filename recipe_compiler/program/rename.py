@@ -11,6 +11,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.program import (
     Cycle,
+    Draw,
     Evaluate,
     Gradient,
     Heat,
@@ -114,6 +115,10 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
             case Refresh(block, old, _, _, noise):
                 own = replace(noise, blocks=tuple(_block(b, names) for b in noise.blocks)).mapped(rule)
                 return replace(one, block=_block(block, names), old=_name(old, names), noise=own)
+            case Draw(block, old, _, places, drawn, _, _, parameters):
+                blocks = tuple((_block(own, names), start) for own, start in places)
+                return replace(one, block=_block(block, names), old=_name(old, names), places=blocks,
+                               drawn=_block(drawn, names), parameters=tuple(map(rule, parameters)))  # fmt: skip
             case Trajectory(values=values, flip=flip):
                 moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip

@@ -36,7 +36,7 @@ def _shaped(program: Program, kernel: Kernel) -> Kernel:
         return kernel
     if _fits_registers(program, kernel):
         return _in_registers(program, kernel)
-    cut = kernel if kernel.cycle else chunks(program, kernel)
+    cut = kernel if program.cycle else chunks(program, kernel)
     if not cut.chunked:
         return _by_rows(program, kernel)
     return replace(cut, step=_shared(cut.step), gradient=None if cut.gradient is None else _shared(cut.gradient))
@@ -47,7 +47,10 @@ def _fits_registers(program: Program, kernel: Kernel) -> bool:
     sizes = [size for block in program.blocks for size in (block.shape.sizes or (1,))]
     work = tuple(array for procedure in kernel.procedures for array in procedure.work)
     known = all(isinstance(size, int) for size in (*sizes, *(size for array in work for size in array.sizes)))
-    return not program.data and known and sum(size for size in sizes if isinstance(size, int)) <= COORDINATES
+    drawn = program.cycle is not None and program.cycle.draws
+    return (
+        not program.data and not drawn and known and sum(size for size in sizes if isinstance(size, int)) <= COORDINATES
+    )
 
 
 def _in_registers(program: Program, kernel: Kernel) -> Kernel:

@@ -24,8 +24,10 @@ from recipe_compiler.program.loops import (
     Scalar,
     Scale,
     Statement,
+    Stream,
     Times,
     Uniform,
+    Variate,
     parts_of,
     refs_of,
 )
@@ -61,7 +63,9 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from (probability, *normals)
             case Choose(target, _, taken, refused):
                 yield from (target, *refs_of(taken), *refs_of(refused))
-            case For() | Repeat() | ForBatch() | ForBlocks():
+            case Variate(target, _, parameters):
+                yield from (target, *(ref for value in parameters for ref in refs_of(value)))
+            case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
                 yield from refs(statement.body)
             case Iterate(_, _, inner, advance, unsolved):
                 yield from (*refs((*inner, *advance)), unsolved)
@@ -77,11 +81,11 @@ def targets(body: Iterable[Statement]) -> Iterator[Ref]:
     """Yield every scalar and element that statements write one by one."""
     for statement in body:
         match statement:
-            case Assign(target) | Increment(target) | Choose(target) | Scale(target) | Clip(target):
+            case Assign(target) | Increment(target) | Choose(target) | Scale(target) | Clip(target) | Variate(target):
                 yield target
             case Accept(_, probability):
                 yield probability
-            case For() | Repeat() | ForBatch() | ForBlocks():
+            case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
                 yield from targets(statement.body)
             case Iterate(_, _, inner, advance, unsolved):
                 yield from (*targets((*inner, *advance)), unsolved)
@@ -100,7 +104,9 @@ def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
             return replace(statement, probability=rule(probability), normals=(rule(a), rule(b)))
         case Choose(target, flag, taken, refused):
             return Choose(rule(target), flag, value_with_refs(taken, rule), value_with_refs(refused, rule))
-        case For() | Repeat() | ForBatch() | ForBlocks():
+        case Variate(target, function, parameters):
+            return Variate(rule(target), function, tuple(value_with_refs(value, rule) for value in parameters))
+        case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
             return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
         case Scale(target, _, two_D, B_hat):
             values = value_with_refs(two_D, rule), value_with_refs(B_hat, rule)

@@ -30,7 +30,9 @@ from recipe_compiler.program.loops import (
     Scalar,
     Scale,
     Statement,
+    Stream,
     Times,
+    Variate,
 )
 
 ITERATIONS = 16
@@ -49,7 +51,7 @@ def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
         case For(index, int(count), body) if count <= iterations:
             for iteration in range(count):
                 yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
-        case For() | Repeat() | ForBatch():
+        case For() | Repeat() | ForBatch() | Stream():
             yield replace(statement, body=unroll(statement.body, iterations))
         case Iterate(_, _, body, advance):
             yield replace(statement, body=unroll(body, iterations), advance=unroll(advance, iterations))
@@ -65,7 +67,10 @@ def at_iteration(statement: Statement, index: str, iteration: int | str) -> Stat
         case Choose(target, flag, taken, refused):
             values = put(taken, index, iteration), put(refused, index, iteration)
             return Choose(_moved(target, index, iteration), flag, *values)
-        case For() | Repeat() | ForBatch():
+        case Variate(target, function, parameters):
+            values = tuple(put(value, index, iteration) for value in parameters)
+            return Variate(_moved(target, index, iteration), function, values)
+        case For() | Repeat() | ForBatch() | Stream():
             return replace(statement, body=tuple(at_iteration(inner, index, iteration) for inner in statement.body))
         case Scale(target, _, two_D, B_hat):
             values = put(two_D, index, iteration), put(B_hat, index, iteration)

@@ -4,8 +4,9 @@ The step, U and H - U are boxes here, each read by itself. That a trajectory is 
 every value that the cycle leaves is chosen by; the ratio that sets it is the one of the two energies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT
-from recipe_compiler.program.program import Cycle, Refresh, Trajectory
+from recipe_compiler.program.lower_draw import STREAM
+from recipe_compiler.program.program import Cycle, Draw, Refresh, Trajectory
 from recipe_compiler.readback.interpreter import CHOOSE, Reader
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import noise_of, without_noise
@@ -52,6 +54,10 @@ class _Boxes:
     """What the cycle is given."""
     steps: list[tuple[Mapping[str, Entries], Mapping[str, Entries]]] = field(default_factory=list)
     """The state that each step was given, and what it made of it, by what the state is called."""
+    gradients: list[Mapping[str, Entries]] = field(default_factory=list)
+    """What the gradient was evaluated at, beside the steps."""
+    draws: list[tuple[str, Mapping[str, Entries], list[Value]]] = field(default_factory=list)
+    """Every draw: of which procedure, from which state, with which normals, and the stream."""
     potentials: list[Mapping[str, Entries]] = field(default_factory=list)
     rests: list[Mapping[str, Entries]] = field(default_factory=list)
     ratios: list[list[Value]] = field(default_factory=list)
@@ -76,6 +82,23 @@ class _Boxes:
         if heat:
             named[HEAT][:] = heat
         return None
+
+    def draw(self, own: Procedure, arguments: list[Value]) -> None:
+        """Draw a block by its law, which is read by itself: new entries for all of the block of the potential."""
+        named = self._named(own, arguments)
+        state = self._state(named, [block.name for block in self.module.program.blocks])
+        random = [named[a.name] for a in own.inputs if a in self.module.kernel.noises or a == STREAM]
+        self.draws.append((own.name, state, random))
+        name = own.outputs[0].name
+        named[name][:] = [sp.Symbol(f"{name}[{k}] of draw {len(self.draws)}") for k in range(len(named[name]))]
+
+    def gradient(self, arguments: list[Value]) -> None:
+        """Evaluate the gradient."""
+        own = self.module.kernel.gradient
+        named = self._named(own, arguments)
+        self.gradients.append(self._state(named, [block.name for block in self.module.program.blocks]))
+        out = named[own.outputs[0].name] if own else arguments[0]
+        out[:] = [sp.Symbol(f"gradient[{k}] of call {len(self.gradients)}") for k in range(len(out))]
 
     def potential(self, arguments: list[Value]) -> Value:
         """Return U of what it is given."""
@@ -125,7 +148,7 @@ class _Boxes:
         items = (*program.parameters, *program.data)
         return frozenset((*(i.name for i in items), *(a.name for a in kernel.prepare.outputs), "eps"))
 
-    def _state(self, named: Mapping[str, Value], names: Mapping[str, object]) -> dict[str, Entries]:
+    def _state(self, named: Mapping[str, Value], names: Iterable[str]) -> dict[str, Entries]:
         """Return the entries of every value of the state among some arguments, as they are now."""
         scalars = self.module.kernel.scalars
         found: dict[str, Entries] = {}
@@ -147,7 +170,7 @@ def check_cycle(module: Module, here: Names) -> None:
         CompilerError: it makes another; names what differs.
     """
     program, kernel = module.program, module.kernel
-    if program.cycle is None or kernel.cycle is None:
+    if program.cycle is None:
         return
     reader = Reader(module.text, matrices=matrices_of(here))
     given = _given(module, here, reader)
@@ -159,12 +182,16 @@ def check_cycle(module: Module, here: Names) -> None:
         "_accepted": boxes.accepted,
         "_returned": boxes.returned,
         "_uniform_integer": boxes.uniform,
+        **{own.name: partial(boxes.draw, own) for own in kernel.draws},
     }
+    if program.cycle.draws and kernel.gradient is not None:
+        reader.fills["gradient"] = boxes.gradient
     made = (*program.cycle.names, *program.left.values())
     reader.watched = frozenset(scalar for name in made for scalar in kernel.scalars(name))
     returned = reader.call("cycle", given)
     outputs = returned if isinstance(returned, tuple) else (returned,)
-    left = {a.name: v for a, v in zip(kernel.cycle.outputs, outputs, strict=True)} if kernel.cycle.returns else {}
+    own = kernel.chain_step
+    left = {a.name: v for a, v in zip(own.outputs, outputs, strict=True)} if own.returns else {}
     found = {**given, **reader.seen, **left}
     _Moves(module, here, reader, boxes, found).check(program.cycle)
 
@@ -175,7 +202,7 @@ def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
     given = prepared(module, here, reader)
     for block in program.blocks:
         given[block.name] = np.array(here.block(block), object)
-    if program.gradient is not None and program.carried:
+    if program.gradient is not None and program.carries:
         given[program.gradient.name] = np.array(here.gradient(), object)
     if program.cycle is not None and program.cycle.potential is not None:
         given[program.cycle.potential.name] = np.array([sp.Symbol(program.cycle.potential.name)], object)
@@ -184,9 +211,11 @@ def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
     for array in kernel.noises:
         (count,) = joined_shape(array.sizes, here.sizes)
         given[array.name] = np.array([_normal(array.name, k) for k in range(count)], object)
+    if any(array == STREAM for array in kernel.chain_step.inputs):
+        given[STREAM.name] = np.array([sp.Symbol(f"word[{k}]") for k in range(4)], object)
     given = held(module, given)
-    own = kernel.cycle
-    for array in () if own is None else (*(() if own.returns else own.outputs), *own.work):
+    own = kernel.chain_step
+    for array in (*(() if own.returns else own.outputs), *own.work):
         given[array.name] = np.full(joined_shape(array.sizes, here.sizes), None, object)
     return given
 
@@ -215,6 +244,15 @@ class _Moves:
     normals: list[str] = field(default_factory=list[str])
     """The names of the normals that moves before have taken."""
 
+    drawn: list[tuple[str, Mapping[str, Entries], list[Value]]] = field(init=False)
+    """The draws that were read and are not yet compared."""
+    procedures: list[Procedure] = field(init=False)
+    """Those by which the moves that are not yet compared draw."""
+
+    def __post_init__(self) -> None:
+        self.drawn = [*self.boxes.draws]
+        self.procedures = [*self.module.kernel.draws]
+
     def check(self, cycle: Cycle) -> None:
         """Check every move, that nothing more was done, and what is left."""
         for move in cycle.moves:
@@ -223,11 +261,19 @@ class _Moves:
                     self._refresh(move, cycle)
                 case Trajectory():
                     self._trajectory(move, cycle)
+                case Draw():
+                    self._draw(move)
         calls = sum(isinstance(move, Trajectory) for move in cycle.moves)
         accepts = sum(isinstance(move, Trajectory) and move.metropolis for move in cycle.moves)
         counts = (len(self.boxes.potentials), len(self.boxes.rests), len(self.boxes.ratios))
-        self._demand(counts == (accepts, 2 * accepts, accepts), "evaluates H elsewhere than at both ends")
-        self._demand(calls == 1, "does not have one trajectory")
+        trajectory = cycle.trajectory
+        anew = int(trajectory is not None and trajectory.anew)
+        self._demand(counts == (accepts * (1 + anew), 2 * accepts, accepts), "evaluates H elsewhere than at both ends")
+        self._demand(calls == 1 or bool(cycle.draws), "does not have one trajectory")
+        carried = int(anew and self.module.program.carried)
+        self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
+        self._demand(not self.boxes.steps or calls == 1, "takes steps of a word that it does not have")
+        self._demand(not self.drawn, "draws more than its moves")
         if accepts:
             self._same([PROBABILITY], self.entries(ACCEPTANCE), "the acceptance")
 
@@ -256,6 +302,27 @@ class _Moves:
             for j, entry in enumerate(row):
                 equal(entry, stated[i, j], f"the covariance of {says}[{i}], {says}[{j}] drawn anew", self.here)
 
+    def _draw(self, move: Draw) -> None:
+        """Check that a draw is from the state that the move before left, with normals and the stream of its own."""
+        self._demand(bool(self.drawn), f"does not draw {move.name}")
+        own, (name, state, random) = self.procedures.pop(0), self.drawn.pop(0)
+        self._demand(name == own.name, f"draws by {name}, expected {own.name}")
+        self._same(
+            self.entries(move.old), state[move.block.name], f"the {move.block.name} that {move.name} is drawn at"
+        )
+        arrays = [array for array in own.inputs if array in self.module.kernel.noises or array == STREAM]
+        for array, given in zip(arrays, random, strict=True):
+            if array == STREAM:
+                words = [sp.Symbol(f"word[{k}]") for k in range(4)]
+                self._demand(list(given) == words, "does not give a draw the chain's own stream")
+            else:
+                self._demand(list(given) == self._of(array.name), f"gives {name} other normals than {array.name}")
+                self._take([array.name])
+        made = len(self.boxes.draws) - len(self.drawn)
+        count = len(self.here.block(move.block))
+        stated = [sp.Symbol(f"{own.outputs[0].name}[{k}] of draw {made}") for k in range(count)]
+        self._same(stated, self.entries(move.new), f"what is left of the draw of {move.name}")
+
     def _of(self, name: str) -> list[sp.Symbol]:
         (array,) = (a for a in self.module.kernel.noises if a.name == name)
         return [_normal(name, k) for k in range(joined_shape(array.sizes, self.here.sizes)[0])]
@@ -277,14 +344,28 @@ class _Moves:
         both = 2 if any(value.back for value in moved) else 1
         self._demand(len(steps) == both * count, f"takes {len(steps)} steps in a trajectory of {count}")
         start = {value.name: self.entries(value.start) for value in moved}
+        if move.anew:
+            self._anew(move, start)
         now = self._walked(start, steps[:count])
         self._take(a.name for a in self.module.kernel.step.inputs if a.name in self._word_normals())
         if not move.metropolis or cycle.potential is None:
             for value in moved:
-                self._same(now[value.name], self.entries(value.end), f"the {value.name} after a trajectory")
+                if value.end:
+                    self._same(now[value.name], self.entries(value.end), f"the {value.name} after a trajectory")
             return
         back = self._walked(_turned(move, now), steps[count:]) if both == 2 else None
         self._accepted(move, cycle.potential.name, start, now, back)
+
+    def _anew(self, move: Trajectory, start: Mapping[str, Entries]) -> None:
+        """Check that the gradient is evaluated at the state where a trajectory starts, and that it starts with it."""
+        gradient = self.module.program.gradient
+        if gradient is None or not self.module.program.carried:
+            return
+        self._demand(len(self.boxes.gradients) == 1, "does not evaluate the gradient anew once")
+        theta = gradient.block.name
+        self._same(start[theta], self.boxes.gradients[0][theta], f"the {theta} that the gradient is evaluated anew at")
+        stated = [sp.Symbol(f"gradient[{k}] of call 1") for k in range(len(start[gradient.name]))]
+        self._same(stated, start[gradient.name], f"the {gradient.name} where a trajectory starts")
 
     def _walked(
         self, start: Mapping[str, Entries], steps: Sequence[tuple[Mapping[str, Entries], Mapping[str, Entries]]]
@@ -306,19 +387,23 @@ class _Moves:
     ) -> None:  # fmt: skip
         """Check the ratio of the densities, that it is decided by two normals of its own, and all that is chosen."""
         (before,) = self.entries(next(value.start for value in move.values if value.name == U))
-        at = zip((*self.boxes.potentials, *self.boxes.rests), (end, start, end), strict=True)
+        anew = (start,) if move.anew else ()
+        at = zip((*self.boxes.potentials, *self.boxes.rests), (*anew, end, start, end), strict=True)
         for given, stated in at:
             for name, entries in given.items():
                 self._same(stated[name], entries, f"the {name} that H is evaluated at")
         ((ratio, a, b),) = self.boxes.ratios
-        after, first, last = (sp.Symbol(name) for name in ("U of call 1", "H - U of call 1", "H - U of call 2"))
+        calls = (f"U of call {1 + len(anew)}", "H - U of call 1", "H - U of call 2")
+        after, first, last = (sp.Symbol(name) for name in calls)
+        if anew:
+            self._same([sp.Symbol("U of call 1")], [before], "U where a trajectory starts")
         stated = before - after + first - last
         stated += sp.Add(*(_heat(k + 1) for k in range(len(self.boxes.steps)))) if self.module.program.heats else 0
         if back is not None:
             stated = self._leads_back(stated, start, end, _turned(move, back))
         equal(ratio, stated, "the log of the ratio that a trajectory is accepted by", self.here)
         self._two_normals(a, b)
-        for value in move.values:
+        for value in (own for own in move.values if own.end):
             sign = -1 if value.name in move.flip else 1
             taken = [after] if value.name == U else end[value.name]
             refused = [before] if value.name == U else start[value.name]

@@ -33,6 +33,7 @@ from recipe_compiler.program.rename import rename_tensor
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.cycle import check_cycle
+from recipe_compiler.readback.draws import check_draws
 from recipe_compiler.readback.energy import check_energy, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
@@ -167,13 +168,15 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
     check_names(module.text)
     module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
     here = Names(module.program, sizes)
-    if module.kernel.chunked:
-        read = _same_sweep(module, here)
-    else:
-        read = read_step(module, here)
-        _same_step(read, here)
-        same_gradient(module, here)
-    _first_order(read, here, derivation, names)
+    if module.program.statements:
+        if module.kernel.chunked:
+            read = _same_sweep(module, here)
+        else:
+            read = read_step(module, here)
+            _same_step(read, here)
+            same_gradient(module, here)
+        _first_order(read, here, derivation, names)
+    check_draws(module, here)
     check_potential(module, here)
     check_energy(module, here, derivation, names)
     check_cycle(module, here)
@@ -215,9 +218,9 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     if module.kernel.chunked:  # one more, for a remainder after the last full chunk
         beyond = Names(module.program, {name: size + 1 for name, size in free.items()})
         found.append(Reading("the shipped sweep", partial(_same_sweep, module, beyond)))
-    else:
+    elif module.program.statements:
         found.append(Reading(f"the shipped step{at_sizes(known)}", partial(_same_at_point, module, here, known)))
-    if module.kernel.cycle is not None:
+    if module.program.cycle is not None:
         found.append(Reading("the moves", partial(_same_moves, module, here)))
     found.append(Reading("an iteration of the loop", partial(check_iteration, module, known)))
     if carried(module.program):
@@ -241,6 +244,7 @@ def _same_shipped_generator(module: Module, generator: InfinitesimalGenerator, h
 
 
 def _same_moves(module: Module, here: Names) -> None:
+    check_draws(module, here)
     check_potential(module, here)
     check_rest(module, here)
     check_cycle(module, here)

@@ -19,6 +19,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
+from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Sizes
@@ -279,6 +280,9 @@ def _step(iteration: Iteration, arguments: Mapping[str, Value]) -> Value:
             iteration.demand(list(value) == _rows(1), "gives a step no minibatch, or draws more than one")
     right = all(str(normal).startswith("normal[") for normal in normals) and len(set(normals)) == len(normals)
     iteration.demand(right, "gives a step a normal twice, or one that was not drawn")
+    if STREAM in kernel.chain_step.inputs:  # draws within the step move the stream on
+        iteration.moved += 1
+        iteration.given[STREAM.name][:] = iteration.words()
     arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]
     iteration.demand(len({id(array) for array in arrays}) == len(arrays), "gives a step one array twice")
     return _made(module, kernel, arguments)

@@ -53,3 +53,18 @@ def assemble(
         gradient=setting.gradient,
         statements=(*draws, *evaluated(moves, gradient, block, sequential=sequential)),
     )
+
+
+def without_word(derivation: Derivation, setting: Setting) -> Program:
+    """Return the Program of a cycle without a word: it has no statements; its gradient says where blocks stand."""
+    return Program(
+        scheme="cycle",
+        variant=setting.variant,
+        replacement=setting.replacement,
+        contiguous=setting.contiguous,
+        blocks=derivation.dynamics.declarations.blocks,
+        parameters=setting.parameters,
+        data=setting.data,
+        gradient=setting.gradient,
+        statements=(),
+    )

@@ -6,43 +6,53 @@ from fractions import Fraction
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.refresh import conditional_law
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Along, Cycle, Move, Noise, Potential, Program, Refresh, Trajectory
+from recipe_compiler.program.program import Along, Cycle, Draw, Move, Noise, Potential, Program, Refresh, Trajectory
+from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.update import fresh
-from recipe_compiler.spec.model import Metropolis, Scheme, Steps
+from recipe_compiler.spec.model import Build, Metropolis, Steps
+from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Refresh as StatedRefresh
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
 def with_cycle(
-    program: Program, derivation: Derivation, scheme: Scheme, potential: Potential | None, declared: frozenset[str]
+    program: Program, derivation: Derivation, build: Build, potential: Potential | None, declared: frozenset[str]
 ) -> Program:
     """Return the Program of a cycle: its statements are those of the word, which one of the moves repeats.
 
     Args:
         program: of the word.
         derivation: of the dynamics, in the form that is to be computed.
-        scheme: with the moves.
+        build: with the moves, and the laws of its target.
         potential: U of the target, where a move is accepted by it.
         declared: every name of the user's.
 
     Raises:
-        ModelError: a block that is drawn anew has no law that is known; what is accepted by H has a boundary, or H
-            holds U in another way than as a summand.
+        ModelError: a block that is drawn anew has no law that is known, or one that no step draws from; what is
+            accepted by H has a boundary, or H holds U in another way than as a summand.
     """
     newest = {block.name: block.name for block in program.blocks}
     moves: list[Move] = []
-    for move in scheme.cycle:
+    anew = any(isinstance(move, StatedDraw) for move in build.scheme.cycle)
+    for move in build.scheme.cycle:
         match move:
+            case StatedDraw(name):
+                if program.gradient is None:
+                    raise CompilerError(f"a draw of {name} without the places of the target's blocks")
+                taken = declared | {own.new for own in moves if isinstance(own, Draw)}
+                drawn = draw(build.target, name, program.gradient, newest, taken, build.bit_generator)
+                newest[drawn.block.name] = drawn.new
+                moves.append(drawn)
             case StatedRefresh(name, kept):
                 made = _refresh(derivation, name, kept, newest, declared)
                 newest[name] = made.new
                 moves.append(made)
             case Metropolis() | Steps():
-                made = _trajectory(move, _along(program, potential, newest, declared))
+                made = _trajectory(move, _along(program, potential, newest, declared, anew=anew), anew=anew)
                 newest |= {value.name: value.end for value in made.values if value.name in newest}
                 moves.append(made)
     if potential is None:
@@ -54,18 +64,18 @@ def with_cycle(
     return _checked(program, Cycle(tuple(moves), potential, _rest(derivation)))
 
 
-def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...]) -> Trajectory:
+def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:
     match move:
         case Metropolis((least, most), flip):
-            return Trajectory(least, most, values, metropolis=True, flip=flip)
+            return Trajectory(least, most, values, metropolis=True, flip=flip, anew=anew)
         case Steps(count):
-            return Trajectory(count, count, values, metropolis=False)
+            return Trajectory(count, count, values, metropolis=False, anew=anew)
 
 
 def _along(
-    program: Program, potential: Potential | None, newest: Mapping[str, str], declared: frozenset[str]
+    program: Program, potential: Potential | None, newest: Mapping[str, str], declared: frozenset[str], *, anew: bool
 ) -> tuple[Along, ...]:
-    """Return what a trajectory moves: the blocks, then the gradient and U where they are carried."""
+    """Return what a trajectory moves: the blocks, then the gradient and U where they are carried, or evaluated anew."""
     gradient = program.gradient
     shapes = [(block.name, block.shape) for block in program.blocks]
     shapes += [(gradient.name, gradient.block.shape)] if gradient and program.carried else []
@@ -75,11 +85,19 @@ def _along(
         endings = ("at", "next", *(("back",) if back else ()))
         return Along(name, shape, newest.get(name, name), *(fresh(f"{name}_{ending}", declared) for ending in endings))
 
+    def evaluated(one: Along) -> Along:
+        started = replace(one, start=fresh(f"{one.name}_start", declared), end="")
+        return started if anew else one
+
+    count = len(program.blocks)
     moved = tuple(named(name, shape, back=solved) for name, shape in shapes)
-    return (*moved, *((named(potential.name, SCALAR, back=False),) if potential else ()))
+    energy = (named(potential.name, SCALAR, back=False),) if potential else ()
+    return (*moved[:count], *map(evaluated, (*moved[count:], *energy)))
 
 
 def _checked(program: Program, cycle: Cycle) -> Program:
+    if cycle.trajectory is None and cycle.draws:
+        return replace(program, cycle=cycle)
     if cycle.trajectory is None:
         raise unsupported("a cycle without a word", "add a move with one: `metropolis: {split: [B/2, A, B/2]}`")
     if cycle.trajectory.metropolis and not cycle.trajectory.flip and any(shift.implicit for shift in program.shifts):

@@ -13,14 +13,14 @@ from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Gradient, Potential, Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.scheme.assemble import Setting
+from recipe_compiler.scheme.assemble import Setting, without_word
 from recipe_compiler.scheme.cycle import with_cycle
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import is_accepted, split
-from recipe_compiler.spec.model import Build, Draw
+from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
@@ -88,16 +88,14 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
     Raises:
         ModelError: the build needs what no emitted step can do; names it.
     """
-    if any(isinstance(move, Draw) for move in build.scheme.cycle):
-        raise unsupported("a cycle with an exact draw of a block", "move the block by a word")
     known = dict(build.sizes) if sizes is None else sizes
     setting = _setting(build, derivation, known)
     program = _program(build, derivation, setting)
     if build.scheme.cycle:
-        program = with_cycle(program, derivation, build.scheme, _potential(build, setting, known), setting.declared)
+        program = with_cycle(program, derivation, build, _potential(build, setting, known), setting.declared)
     one_name = _one_name_each(build, setting.gradient, known)
     generator = None
-    if not setting.gradient.code:
+    if not setting.gradient.code and program.statements:
         exact = _exact_gradient(build, setting.gradient.block, setting.declared, known)
         shipped = dict(build.sizes)  # at small sizes too the polynomials are those of the module that is shipped
         generator = moments(
@@ -111,6 +109,8 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
 
 def _program(build: Build, derivation: Derivation, setting: Setting) -> Program:
     """Return the program of a build's scheme, without its generator."""
+    if build.scheme.cycle and not build.scheme.split:
+        return without_word(derivation, setting)
     if build.scheme.split:
         with placed(build.source, "scheme"):
             return split(derivation, setting, build.scheme)

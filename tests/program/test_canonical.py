@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 from cycles import ONE_OF_EACH, cycle_build
+from draws import GIBBS, draws_build
 from loaders import load_build
 
 from recipe_compiler import pipeline
@@ -20,6 +21,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.canonical import INVARIANTS, check_canonical
 from recipe_compiler.program.program import (
+    Draw,
     Evaluate,
     Move,
     Noise,
@@ -44,10 +46,12 @@ BUILDS = {
 }
 ONE = Fraction(1)
 Kind = TypeVar("Kind", Evaluate, Noise, Shift)
-Moved = TypeVar("Moved", Refresh, Trajectory)
+Moved = TypeVar("Moved", Draw, Refresh, Trajectory)
 
 
 def build_of(name: str) -> Build:
+    if name in GIBBS:
+        return draws_build(name)
     return load_build(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
 
 
@@ -58,7 +62,7 @@ def program_of(name: str) -> Program:
 
 
 @pytest.mark.parametrize("stated", [False, True], ids=["multiplied out", "as stated"])
-@pytest.mark.parametrize("name", [*BUILDS, *ONE_OF_EACH])
+@pytest.mark.parametrize("name", [*BUILDS, *ONE_OF_EACH, *GIBBS])
 def test_every_pass_keeps_the_canonical_form(name: str, *, stated: bool) -> None:
     build = build_of(name)
     derivation = derive(bind(build), stated=stated)
@@ -185,6 +189,7 @@ XI = Block("xi", Shape("d"))
 FRICTION = "sghmc_lognormal_friction_gaussian"
 GAUSSIAN, LOGISTIC, SCHOOLS, WORD = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools", "sghmc_gaussian_baoab"
 HMC, STEPS, BETWEEN = "hmc_gaussian", "steps_logistic_regression", "between_gaussian"
+DRAWS, ROW_OF_BETA = "hmc_between", Index("p", "i")
 MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a new value under a parameter's name": (1, GAUSSIAN, renamed_value),
     "a parameter named as a size": (
@@ -339,6 +344,32 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a flip of what is never refused": (16, STEPS, trajectory(flip=("r",))),
     "a trajectory of no step": (16, HMC, trajectory(least=0)),
     "a trajectory of fewer steps than its least": (16, HMC, trajectory(least=11)),
+    "a draw from the value before": (
+        16, DRAWS, lambda p: moved(p, Draw, lambda move: [replace(move, old="theta_new")]),
+    ),
+    "a law by the block that is drawn": (
+        3, DRAWS, lambda p: moved(p, Draw, lambda move: [replace(move, parameters=tuple(
+            plus(factor(Coordinate("beta", (ROW_OF_BETA,))))(t) for t in move.parameters))]),
+    ),
+    "a draw in another place": (
+        17, DRAWS, lambda p: moved(p, Draw, lambda move: [replace(move, places=tuple(
+            (block, start + 1) for block, start in move.places))]),
+    ),
+    "a draw of what is no block of the target": (
+        17, DRAWS, lambda p: moved(p, Draw, lambda move: [replace(move, drawn=XI)]),
+    ),
+    "a draw of a part of the momentum": (
+        17, DRAWS, lambda p: moved(p, Draw, lambda move: [replace(move, block=p.blocks[1])]),
+    ),
+    "a draw from a law that no step computes": (
+        17, DRAWS, lambda p: moved(p, Draw, lambda move: [replace(move, law="Cauchy")]),
+    ),
+    "a trajectory that goes on with the gradient of before a draw": (17, DRAWS, trajectory(anew=False)),
+    "a trajectory that starts anew without a draw": (17, HMC, trajectory(anew=True)),
+    "a gradient that is carried on to what is drawn": (
+        17, DRAWS, lambda p: moved(p, Trajectory, lambda move: [replace(move, values=tuple(
+            value if value.end else replace(value, end=f"{value.name}_next") for value in move.values))]),
+    ),
 }  # fmt: skip
 
 

@@ -1,0 +1,212 @@
+"""Lowering of a draw of a block of the target by its law: a procedure that writes a new value of the potential's block.
+
+A normal vector takes its standard normals as all that a chain draws of them. How many random words other laws take
+depends on the state, so that their procedure is given the chain's own stream and moves it on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import nested, plus
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    Call,
+    Constant,
+    Invoke,
+    Raise,
+    Ref,
+    Scalar,
+    Statement,
+    Stream,
+    Times,
+    Variate,
+    View,
+)
+from recipe_compiler.program.program import Draw
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Index, Tensor
+
+STREAM = Array("noise_state", (4,))
+"""The words of the chain's own stream."""
+
+Scalars = tuple[Scalar, ...]
+
+ONE, MINUS = Constant(Fraction(1)), Constant(Fraction(-1))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """How an entry of a law is computed: of which variates, whose parameters are the law's own, or normals."""
+
+    parameters: tuple[str, ...]
+    """What the parameters of the law are called."""
+    variates: tuple[tuple[str, str, tuple[int, ...]], ...]
+    """Name, support function, and the places of the parameters that it takes; none where it is of a normal."""
+    value: Callable[[Scalars, Scalars], Scalar]
+    """The entry from the parameters and the variates, or the normal."""
+
+
+def _quotient(above: Scalar, below: Scalar) -> Scalar:
+    return Times((above, Raise(below, Fraction(-1))))
+
+
+def _log(value: Scalar) -> Scalar:
+    return Call("log", (value,))
+
+
+def _less(left: Scalar, right: Scalar) -> Scalar:
+    return plus((left, Times((MINUS, right))))
+
+
+def _normal(p: Scalars, normal: Scalars) -> Scalar:
+    return plus((p[0], Times((Call("sqrt", (p[1],)), *normal))))
+
+
+_SHAPE_RATE, _SHAPE_SCALE = ("shape", "rate"), ("shape", "scale")
+_GAMMA, _LOG_GAMMA = (("G", "_next_gamma", (0,)),), (("log_G", "_next_log_gamma", (0,)),)
+_LOG_GAMMAS = (("log_G", "_next_log_gamma", (0,)), ("log_F", "_next_log_gamma", (1,)))
+_EXPONENTIAL, _UNIFORM = (("E", "_next_exponential", ()),), (("u", "_next_uniform", ()),)
+
+COMPUTED: Mapping[tuple[str, str], Computed] = {
+    ("N", ""): Computed(("mean", "variance"), (), _normal),
+    ("LogNormal", "log"): Computed(("mean", "variance"), (), _normal),
+    ("LogNormal", ""): Computed(("mean", "variance"), (), lambda p, n: Call("exp", (_normal(p, n),))),
+    ("Gamma", "log"): Computed(_SHAPE_RATE, _LOG_GAMMA, lambda p, v: _less(v[0], _log(p[1]))),
+    ("Gamma", ""): Computed(_SHAPE_RATE, _GAMMA, lambda p, v: _quotient(v[0], p[1])),
+    ("InverseGamma", "log"): Computed(_SHAPE_SCALE, _LOG_GAMMA, lambda p, v: _less(_log(p[1]), v[0])),
+    ("InverseGamma", ""): Computed(_SHAPE_SCALE, _GAMMA, lambda p, v: _quotient(p[1], v[0])),
+    ("Exponential", "log"): Computed(("rate",), _EXPONENTIAL, lambda p, v: _less(_log(v[0]), _log(p[0]))),
+    ("Exponential", ""): Computed(("rate",), _EXPONENTIAL, lambda p, v: _quotient(v[0], p[0])),
+    ("Beta", "logit"): Computed(("a", "b"), _LOG_GAMMAS, lambda _, v: _less(v[0], v[1])),
+    ("Beta", ""): Computed(("a", "b"), (("X", "_next_beta", (0, 1)),), lambda _, v: v[0]),
+    ("Uniform", "logit"): Computed(("low", "high"), _UNIFORM, lambda _, v: _less(_log(v[0]), _log(_less(ONE, v[0])))),
+    ("Uniform", ""): Computed(("low", "high"), _UNIFORM, lambda p, v: plus((p[0], Times((_less(p[1], p[0]), v[0]))))),
+}
+"""How the laws are drawn entry by entry, of blocks as they are and in an unbounded variable."""
+
+OF_NORMALS = frozenset(law for law, _ in COMPUTED if not COMPUTED[law, _].variates)
+"""The laws that take normals alone, of which a chain draws as many at every step."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredDraw:
+    """What a draw becomes."""
+
+    procedure: Procedure
+    """Its inputs are left out, but for normals and the stream."""
+    normals: tuple[Array, ...]
+
+    def reading(self, readable: tuple[Array, ...], read: frozenset[str]) -> "LoweredDraw":
+        """Return the draw with what it reads among all that a chain has for it."""
+        inputs = (*(array for array in readable if array.name in read), *self.procedure.inputs)
+        return replace(self, procedure=replace(self.procedure, inputs=inputs))
+
+
+def lower_draw(defined: Definitions, move: Draw) -> tuple[LoweredDraw, Definitions]:
+    """Return the procedure that writes a new value of the potential's block, b drawn anew and the rest as it was."""
+    drawn, theta = move.drawn, move.block
+    sizes = theta.shape.sizes or (1,)
+    out = move.new
+    if move.stacked:
+        out, defined = defined.naming(f"{drawn.name}_drawn")
+    views = [View(block.name, theta.name, start, _fixed(block)) for block, start in move.places if move.stacked]
+    views += [View(out, move.new, move.start, _fixed(drawn))] if move.stacked else []
+    defined = defined.forgetting()
+    lowered = _vector if move.law == "N" and drawn.shape.sizes else _entries
+    (names, body, normals, work), defined = lowered(defined, move, out)
+    before = tuple(statement for definition in defined.changing for statement in definition.body)
+    work = (*(definition.array for definition in defined.changing if definition.array.sizes), *work)
+    loops = defined.loops(theta.shape.sizes)
+    at = tuple(variable for _, variable in loops) or (0,)
+    kept = nested(loops, (Assign(Ref(move.new, at), Ref(theta.name, at)),)) if move.stacked else ()
+    stream = (STREAM,) if any(isinstance(statement, Stream) for statement in body) else ()
+    name, defined = defined.naming(f"draw_{move.name}")
+    procedure = Procedure(
+        name,
+        _says(move, names),
+        (Array(move.new, sizes),),
+        (*normals, *stream),
+        work,
+        (*views, *before, *kept, *body),
+    )
+    return LoweredDraw(procedure, normals), defined
+
+
+def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a draw computes, in words; `names` are those of the parameters in its body."""
+    law = f"N(inv({names[1]}) {names[0]}, inv({names[1]}))" if move.by_precision else f"{move.law}({', '.join(names)})"
+    part = f"{move.new}, which is {move.block.name} but for {move.name}" if move.stacked else f"{move.new}"
+    via = f" (here its {move.via})" if move.via else ""
+    says = f"{part}: {move.name}{via} is drawn from {law}, its law given all else."
+    at = [("", "[i]", "[i,j]")[len(parameter.free)] for parameter in move.parameters]
+    parameters = zip(names, at, move.parameters, strict=True)
+    return (says, *(f"{name}{place} = {text(parameter)}." for name, place, parameter in parameters))
+
+
+def _fixed(block: Block) -> tuple[int, ...]:
+    sizes = tuple(size for size in block.shape.sizes if isinstance(size, int))
+    if len(sizes) != len(block.shape.sizes):
+        raise CompilerError(f"the block {block.name} of a stacked target has no fixed size")
+    return sizes
+
+
+_Parts = tuple[tuple[str, ...], tuple[Statement, ...], tuple[Array, ...], tuple[Array, ...]]
+"""The names of the parameters, statements, the normals that they take, and the arrays that they work in."""
+
+
+def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the loop over the entries of a block, each drawn by the parameters that are its own."""
+    how, drawn = COMPUTED[move.law, move.via], move.drawn
+    loops = defined.loops(drawn.shape.sizes)
+    scope, at = tuple(index for index, _ in loops), tuple(variable for _, variable in loops) or (0,)
+    values, defined = each(lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, move.parameters)
+    wanted = (*how.parameters, *(name for name, _, _ in how.variates))
+    names, defined = each(lambda known, name: known.naming(f"{name}_{move.name}"), defined, wanted)
+    parameters = tuple(Ref(name) for name in names[: len(values)])
+    made = tuple(Ref(name) for name in names[len(values) :])
+    draws = tuple(
+        Variate(ref, function, tuple(parameters[place] for place in places))
+        for ref, (_, function, places) in zip(made, how.variates, strict=True)
+    )
+    assigned = tuple(Assign(ref, value) for ref, value in zip(parameters, values, strict=True))
+    if draws:
+        store = Assign(Ref(out, at), how.value(parameters, made))
+        body = (Stream(STREAM.name, nested(loops, (*assigned, *draws, store))),)
+        return (names[: len(values)], body, (), ()), defined
+    normal, defined = defined.naming(f"noise_{move.name}")
+    store = Assign(Ref(out, at), how.value(parameters, (Ref(normal, at),)))
+    body = nested(loops, (*assigned, store))
+    return (names[: len(values)], body, (Array(normal, drawn.shape.sizes or (1,)),), ()), defined
+
+
+def _vector(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the draw of a normal vector from its precision or its covariance, either factored as L L^T."""
+    (size,) = move.drawn.shape.sizes
+    words = ("u", "P") if move.by_precision else ("mean", "cov")
+    names, defined = each(lambda known, word: known.naming(f"{word}_{move.name}"), defined, (*words, "noise"))
+    body: tuple[Statement, ...] = ()
+    for name, tensor in zip(names, move.parameters, strict=False):
+        own, defined = _filled(defined, name, tensor, size)
+        body += own
+    vector, matrix, normal = names
+    function = "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
+    draw = Invoke(function, (vector, matrix, normal, out))
+    work = (Array(vector, (size,)), Array(matrix, (size, size)))
+    return ((vector, matrix), (*body, draw), (Array(normal, (size,)),), work), defined
+
+
+def _filled(defined: Definitions, name: str, tensor: Tensor, size: Size) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return the loops that write a vector, or a matrix, of a size."""
+    free = tuple(Index(size, label) for label in "ij"[: len(tensor.free)])
+    variables = defined.variables(free)
+    value, defined = scalar(defined, tensor, free, variables)
+    store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
+    return nested(tuple((index, variables[index]) for index in free), (store,)), defined

@@ -1,0 +1,265 @@
+"""Draws of blocks of the target by their laws, read as emitted: parameters, words of the stream, places, transforms.
+
+What a variate is given is compared with the parameters of the law at the state before, what is made of it with the
+entries of the block that the law is of; every other entry of the potential's block must stay. The functions that turn
+standard normals into a normal vector are read by themselves, at rational numbers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from recipe_compiler.algebra.scalars.symbols import positions
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.lower_draw import STREAM
+from recipe_compiler.program.program import Draw
+from recipe_compiler.readback.gradient import stated_value
+from recipe_compiler.readback.interpreter import Reader
+from recipe_compiler.readback.names import Names, rational_of
+from recipe_compiler.readback.noise import noise_of, without_noise
+from recipe_compiler.readback.point import equal, vanishes
+from recipe_compiler.readback.propagators import matrices_of
+from recipe_compiler.readback.step import joined_shape, prepared
+from recipe_compiler.tensor.scalars import Scalar
+
+Value = Any
+Scalars = Sequence[Scalar]
+
+
+def _itself(draw: Scalar) -> Scalar:
+    return draw
+
+
+VARIATES: Mapping[str, tuple[str, Callable[[Scalar], Scalar]]] = {
+    "_next_gamma": ("Gamma", _itself),
+    "_next_log_gamma": ("Gamma", sp.log),
+    "_next_beta": ("Beta", _itself),
+    "_next_exponential": ("Exponential", _itself),
+    "_next_uniform": ("Uniform", _itself),
+}
+"""The laws that support functions draw from, of rate 1 or on (0, 1), and what they return of the draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A law as a function of variates: which ones, with which of its parameters, and T of the entry."""
+
+    variates: tuple[tuple[str, tuple[int, ...]], ...]
+    """Law and the places of its parameters; none where it is of one normal."""
+    value: Callable[[Scalars, Scalars], Scalar]
+
+
+def _log_odds(u: Scalar) -> Scalar:
+    return sp.log(u) - sp.log(1 - u)
+
+
+_GAMMA, _OF_ONE, _OF_UNIT = (("Gamma", (0,)),), (("Exponential", ()),), (("Uniform", ()),)
+MEANINGS: Mapping[tuple[str, str], _Meaning] = {
+    ("N", ""): _Meaning((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
+    ("LogNormal", "log"): _Meaning((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
+    ("LogNormal", ""): _Meaning((), lambda p, n: sp.exp(p[0] + sp.sqrt(p[1]) * n[0])),
+    ("Gamma", ""): _Meaning(_GAMMA, lambda p, v: v[0] / p[1]),
+    ("Gamma", "log"): _Meaning(_GAMMA, lambda p, v: sp.log(v[0]) - sp.log(p[1])),
+    ("InverseGamma", ""): _Meaning(_GAMMA, lambda p, v: p[1] / v[0]),
+    ("InverseGamma", "log"): _Meaning(_GAMMA, lambda p, v: sp.log(p[1]) - sp.log(v[0])),
+    ("Exponential", ""): _Meaning(_OF_ONE, lambda p, v: v[0] / p[0]),
+    ("Exponential", "log"): _Meaning(_OF_ONE, lambda p, v: sp.log(v[0]) - sp.log(p[0])),
+    ("Beta", ""): _Meaning((("Beta", (0, 1)),), lambda _, v: v[0]),
+    ("Beta", "logit"): _Meaning((("Gamma", (0,)), ("Gamma", (1,))), lambda _, v: sp.log(v[0]) - sp.log(v[1])),
+    ("Uniform", ""): _Meaning(_OF_UNIT, lambda p, v: p[0] + (p[1] - p[0]) * v[0]),
+    ("Uniform", "logit"): _Meaning(_OF_UNIT, lambda _, v: _log_odds(v[0])),
+}
+"""What an entry of every law is: X of Beta(a, b) is G/(G + F), so that its logit is log G - log F."""
+
+
+@dataclass(slots=True)
+class Words:
+    """The words of a stream as draws take them: each moves them on, and must be given the last."""
+
+    here: Names
+    drawn: list[tuple[str, list[Value], Scalar]] = field(default_factory=list)
+    """Law, parameters and the variate of every draw."""
+
+    @property
+    def now(self) -> list[sp.Symbol]:
+        """The words as they are."""
+        return [sp.Symbol(f"word[{k}, {len(self.drawn)}]") for k in range(4)]
+
+    def fill(self, name: str, arguments: list[Value]) -> Value:
+        """Draw one variate."""
+        (law, kept), given, words = VARIATES[name], arguments[:-4], arguments[-4:]
+        if words != self.now:
+            raise CompilerError(f"the emitted {name} was read back and takes words that are not the last of the stream")
+        draw = self.here.valued(sp.Symbol(f"variate[{len(self.drawn)}]", positive=True))
+        draw = draw / 2 if self.here.at_point else draw  # below 1, as a uniform one is
+        self.drawn.append((law, given, draw))
+        return (kept(draw), *self.now)
+
+
+def check_draws(module: Module, here: Names) -> None:
+    """Check that every draw is one from the law of its Program, and changes nothing but the block that it is of.
+
+    Raises:
+        CompilerError: it is not; names what differs.
+    """
+    cycle, kernel = module.program.cycle, module.kernel
+    if cycle is None:
+        return
+    for move, procedure in zip(cycle.draws, kernel.draws, strict=True):
+        _Reading.of(module, here, procedure, move).check()
+    names = {name for move in cycle.draws if (name := solver_of(move))}
+    for name in sorted(names):
+        for size in (1, 2, 3):
+            _check_solver(module, name, size)
+
+
+def solver_of(move: Draw) -> str:
+    """Return the support function that makes a normal vector; empty where a draw takes none."""
+    if move.law != "N" or not move.drawn.shape.sizes:
+        return ""
+    return "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One draw as it was read."""
+
+    move: Draw
+    here: Names
+    normals: list[Scalar]
+    words: Words
+    vectors: list[list[np.ndarray]]
+    """What the function of a normal vector was given, and what it wrote."""
+    new: list[Scalar]
+    stream: list[Scalar]
+    """The words that it left."""
+
+    @classmethod
+    def of(cls, module: Module, here: Names, procedure: Procedure, move: Draw) -> "_Reading":
+        reader = Reader(module.text, matrices=matrices_of(here))
+        given: dict[str, Any] = prepared(module, here, reader)
+        given |= {block.name: np.array(here.block(block), object) for block in module.program.blocks}
+        given |= {datum.name: here.data(datum) for datum in module.program.data}
+        own = [a for a in procedure.inputs if a in module.kernel.noises]
+        normals: list[Scalar] = []
+        for array in own:
+            (count,) = joined_shape(array.sizes, here.sizes)
+            symbols = [sp.Symbol(f"{array.name}[{k}]", real=True) for k in range(count)]
+            normals += symbols
+            given[array.name] = np.array(symbols, object)
+        words, vectors = Words(here), list[list[np.ndarray]]()
+        stream = np.array(words.now, object)
+        given[STREAM.name] = stream
+        for array in (*procedure.outputs, *procedure.work):
+            given[array.name] = np.full(joined_shape(array.sizes, here.sizes), None, object)
+        for name in VARIATES:
+            reader.fills[name] = lambda arguments, name=name: words.fill(name, arguments)
+        for name in ("_normal_by_precision", "_normal_by_covariance"):
+            reader.fills[name] = lambda arguments, name=name: _vector(vectors, solver_of(move) == name, arguments)
+        before = {name: np.array(value, copy=True) for name, value in given.items() if isinstance(value, np.ndarray)}
+        reader.call(procedure.name, given)
+        for array in procedure.inputs:
+            if array.sizes and array != STREAM and not np.array_equal(before[array.name], given[array.name]):
+                raise CompilerError(f"the emitted {procedure.name} was read back and changes {array.name}")
+        return cls(move, here, normals, words, vectors, list(given[procedure.outputs[0].name]), list(stream))
+
+    def check(self) -> None:
+        """Check what stays, what is drawn, and the words that are left."""
+        move, says = self.move, self.move.name
+        self._demand(all(entry is not None for entry in self.new), f"does not set all of {move.new}")
+        count = len(list(positions(move.drawn.shape, self.here.sizes)))
+        own = range(move.start, move.start + count)
+        old = self.here.block(move.block)
+        for k, (read, before) in enumerate(zip(self.new, old, strict=True)):
+            if k not in own:
+                self._demand(read == before, f"changes entry {k} of {move.block.name}, which is none of {says}")
+        self._demand(self.stream == self.words.now, f"does not leave the last words of its stream after {says}")
+        entries = self.new[move.start : move.start + count]
+        (self._check_vector if solver_of(move) else self._check_entries)(entries)
+
+    def _parameter(self, place: int, *at: int) -> Scalar:
+        tensor = self.move.parameters[place]
+        return stated_value(tensor, self.here, at[: len(tensor.free)] if tensor.free else (), 0, {})
+
+    def _check_entries(self, entries: Scalars) -> None:
+        """Check the entries one by one: the variates of each with their parameters, and what is made of them."""
+        move, says = self.move, self.move.name
+        meaning = MEANINGS[move.law, move.via]
+        drawn = list(self.words.drawn)
+        expected = len(meaning.variates) * len(entries)
+        self._demand(len(drawn) == expected, f"takes {len(drawn)} variates for {says}, expected {expected}")
+        self._demand(bool(meaning.variates) or len(self.normals) == len(entries), f"takes other normals for {says}")
+        for k, entry in enumerate(entries):
+            where = f"{says}[{k}]" if move.drawn.shape.sizes else says
+            parameters = [self._parameter(p, k) for p in range(len(move.parameters))]
+            made: list[Scalar] = []
+            for law, places in meaning.variates:
+                read, given, variate = drawn.pop(0)
+                self._demand(read == law, f"draws from {read} for {where}, expected {law}")
+                for place, value in zip(places, given, strict=True):
+                    what = f"parameter {place + 1} of the law {move.law} of {where}"
+                    equal(sp.Integer(0) + value, parameters[place], what, self.here)
+                made.append(variate)
+            normal = [self.normals[k]] if not meaning.variates else []
+            equal(entry, meaning.value(parameters, made or normal), f"the draw of {where}", self.here)
+
+    def _check_vector(self, entries: Scalars) -> None:
+        """Check what the function of a normal vector is given, and that it writes into the block."""
+        move, says, count = self.move, self.move.name, len(entries)
+        self._demand(len(self.vectors) == 1, f"draws {says} {len(self.vectors)} times, expected once")
+        ((vector, matrix, normals, out),) = self.vectors
+        self._demand(list(normals) == self.normals, f"takes other normals than its own for {says}")
+        self._demand(list(out) == list(entries), f"does not leave in {says} what is drawn for it")
+        words = ("u", "P") if move.by_precision else ("the mean", "the covariance")
+        for i in range(count):
+            equal(vector[i], self._parameter(0, i), f"{words[0]}[{i}] of the law of {says}", self.here)
+            for j in range(i + 1):  # the lower triangle is what is read
+                equal(matrix[i, j], self._parameter(1, i, j), f"{words[1]}[{i},{j}] of the law of {says}", self.here)
+
+    def _demand(self, right: bool, what: str) -> None:
+        if not right:
+            raise CompilerError(f"the emitted draw was read back and {what}")
+
+
+def _vector(found: list[list[np.ndarray]], right: bool, arguments: list[Value]) -> None:
+    """Note what a normal vector is made of, and write symbols for it."""
+    if not right:
+        raise CompilerError("the emitted draw was read back and takes a covariance for a precision, or the reverse")
+    vector, matrix, normals, out = arguments
+    if not all(isinstance(value, np.ndarray) for value in arguments) or not len(vector) == len(normals) == len(out):
+        raise CompilerError("the emitted draw was read back and makes a normal vector of other sizes")
+    given = [np.array(value, copy=True) for value in (vector, matrix, normals)]
+    out[:] = [sp.Symbol(f"drawn[{k}]") for k in range(len(out))]
+    found.append([*given, np.array(out, copy=True)])
+
+
+def _check_solver(module: Module, name: str, size: int) -> None:
+    """Check that a function writes N(inv(P) u, inv(P)), or N(mean, cov), at rational numbers.
+
+    Raises:
+        CompilerError: it does not.
+    """
+    vector = np.array([rational_of(f"{name} u[{k}]") for k in range(size)], object)
+    rows = [[rational_of(f"{name} {i},{j}") + 2 * (i == j) for j in range(size)] for i in range(size)]
+    factor = sp.Matrix(rows)
+    matrix = factor * factor.T
+    normals = [sp.Symbol(f"n[{k}]", real=True) for k in range(size)]
+    out = np.full(size, None, object)
+    reader = Reader(module.text)
+    lower = np.array([[matrix[i, j] if j <= i else None for j in range(size)] for i in range(size)], object)
+    arguments = (vector.copy(), lower, np.array(normals, object), out)
+    names = [argument.arg for argument in reader.functions[name].args.args]
+    reader.call(name, dict(zip(names, arguments, strict=True)))
+    entries = [sp.expand(entry) for entry in out]
+    mean = sp.Matrix(without_noise(entries, normals))
+    covariance = sp.Matrix(noise_of(entries, normals, []).covariance())
+    of_mean, of_covariance = (matrix * mean, matrix * covariance) if "precision" in name else (mean, covariance)
+    stated = sp.eye(size) if "precision" in name else matrix
+    off = [*(of_mean - sp.Matrix(vector)), *(of_covariance - stated)]
+    if not all(map(vanishes, off)):
+        raise CompilerError(f"the emitted {name} was read back and writes no draw of the law that it is given")

@@ -1,0 +1,93 @@
+"""A block of the target drawn anew by the law that the target claims for it, at the block that U depends on."""
+
+from collections.abc import Mapping
+
+from recipe_compiler.derive.conditional import pulled
+from recipe_compiler.derive.densities import precision
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Apply, Formula
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.program.combine import unsupported
+from recipe_compiler.program.lower_draw import COMPUTED, OF_NORMALS
+from recipe_compiler.program.program import Draw, Gradient
+from recipe_compiler.scheme.quotients import without_overflow
+from recipe_compiler.scheme.update import fresh
+from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.model import Law, Target
+from recipe_compiler.spec.places import placed
+from recipe_compiler.spec.transform import value
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
+
+
+def draw(
+    target: Target, name: str, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str], generator: str
+) -> Draw:
+    """Return the draw of a block of the target by its claimed law, at the newest value of the potential's block.
+
+    Args:
+        target: in unbounded variables where it has a transform.
+        name: of the block, as the target declares it.
+        gradient: of the target at the potential's block: it says where the blocks of the target stand.
+        newest: block to its newest value.
+        declared: every name of the user's.
+        generator: of the random bits.
+
+    Raises:
+        ModelError: a law that no emitted step draws from, or by other bits.
+    """
+    laws = dict((target.declared or target).laws)
+    via = {one.block.name: one.via for one in target.transforms}.get(name, "")
+    law = laws[name]
+    if (law.name, via) not in COMPUTED:
+        how = f" of a block in the variable {via}" if via else ""
+        raise unsupported(f"a draw from {law.name}{how}", "move the block by a word")
+    if law.name not in OF_NORMALS and generator != "xoshiro":
+        problem = f"a draw from {law.name} by the generator {generator}"
+        raise unsupported(
+            problem, "take the generator xoshiro: how many of its words a draw takes depends on the state"
+        )
+    own = next(k for k, block in enumerate((target.declared or target).declarations.blocks) if block.name == name)
+    theta, places = gradient.block, tuple((part.block, part.start) for part in gradient.parts)
+    names = {block.name: place.name for block, (place, _) in zip(target.declarations.blocks, places, strict=True)}
+    with placed(target.source, f"laws.{name}"):
+        parameters, by_precision = _parameters(target, law, (target.declared or target).declarations.blocks[own])
+
+    def rule(atom: Atom) -> Atom:
+        return Coordinate(names[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
+
+    old = newest[theta.name]
+    return Draw(
+        theta,
+        old,
+        fresh(f"{theta.name}_{name}", declared | {*newest.values()}),
+        places,
+        places[own][0],
+        name,
+        law.name,
+        tuple(replace_atoms(parameter, rule) for parameter in parameters),
+        by_precision,
+        via,
+    )
+
+
+def _parameters(target: Target, law: Law, block: Block) -> tuple[tuple[Tensor, ...], bool]:
+    """Return the parameters of a law in index notation, as stated, and whether they are u and P of a normal one."""
+    arguments, by_precision = law.arguments, False
+    plain = of_all_data((target.declared or target).declarations)
+    if law.name == "N" and block.shape != SCALAR:
+        m, cov = arguments
+        by_precision = isinstance(cov, Apply) and cov.fn == "inv"
+        arguments = (pulled(m, cov, precision(cov), plain), precision(cov)) if by_precision else arguments
+    declarations = of_all_data(target.declarations)
+    rules = calculus(declarations, stated=True)
+
+    def lowered(formula: Formula) -> Tensor:
+        own = substitute(formula, {one.block.name: value(one) for one in target.transforms})
+        slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
+        return without_overflow(rules, convert(own, declarations, *slots, stated=True))
+
+    return tuple(map(lowered, arguments)), by_precision

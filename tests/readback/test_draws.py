@@ -1,0 +1,91 @@
+"""Draws by laws: every fault planted in the text of a draw, in its place in the cycle, or in what makes a normal vector
+of normals is found by reading it back."""
+
+import ast
+from dataclasses import replace
+
+import pytest
+from cycles import Text, texts
+from draws import GIBBS, draws_build
+
+from recipe_compiler.errors import CompilerError, ModelError
+from recipe_compiler.program.canonical import check_canonical
+from recipe_compiler.program.canonical_kernel import check_kernel
+
+
+def text_of(name: str, which: str) -> Text:
+    """Return a text with every statement on one line."""
+    found = texts(draws_build(name))[which]
+    return replace(found, module=replace(found.module, text=ast.unparse(ast.parse(found.module.text))))
+
+
+@pytest.mark.parametrize("name", GIBBS)
+def test_texts_as_they_are_emitted_have_no_fault(name: str) -> None:
+    for text in texts(draws_build(name)).values():
+        assert check_canonical(text.module.program) == ()
+        assert check_kernel(text.module.kernel) == ()
+        text.read()
+
+
+# ruff: noqa: E501
+FAULTS: dict[str, tuple[str, str, str, str]] = {
+    # fault: the build, what stands there, what then does, what is said
+    "another shape": ("gibbs_regression", "shape_tau = N / 2.0 + shape", "shape_tau = N + shape", "parameter 1 of the law Gamma of tau"),
+    "a shape off by a half": ("gibbs_regression", "N / 2.0 + shape", "N / 2.0 + shape + 0.5", "parameter 1 of the law Gamma"),
+    "a shape without the prior": ("gibbs_normal", "shape_tau = N / 2.0 + shape", "shape_tau = N / 2.0", "parameter 1 of the law Gamma"),
+    "a lost half in the rate": ("gibbs_regression", "rate + difference_difference / 2.0", "rate + difference_difference", "the draw of tau"),
+    "a rate without the prior": ("gibbs_normal", "rate_tau = rate + diff", "rate_tau = diff", "the draw of tau"),
+    "a rate for a scale": ("gibbs_regression", "log_G_tau - math.log(rate_tau)", "log_G_tau + math.log(rate_tau)", "the draw of tau"),
+    "no logarithm of the rate": ("gibbs_regression", "log_G_tau - math.log(rate_tau)", "log_G_tau - rate_tau", "the draw of tau"),
+    "the draw itself for its logarithm": ("gibbs_regression", "log_tau_drawn[0] = log_G_tau", "log_tau_drawn[0] = _exp(log_G_tau)", "the draw of tau"),
+    "an exponential for a gamma": ("gibbs_regression", "_next_log_gamma(shape_tau, ", "_next_uniform(", "expected Gamma"),
+    "the old tau": ("gibbs_regression", "log_tau_drawn[0] = log_G_tau", "log_tau_drawn[0] = log_tau[0] + log_G_tau", "the draw of tau"),
+    "one residual too few": ("gibbs_regression", "for i in range(N):\n        difference_difference", "for i in range(N - 1):\n        difference_difference", "the draw of tau"),
+    "words that were taken": ("gibbs_regression", "log_G_tau, s0, s1, s2, s3 = _next", "log_G_tau, t0, t1, t2, t3 = _next", "the last words of its stream"),
+    "words in another order": ("gibbs_regression", "(shape_tau, s0, s1, s2, s3)", "(shape_tau, s1, s0, s2, s3)", "not the last of the stream"),
+    "words that are not left": ("gibbs_regression", "noise_state[3] = (s0, s1, s2, s3)", "noise_state[3] = (s0, s0, s2, s3)", "the last words of its stream"),
+    "a block overwritten": ("gibbs_regression", "log_tau_drawn = theta_tau[2:3]", "log_tau_drawn = theta_tau[1:2]", "which is none of tau"),
+    "another part of the block": ("gibbs_regression", "beta_drawn = theta_beta[0:2]", "beta_drawn = theta_beta[1:3]", "which is none of beta"),
+    "a rest that is not kept": ("gibbs_regression", "theta_beta[i] = theta[i]", "theta_beta[i] = 0.0", "which is none of beta"),
+    "another block as beta": ("gibbs_regression", "beta = theta[0:2]\n    log_tau = theta[2:3]\n    log_tau_drawn", "beta = theta[1:3]\n    log_tau = theta[2:3]\n    log_tau_drawn", "the draw of tau"),
+    "no exp of log tau": ("gibbs_regression", "_exp(log_tau[0])", "(log_tau[0])", "u[0] of the law of beta"),
+    "a precision without the prior": ("gibbs_regression", "exp_of_state * x_x[i, j] + inv_S[i, j]", "exp_of_state * x_x[i, j]", "P[0,0] of the law of beta"),
+    "a transposed sum": ("gibbs_regression", "total += x[k, i] * x[k, j]", "total += x[k, i] * x[k, i]", "P[1,0] of the law of beta"),
+    "a matrix for its inverse": ("gibbs_regression", "inv_S = np.linalg.inv(S)", "inv_S = S + 0.0", "of the law of beta"),
+    "a u without y": ("gibbs_regression", "total += x[j, i] * y[j]", "total += x[j, i]", "u[0] of the law of beta"),
+    "a covariance for a precision": ("gibbs_regression", "    _normal_by_precision(u_beta", "    _normal_by_covariance(u_beta", ""),
+    "the old beta": ("gibbs_regression", "    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)", "    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)\n    beta_drawn[0] = beta[0]", "does not leave in beta"),
+    "drawn twice": ("gibbs_regression", "    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)", "    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)\n    _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)", "2 times"),
+    "a normal used twice": ("gibbs_normal", "* noise_mu[0]", "* noise_mu[0] + noise_mu[0]", "the draw of mu"),
+    "a variance for a deviation": ("gibbs_normal", "math.sqrt(variance_mu) * noise_mu[0]", "variance_mu * noise_mu[0]", "the draw of mu"),
+    "a state that is changed in place": ("gibbs_regression", "    x_beta_2[i] = total", "    x_beta_2[i] = total\n        theta[0] = total", ""),
+    "L for L^-T": ("gibbs_regression", "out[i] += -P[j, i] * out[j]", "out[i] += -P[i, j] * out[j]", "has not set: P[i, j]"),
+    "a solve that is left out": ("gibbs_regression", "out[i] = out[i] / P[i, i]\n    for i in range(size):\n        out[i] += noise[i]", "out[i] = out[i]\n    for i in range(size):\n        out[i] += noise[i]", "writes no draw of the law"),
+    "noise before the first solve": ("gibbs_regression", "out[i] = u[i]", "out[i] = u[i] + noise[i]", "writes no draw of the law"),
+    "no square root of the pivot": ("gibbs_regression", "pivot = math.sqrt(S[j, j])", "pivot = S[j, j]", "writes no draw of the law"),
+    "a stale beta": ("gibbs_regression", "draw_tau(theta_tau, theta_beta, ", "draw_tau(theta_tau, theta, ", "the theta that tau is drawn at"),
+    "a draw that is left out": ("gibbs_regression", "    draw_tau(theta_tau, theta_beta, ", "    draw_beta(theta_tau, theta_beta, ", ""),
+    "moves in another order": ("hmc_between", "draw_tau(theta_tau, theta_next, ", "draw_tau(theta_tau, theta_beta, ", "the theta that tau is drawn at"),
+    "the noise of another draw": ("hmc_between", "x, y, noise_beta, x_y, x_x, u_beta, P_beta)\n    for", "x, y, noise_r, x_y, x_x, u_beta, P_beta)\n    for", "other normals"),
+    "the gradient before the draw": ("hmc_between", "gradient(grad_U_start, theta_beta, ", "gradient(grad_U_start, theta, ", "evaluated anew at"),
+    "U before the draw": ("hmc_between", "U_at = potential(theta_beta, ", "U_at = potential(theta, ", "the theta that H is evaluated at"),
+    "U of the end where it starts": ("hmc_between", "U_start[0] = U_at", "U_start[0] = 0.0", "U where a trajectory starts"),
+    "a gradient that is not evaluated": ("hmc_first", "    gradient(grad_U_start, theta, ", "    gradient(grad_U_new, theta, ", ""),
+    "a refusal to the state before the draw": ("hmc_between", "theta_at[i] if accept else theta_beta[i]", "theta_at[i] if accept else theta[i]", "what is left of theta"),
+    "a trajectory from before the draw": ("hmc_between", "theta_at[i] = theta_beta[i]", "theta_at[i] = theta[i]", "the theta that a step is given"),
+    "a draw before the last": ("twice", "draw_tau_2(theta_tau_, theta_beta, ", "draw_tau_2(theta_tau_, theta_tau, ", "the theta that tau is drawn at"),
+    "another stream": ("gibbs_regression", "shape, rate, x, y, noise_state, x_beta_2)\n\ndef prepare", "shape, rate, x, y, noise_state + noise_state, x_beta_2)\n\ndef prepare", "own stream"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault: str) -> None:
+    name, old, new, says = FAULTS[fault]
+    for which in ("scheduled", "shipped"):
+        text = text_of(name, which)
+        assert old in text.module.text, which
+        changed = text.module.text.replace(old, new, 1)
+        ast.parse(changed)
+        with pytest.raises((CompilerError, ModelError)) as error:
+            text.read(replace(text.module, text=changed))
+        assert says in str(error.value), (which, str(error.value))
