@@ -31,7 +31,7 @@ class Build(Document):
     scheme : str, Scheme, sequence of str, or mapping
         The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a `Scheme`, a
         word `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}`, `{"use": FILE}`, `{"cycle":
-        [{"refresh": r}, {"metropolis": {"split": [...], "steps": 10, "flip": {r: -r}}}]}`, as in YAML.
+        [{"refresh": r}, {"draw": tau}, {"metropolis": {"split": [...], "steps": 10, "flip": {r: -r}}}]}`, as in YAML.
     order : sequence of blocks
         In which they are updated, of `sequential_euler`.
     variant : {"full", "minibatch"}

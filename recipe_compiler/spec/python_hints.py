@@ -31,6 +31,7 @@ _SPELLINGS = (
     (r"write `shuffle: SEED` under data, or `shuffled: true`", 'write data={..., "shuffle": SEED} or "shuffled": True'),
     (r"\[\{refresh: r\}, \{metropolis: \{split: \[B/2, A, B/2\], steps: 10, flip: \{r: -r\}\}\}\]",
      '[{"refresh": r}, {"metropolis": {"split": ["B/2", "A", "B/2"], "steps": 10, "flip": {r: -r}}}]'),
+    (r"`(draw|refresh): (\w+)`", r'{"\1": "\2"}'),
     (r"declare the draw under claims\.noise and use its name",
      'write claims={"noise": [w], ...} with w = vector("w", "d")'),
     (r"write `?claims\.(\w+)`?", r'write claims={"\1": ...}'),

@@ -117,3 +117,21 @@ def test_what_is_no_move_is_told(move: object, problem: str) -> None:
 def test_what_is_no_scheme_is_told(change: dict, problem: str) -> None:
     with pytest.raises((rc.SpecError, rc.ModelError), match=problem):
         rc.Scheme(**{"name": "mine", "split": ["B", "A", "O"], **change})
+
+
+@pytest.mark.parametrize("tau", ["tau", rc.scalar("tau")], ids=["name", "object"])
+def test_a_block_of_the_target_is_drawn(tmp_path: Path, tau: object) -> None:
+    def built(cycle: object) -> rc.Build:
+        return rc.Build(
+            name="gibbs", dynamics=str(SPECS / "dynamics/still.yaml"),
+            target=str(SPECS / "targets/normal_mean_precision.yaml"), scheme={"cycle": cycle}, sizes={"d": 2},
+            data={"file": str(SPECS / "data/normal_sample.csv"), "y": "y"}, step_size=1,
+        )  # fmt: skip
+
+    stated = built([{"draw": "mu"}, {"draw": tau}])
+    assert "cycle: [draw: mu, draw: tau]" in stated.to_yaml()
+    (tmp_path / "gibbs.yaml").write_text(stated.to_yaml(), encoding="utf-8")
+    assert rc.load(tmp_path / "gibbs.yaml").digest == stated.digest
+    with pytest.raises((rc.SpecError, rc.ModelError), match="a draw names the block") as told:
+        built([{"draw": "log_tau"}])
+    assert '{"draw": "tau"}' in str(told.value)

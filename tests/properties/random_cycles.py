@@ -7,12 +7,13 @@ with the other sign,
     (pi K)(y) - pi(y) = min(pi(x), pi(y)) + pi(G y) - min(pi(G y), pi(Psi G y)) - pi(y),
 
 or, where the momentum is drawn wholly anew in the cycle, its integral over r. One with noise is judged by means over
-pi: states drawn from pi, moved once, may not have changed the mean of any function. That finds what is wrong, and
-proves nothing right.
+pi: states drawn from pi, moved once, may not have changed the mean of any function. Draws of a coordinate of theta from
+a normal law that is claimed of it are judged by differences of U along it. That finds what is wrong, and proves nothing
+right.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -33,8 +34,39 @@ OFF_MARGINAL = 4e-3
 """Of one integrated over r on a grid, which kinks of `min` are not exact on."""
 DEVIATIONS = 6.5
 """Standard errors at which a mean over pi has changed: by chance in 1 of 1e10."""
-CLAIMS = ("metropolis", "cycle", "exact")
+CLAIMS = ("draw", "metropolis", "cycle", "exact")
+NAMES = ("a", "b")
+"""The coordinates of theta where they are blocks of the target of their own."""
 KEPT = (Fraction(0), Fraction(0), Fraction(1, 3), Fraction(9, 10))
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The law N(h(x)/P(x), 1/P(x)) that is claimed of one coordinate given the other, x: polynomials."""
+
+    place: int
+    h: tuple[Fraction, ...]
+    P: tuple[Fraction, ...]
+
+    def text(self) -> str:
+        """Return it as a document states it."""
+        x = NAMES[1 - self.place]
+        h, P = (" + ".join(f"({c})*{x}**{n}" if n else f"({c})" for n, c in enumerate(p)) for p in (self.h, self.P))
+        return f"N(({h})/({P}), 1/({P}))"
+
+    def off(self, U: Callable[[Array], Array], rng: np.random.Generator) -> str:
+        """Return by how much U - E changes along the coordinate; empty where it does not as far as one sees."""
+        z, there = rng.normal(size=(2, 400, 2))
+        there[:, 1 - self.place] = z[:, 1 - self.place]
+        x = z[:, 1 - self.place]
+        h, P = (sum((float(c) * x**n for n, c in enumerate(p)), np.zeros(len(x))) for p in (self.h, self.P))
+
+        def rest(theta: Array) -> Array:
+            y = theta[:, self.place]
+            return U(theta) - P * y**2 / 2 + h * y
+
+        off = float(np.abs(rest(z) - rest(there)).max())
+        return f"U - E of {NAMES[self.place]} changes by {off:.3g}" if off > OFF else ""
 
 
 @dataclass(frozen=True)
@@ -53,14 +85,22 @@ class Cycle:
     M: Matrix
     C: Matrix
     eps: Fraction
+    laws: tuple[Claimed, ...] = ()
+    draws: tuple[tuple[int, bool], ...] = ()
+    """The coordinates that are drawn, and whether before the other moves."""
 
     def write(self, folder: Path) -> Path:
         """Write target and build; return the build."""
         terms = (f"{c}*{'*'.join(['theta[0]'] * i + ['theta[1]'] * j)}" for (i, j), c in self.U.items())
         target = f"name: plane\nstate: {{theta: {{shape: 2}}}}\npotential: {' + '.join(terms)}\n"
+        if self.laws:
+            for place, name in enumerate(NAMES):
+                target = target.replace(f"theta[{place}]", name)
+            laws = "".join(f'  {NAMES[law.place]}: "{law.text()}"\n' for law in self.laws)
+            target = f"{target.replace('{theta: {shape: 2}}', '{a: {}, b: {}}')}laws:\n{laws}"
         (folder / "plane.yaml").write_text(target, encoding="utf-8")
-        noise = {"C": self.C} if self.dynamics == "sghmc" else {}
-        values = ", ".join(f"{name}: {{value: {[[*row] for row in m]}}}" for name, m in {"M": self.M, **noise}.items())
+        matrices = {"hmc": {"M": self.M}, "sghmc": {"M": self.M, "C": self.C}}.get(self.dynamics, {})
+        values = ", ".join(f"{name}: {{value: {[[*row] for row in m]}}}" for name, m in matrices.items())
         moves = "".join(f"    - {move}\n" for move in self.moves())
         path = folder / "build.yaml"
         path.write_text(
@@ -78,6 +118,13 @@ class Cycle:
         least, most = self.steps
         steps = str(least) if least == most else f'"uniform({least}, {most})"'
         flip = f", flip: {{{', '.join(f'{name}: -{name}' for name in self.flip)}}}" if self.flip else ""
+        yield from (f"draw: {NAMES[place]}" for place, first in self.draws if first)
+        yield from self._others(refreshes, split, steps, flip)
+        yield from (f"draw: {NAMES[place]}" for place, first in self.draws if not first)
+
+    def _others(self, refreshes: list[str], split: str, steps: str, flip: str) -> Iterator[str]:
+        if not self.word:
+            return
         yield from refreshes[: len(self.before)]
         word = f"split: [{split}], steps: {steps}"
         yield f"metropolis: {{{word}{flip}}}" if self.accepted else f"{{{word}}}"
@@ -94,7 +141,43 @@ def random_cycle(random: Random) -> Cycle:
     flip = random.choice(((), ("r",), ("r",), ("r",), ("theta",), ("theta", "r"))) if accepted else ()
     word, before, after = _word(random, "ABO" if noisy else "AB"), _shares(random), _shares(random)
     U, (M, C), eps = _potential(random), _matrices(random), Fraction(random.choice((3, 5, 8)), 10)
-    return Cycle(dynamics, word, accepted, steps, flip, before, after, U, M, C, eps)
+    made = Cycle(dynamics, word, accepted, steps, flip, before, after, U, M, C, eps)
+    return _with_draws(random, made) if random.random() < 0.4 else made
+
+
+def _with_draws(random: Random, cycle: Cycle) -> Cycle:
+    """Return a cycle with draws of coordinates, most of their laws right, the word left out in some."""
+    two, mixed, tilt, square, quartic = (
+        Fraction(random.choice(few), 2) for few in ((3, 4, 5), (-1, 1, 2), (0, 1), (0, 1), (0, 0, 0, 1))
+    )
+    own = {(2, 0): two, (0, 2): two + 1, (1, 1): mixed, (1, 0): tilt, (2, 2): square, (0, 4): quartic}
+    given = {
+        0: Claimed(0, (-tilt, -mixed), (2 * two, Fraction(0), 2 * square)),
+        1: Claimed(1, (Fraction(0), -mixed), (2 * two + 2, Fraction(0), 2 * square)),
+    }
+    laws = tuple(_bent(random, law) for law in given.values())
+    places = random.choice(((0,), (1,), (0, 1), (1, 0), (0, 1, 0)))
+    draws = tuple((place, random.random() < 0.5) for place in places)
+    U = {powers: c for powers, c in own.items() if c}
+    alone = random.random() < 0.3
+    changed = replace(cycle, U=U, laws=laws, draws=draws)
+    return replace(changed, dynamics="still", word=(), accepted=False, before=(), after=()) if alone else changed
+
+
+def _bent(random: Random, law: Claimed) -> Claimed:
+    """Return a law, or one with another variance, mean, or coupling."""
+    kind = random.choice((*["right"] * 12, "half", "sign", "free", "shift"))
+    match kind:
+        case "half":
+            return replace(law, P=tuple(c / 2 for c in law.P))
+        case "sign":
+            return replace(law, h=tuple(-c for c in law.h))
+        case "free":
+            return replace(law, P=law.P[:1])
+        case "shift":
+            return replace(law, h=(law.h[0] + 1, *law.h[1:]))
+        case _:
+            return law
 
 
 def _shares(random: Random) -> tuple[Fraction, ...]:
@@ -159,12 +242,20 @@ class Judge:
         """Return the claims that fail, each with why."""
         cycle = self.cycle
         names = {letter for letter, _ in cycle.word}
-        still = [] if "A" in names else ["theta"]
+        drawn = {place for place, _ in cycle.draws}
+        still = [] if "A" in names or drawn == {0, 1} else ["theta"]
+        rng = np.random.default_rng(seed)
+        lost = [why for law in cycle.laws if law.place in drawn and (why := law.off(self.U, rng))]
+        found = self._of_the_rest(names, still, seed) if cycle.word else ({"cycle": str(still)} if still else {})
+        return {**found, **dict.fromkeys(("draw", "cycle", "exact"), lost[0])} if lost else found
+
+    def _of_the_rest(self, names: set[str], still: list[str], seed: int) -> dict[str, str]:
+        cycle = self.cycle
         whole = all(sum(share for letter, share in cycle.word if letter == name) == 1 for name in names)
         found = {"cycle": f"{still} has no move"} if still else {}
         off = self._off(np.random.default_rng(seed))
         if off and cycle.accepted:
-            return {**dict.fromkeys(CLAIMS, off), **found}
+            return {**dict.fromkeys(CLAIMS[1:], off), **found}
         if off:
             found["exact"] = off
         return found if whole or cycle.accepted else {**found, "cycle": "another equation"}

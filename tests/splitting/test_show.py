@@ -90,3 +90,44 @@ def test_a_refresh_whose_law_is_not_shown_says_so(tmp_path: Path) -> None:
     plain = derived(tmp_path, "sgnht_gaussian_badodab", moves)
     assert "no normal law of mean 0 is shown for xi given all others" in plain
     assert r"\xi' &\sim p(\xi \mid \text{all others})" in derived(tmp_path, "sgnht_gaussian_badodab", moves, "--latex")
+
+
+GIBBS = """cycle     draw: mu
+            mu' ~ N(tau*sum(y)/(N*tau + 1/prior_variance), 1/(N*tau + 1/prior_variance)), given all others and all data
+          draw: tau
+            tau' ~ Gamma(shape + N/2, rate + (y - mu*ones).T @ (y - mu*ones) / 2), given all others and all data
+"""
+
+
+def drawn(folder: Path, dynamics: str, moves: str, *options: str) -> str:
+    text = f"""
+format: 1
+name: normal
+dynamics: {ROOT}/specs/dynamics/{dynamics}.yaml
+target: {ROOT}/specs/targets/normal_mean_precision.yaml
+{"parameters: {M: {value: [[2, 1], [1, 3]]}}" if dynamics == "hmc" else ""}
+scheme: {{cycle: [{moves}]}}
+variant: full
+sizes: {{d: 2}}
+data: {{file: {ROOT}/specs/data/normal_sample.csv, y: y}}
+run: {{step_size: 1}}
+"""
+    (folder / "build.yaml").write_text(text, encoding="utf-8")
+    found = CliRunner().invoke(app, ["derive", *options, str(folder / "build.yaml")])
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def test_of_draws_the_laws_are_printed_that_the_target_claims(tmp_path: Path) -> None:
+    plain = drawn(tmp_path, "still", "draw: mu, draw: tau")
+    assert plain.endswith(GIBBS)
+    assert "word" not in plain
+    assert "pieces" not in plain
+    latex = drawn(tmp_path, "still", "draw: mu, draw: tau", "--latex")
+    assert r"\tau' &\sim \mathrm{Gamma}\left(\mathrm{shape} + \frac{1}{2} N" in latex
+    assert r"\mu' &\sim \mathcal{N}\left(" in latex
+    assert r"\Psi" not in latex
+    assert latex.count(r"\begin{align*}") == latex.count(r"\end{align*}") == 2
+    beside = drawn(tmp_path, "hmc", "draw: tau, refresh: r, metropolis: {name: leapfrog, flip: {r: -r}}")
+    assert "word      [B/2, A, B/2]\n" in beside
+    assert "cycle     draw: tau\n            tau' ~ Gamma(" in beside
