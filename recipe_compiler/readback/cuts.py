@@ -44,8 +44,12 @@ class Cuts:
 
     def solve(self, unknown: sp.Symbol, value: Value) -> Scalar:
         """Say what an unknown is equal to, in terms of itself, and return it: as it was written, not its symbol."""
-        self.written[unknown] = self.written.get(value, value)
+        self.written[unknown] = self.said(value)
         return self.written[unknown]
+
+    def said(self, value: Value) -> Scalar:
+        """Return what a symbol stands for; any other value is itself."""
+        return self.written.get(value, value)
 
     def array(self, values: Iterable[Value]) -> "CutArray":
         """Return an array that holds values, and the symbols of what is written to it from now on."""

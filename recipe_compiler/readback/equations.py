@@ -2,7 +2,9 @@
 
 The body of such a loop is read once, with unknowns for what it solves for: what it compares them with is the right-hand
 side of `new = old + eps rate(new)`. That the loop ends where the two sides of every entry agree, and leaves no number
-behind where they do not, is checked word by word; how it comes from one value to the next is no matter then.
+behind where they do not, is checked word by word. It begins at the old value, and goes on to the other side, or by what
+`_solve` makes of the difference of both. The matrix that `_solve` is given is not read: by another one the equation is
+solved slower, or not at all, or at another of its solutions.
 """
 
 import ast
@@ -11,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from recipe_compiler.emit.print_body import CHANGE, SIZE
 from recipe_compiler.errors import CompilerError
@@ -35,6 +38,8 @@ class Equation:
     """What stands for an entry of the new value."""
     solve: Callable[[Scalar, Value], Scalar]
     """What is told the right-hand side of an unknown, as it was written, and gives it."""
+    said: Callable[[Value], Scalar]
+    """What a value is that a symbol stands for since it was written; others are themselves."""
 
 
 @dataclass(slots=True)
@@ -46,6 +51,8 @@ class Equations:
     """The right-hand sides that were read, entry by entry."""
     compared: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
     """The entries that the loop which is being read compares: start, unknown, other side."""
+    differences: list[Value] | None = None
+    """What the loop which is being read gives `_solve`; None where it calls none."""
 
     def read(self, loop: ast.For, scope: dict[str, Value], execute: Execute) -> tuple[str, ...]:
         """Read a loop that solves an equation, and return the names of what it solves for: unknowns after it.
@@ -63,18 +70,40 @@ class Equations:
         own = self.stated[len(self.solved)]
         body, advance = _parts(loop, own)
         starts = _entries(scope, own.old)
+        if not _are_same(_entries(scope, own.new), starts, own):
+            raise CompilerError("the emitted step begins to solve an equation elsewhere than at the value before")
         unknowns = [own.unknown() for _ in starts]
         _set(scope, own.new, unknowns)
         scope |= {CHANGE: CHANGE, SIZE: SIZE}
-        self.compared = []
+        self.compared, self.differences = [], None
         execute(body, scope)
         if [entry[:2] for entry in self.compared] != list(zip(starts, unknowns, strict=True)):
             raise CompilerError("the emitted step compares other values than those that it solves for")
         others = [other for _, _, other in self.compared]
         self.solved.append([own.solve(x, other) for x, other in zip(unknowns, others, strict=True)])
         execute(advance, scope)
+        self._check_next(own, _entries(scope, own.new), unknowns, others)
         _set(scope, own.new, unknowns)
         return own.new
+
+    def _check_next(
+        self, own: Equation, found: Sequence[Value], unknowns: Sequence[Scalar], others: Sequence[Value]
+    ) -> None:
+        """Check that an iteration goes on to the other sides, or by what `_solve` makes of how far they are."""
+        wanted = list(others)
+        if self.differences is not None:
+            wanted = [x + _guess(k) for k, x in enumerate(unknowns)]
+            apart = [other - x for x, other in zip(unknowns, others, strict=True)]
+            if not _are_same(self.differences, apart, own):
+                raise CompilerError("the emitted step solves for another difference than that of the two sides")
+        if not _are_same(found, wanted, own):
+            raise CompilerError("the emitted step goes on to another value than that which an iteration gives")
+
+    def solve(self, arguments: list[Value]) -> None:
+        """Read a call of `_solve`: what it leaves is nothing that a step may use but for its next guess."""
+        _, right = arguments
+        self.differences = list(right)
+        right[:] = [_guess(k) for k in range(len(right))]
 
     def progress(self, arguments: list[Value]) -> tuple[str, str]:
         """Read a call of `_progress`: the largest difference and size so far, and three entries."""
@@ -85,11 +114,14 @@ class Equations:
         return CHANGE, SIZE
 
 
-def solved(arguments: list[Value]) -> None:
-    """Read a call of `_solve`: what it leaves is nothing that a step may use but for its next guess."""
-    _, right = arguments
-    for k in range(len(right)):
-        right[k] = rational_of(f"guess[{k}]")
+def _guess(k: int) -> Scalar:
+    """Return what stands for an entry that `_solve` leaves."""
+    return rational_of(f"guess[{k}]")
+
+
+def _are_same(found: Sequence[Value], wanted: Sequence[Value], own: Equation) -> bool:
+    pairs = zip(found, wanted, strict=True)
+    return len(found) == len(wanted) and all(a == b or sp.expand(own.said(a) - own.said(b)) == 0 for a, b in pairs)
 
 
 def _parts(loop: ast.For, own: Equation) -> tuple[list[ast.stmt], list[ast.stmt]]:

@@ -18,7 +18,7 @@ import sympy as sp
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback.cuts import Cuts
-from recipe_compiler.readback.equations import Equations, solved
+from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.tensor.scalars import Scalar
@@ -302,7 +302,7 @@ class Reader:
                 F, two_D, share, eps = arguments
                 return self.matrices.propagate(np.block(F), np.block(two_D), share * eps)
             case "_solve":
-                return solved(arguments)
+                return self.equations.solve(arguments)
             case "_progress":
                 return self.equations.progress(arguments)
             case "_noise_root" | "_noise_root_2":

@@ -116,7 +116,9 @@ def equations(module: Module, cuts: Cuts) -> Equations:
         return module.kernel.scalars(value) or (value,)
 
     own = (shift for shift in module.program.shifts if shift.implicit)
-    return Equations([Equation(kept_in(shift.old), kept_in(shift.new), cuts.unknown, cuts.solve) for shift in own])
+    return Equations(
+        [Equation(kept_in(shift.old), kept_in(shift.new), cuts.unknown, cuts.solve, cuts.said) for shift in own]
+    )
 
 
 def opaque_gradient(names: Names) -> dict[str, list[list[Scalar]]]:

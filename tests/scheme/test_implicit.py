@@ -166,6 +166,13 @@ MUTANTS = {
         "        theta_v1_0 = theta_v1_0 + residual_theta_v1[0]\n",
         "        theta_v1_0 = theta_v1_0 + residual_theta_v1[0]\n        r_v1_0 = residual_theta_v1[0]\n",
     ),
+    "a start elsewhere": ("    theta_v1_1 = theta_1\n", "    theta_v1_1 = theta_0\n"),
+    "a difference of the other sign": ("= theta_v1_other_1 - theta_v1_1", "= theta_v1_1 - theta_v1_other_1"),
+    "a difference of another entry": ("= theta_v1_other_1 - theta_v1_1", "= theta_v1_other_0 - theta_v1_1"),
+    "a step of the other sign": ("theta_v1_1 = theta_v1_1 + residual", "theta_v1_1 = theta_v1_1 - residual"),
+    "a step of another entry": ("theta_v1_1 + residual_theta_v1[1]", "theta_v1_1 + residual_theta_v1[0]"),
+    "half a step": ("theta_v1_1 + residual_theta_v1[1]", "theta_v1_1 + residual_theta_v1[1] / 2.0"),
+    "no step": ("        theta_v1_1 = theta_v1_1 + residual_theta_v1[1]\n", ""),
     "the half that is not solved for, lost": ("theta_v2_0 = theta_v1_0 +", "theta_v2_0 = theta_v1_0 + 0.0 *"),
     "noise in the equation": ("r_v3_other_0 = r_v2_0 +", "r_v3_other_0 = r_v2_0 + noise_r_0 +"),
 }  # fmt: skip
