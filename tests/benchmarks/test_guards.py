@@ -34,6 +34,7 @@ def test_hot_loops_are_vector_code(workload: str):
 
 
 @pytest.mark.slow
-def test_cost_is_linear_and_memory_constant():
-    done = guard("benchmarks/scaling.py")
+@pytest.mark.parametrize("name", ["scaling", "rows"])
+def test_costs_are_as_they_should_be(name: str):
+    done = guard(f"benchmarks/{name}.py")
     assert done.returncode == 0, done.stdout + done.stderr
