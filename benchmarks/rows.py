@@ -2,8 +2,8 @@
 
     python benchmarks/rows.py
 
-SGHMC on logistic regression of 14 columns, all rows in each gradient; processor time of a step by either scheme, measured
-in turn, and the median of their ratios. Exit code 1 where it is above 1.05 at 100 rows and more.
+SGHMC on logistic regression of 14 columns, all rows in each gradient; processor time of a step by either scheme,
+measured in turn, and the median of their ratios. Exit code 1 where it is above 1.05 at 100 rows and more.
 """
 
 import statistics
