@@ -222,13 +222,17 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         trajectory = program.cycle.trajectory if program.cycle else None
         if trajectory is not None and any(value.back for value in trajectory.values):
             yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"
-    yield _scheme(build.scheme)
+    integrates = bool(build.scheme.split or not build.scheme.cycle)
+    if integrates:
+        yield _scheme(build.scheme)
     if build.scheme.keep:
         yield kept_text(build.scheme.split, build.scheme.keep, build.scheme.word)
     if program.noises and program.bit_generator in _DRAWN:
         yield _DRAWN[program.bit_generator]
     if program.narrow:
         yield "the data are stored in float32; arithmetic is in float64"
+    if not integrates:
+        return
     if program.variant == "full":
         noise = "" if program.cycle else "; noise N(0, 2 eps D)"
         yield f"grad U over all data{noise}"

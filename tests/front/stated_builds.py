@@ -80,6 +80,19 @@ def sgld() -> rc.Dynamics:
     )
 
 
+def still() -> rc.Dynamics:
+    return rc.Dynamics(
+        name="still",
+        title="Exact draws alone",
+        references=["geman1984stochastic", "gelfand1990sampling"],
+        state=[theta],
+        H=U(theta),
+        D=[[0]],
+        Q=[[0]],
+        claims={"drift": {theta: 0}, "marginal": {theta: U(theta)}},
+    )
+
+
 def sgnht() -> rc.Dynamics:
     xi, A, d = rc.scalar("xi"), rc.scalar("A", is_="positive"), rc.scalar("d")
     return rc.Dynamics(
@@ -378,6 +391,47 @@ def linear_regression() -> rc.Target:
     )
 
 
+def normal_mean_precision() -> rc.Target:
+    mu, tau = rc.scalar("mu"), rc.scalar("tau", domain="positive", transform="log")
+    y, v = rc.data("y", "N"), positive("prior_variance", 100)
+    shape, rate = positive("shape", "1/2"), positive("rate", "1/2")
+    return rc.Target(
+        name="normal_mean_precision",
+        title="Mean and precision of a normal sample",
+        references=["gelfand1990sampling"],
+        state=[mu, tau],
+        data=[y],
+        parameters=[v, shape, rate],
+        log_prior=-(mu**2) / (2 * v) + (shape - 1) * log(tau) - rate * tau,
+        log_likelihood=log(tau) / 2 - tau * (y - mu) ** 2 / 2,
+        laws={
+            mu: "N(tau*sum(y)/(N*tau + 1/prior_variance), 1/(N*tau + 1/prior_variance))",
+            tau: "Gamma(shape + N/2, rate + norm2(y - mu*ones)/2)",
+        },
+    )
+
+
+def regression_precision() -> rc.Target:
+    beta, tau = rc.vector("beta", "p"), rc.scalar("tau", domain="positive", transform="log")
+    x, y, m = rc.data("x", "N", "p"), rc.data("y", "N"), rc.vector("m", "p", default=0)
+    S = rc.matrix("S", "p", "p", is_="positive definite", default=10 * I)
+    shape, rate = positive("shape", "1/2"), positive("rate", "1/2")
+    return rc.Target(
+        name="regression_precision",
+        title="Bayesian linear regression, coefficients and precision",
+        references=["lindley1972linear", "gelfand1990sampling"],
+        state=[beta, tau],
+        data=[x, y],
+        parameters=[m, S, shape, rate],
+        log_prior="-(beta - m).T @ inv(S) @ (beta - m)/2 + (shape - 1)*log(tau) - rate*tau",
+        log_likelihood="log(tau)/2 - tau*(y - x @ beta)**2/2",
+        laws={
+            beta: "N(inv(tau*x.T @ x + inv(S)) @ (tau*x.T @ y + inv(S) @ m), inv(tau*x.T @ x + inv(S)))",
+            tau: "Gamma(shape + N/2, rate + norm2(y - x @ beta)/2)",
+        },
+    )
+
+
 def logistic_regression() -> rc.Target:
     x, y = rc.data("x", "N", "d"), rc.data("y", "N", values=[0, 1])
     prior = positive("prior_variance", 10)
@@ -543,6 +597,19 @@ def builds() -> list[rc.Build]:
             "ghmc_double_well", "Generalised HMC, full gradient, a double well on the line", double_well(),
             {"refresh": {r: "0.9"}}, {"metropolis": {"split": LEAPFROG, "flip": {r: -r}}},
             sizes={"d": 1}, step_size="0.35", thin=10,
+        ),
+        rc.Build(
+            name="gibbs_normal", title="Gibbs sampling, mean and precision of a normal sample",
+            references=["geman1984stochastic", "gelfand1990sampling"], dynamics=still(),
+            target=normal_mean_precision(), scheme={"cycle": [{"draw": "mu"}, {"draw": "tau"}]}, sizes={"d": 2},
+            data={"file": "../data/normal_sample.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, **FOUR,
+        ),
+        rc.Build(
+            name="gibbs_regression", title="Gibbs sampling, coefficients and precision of a regression",
+            references=["lindley1972linear", "gelfand1990sampling"], dynamics=still(), target=regression_precision(),
+            scheme={"cycle": [{"draw": rc.vector("beta", "p")}, {"draw": "tau"}]}, sizes={"d": 5},
+            data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size=1,
+            draws=2000, warmup=100, **FOUR,
         ),
         moves(
             "hmc_double_well", "HMC with ten leapfrog steps, full gradient, a double well on the line", double_well(),
