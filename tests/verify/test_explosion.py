@@ -56,6 +56,7 @@ GROWTH = {
         "- 2 sum_ij d_theta[i] U G_inverse[i,j] theta[j] <= c (1 + norm2(theta)) for some c",
     ),
     "sgrld_positive": ("-2 sum_i d_theta[i] U theta[i]**2 <= c (1 + norm2(theta)) for some c",),
+    "still": (),
     "wright_fisher": (),
 }
 """Shipped dynamics to what is assumed of growth."""
