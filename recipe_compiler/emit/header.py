@@ -11,7 +11,8 @@ from recipe_compiler.emit.print_chain import accepts_by
 from recipe_compiler.emit.sampler import Given, Piece, Sampler, shape_text
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.lower_draw import OF_NORMALS
+from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, Scheme
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
@@ -222,6 +223,8 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         trajectory = program.cycle.trajectory if program.cycle else None
         if trajectory is not None and any(value.back for value in trajectory.values):
             yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"
+    if program.cycle is not None and program.cycle.draws:
+        yield from _of_draws(program, program.cycle)
     integrates = bool(build.scheme.split or not build.scheme.cycle)
     if integrates:
         yield _scheme(build.scheme)
@@ -252,6 +255,17 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
     yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
     if build.estimated is not None:
         yield f"{build.estimated} is estimated from the data at the mode, before a run"
+
+
+def _of_draws(program: Program, cycle: Cycle) -> Iterator[str]:
+    """Yield what the draws of a cycle take, and what they leave nobody."""
+    if any(draw.law not in OF_NORMALS for draw in cycle.draws):
+        yield "draws take as many words of the chain's own stream as they need, one draw after the other"
+    if any(draw.by_precision for draw in cycle.draws):
+        yield "N(inv(P) u, inv(P)) is L^-T (L^-1 u + n), n ~ N(0, I), with L L^T = P: no matrix is inverted"
+    if cycle.trajectory is not None and (program.carried or cycle.potential is not None):
+        known = " and ".join((*(("grad U",) if program.carried else ()), *(("U",) if cycle.potential else ())))
+        yield f"{known} at the state that is drawn: evaluated where the word begins, and not kept from step to step"
 
 
 def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:

@@ -268,7 +268,8 @@ def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: s
         return Given(own, repr(float(declared.default.value)))
     if declared.default is not None:
         try:
-            return Given(own, "None", (f"{name} = {formula_text(declared.default, by)}",), by_formula=True)
+            flat = ".reshape(-1)" if len(own.shape.sizes) == 1 else ""
+            return Given(own, "None", (f"{name} = {formula_text(declared.default, by)}{flat}",), by_formula=True)
         except NotInNumpyError as error:
             return Given(own, "", says=str(error))
     estimated = (*(build.control or ()), build.estimated)
