@@ -19,7 +19,33 @@ scheme: {{cycle: {cycle}}}
 variant: full
 {rest}run: {{step_size: 1/8, draws: 400, warmup: 10, chains: 2, seed: 1}}
 """
+FAMILIES = """
+format: 1
+name: families
+state:
+  g: {shape: 2, domain: positive, transform: log}
+  h: {shape: scalar, domain: positive, transform: log}
+  e: {shape: scalar, domain: positive, transform: log}
+  l: {shape: 2, domain: positive, transform: log}
+  b: {shape: scalar, domain: "interval(0, 1)", transform: logit}
+  w: {shape: scalar, domain: "interval(-1, 3)", transform: logit}
+  n: {shape: 2}
+parameters: {a: {shape: 2, is: positive}, C: {shape: [2, 2], is: positive definite}}
+potential: >-
+  3*sum(g) - (a - ones).T @ log(g) + 2/h + 5*log(h) + e/4 + (log(l) - a).T @ (log(l) - a)/8 + sum(log(l))
+  - log(b) + log(1 - b)/2 + (n - a).T @ inv(C) @ (n - a)/2
+laws:
+  g: Gamma(a, 3)
+  h: InverseGamma(4, 2)
+  e: Exponential(1/4)
+  l: LogNormal(a, 4)
+  b: Beta(2, 1/2)
+  w: Uniform(-1, 3)
+  n: N(a, C)
+"""
+"""A law of every family, each block in the variable that it is sampled in."""
 DATA = {
+    "families": "parameters: {a: {value: [1/2, 2]}, C: {value: [[2, 1], [1, 3]]}}",
     "regression_precision": f"sizes: {{p: 2}}\n"
     f"data: {{file: {ROOT}/specs/data/linear_regression.csv, x: [a, b], y: y}}",
     "normal_mean_precision": f"data: {{file: {ROOT}/specs/data/normal_sample.csv, y: y}}",
@@ -32,6 +58,7 @@ GIBBS = {
     "twice": ("regression_precision", "[draw: tau, draw: beta, draw: tau]"),
     "hmc_first": ("regression_precision", f"[{WORD}, {{draw: tau}}]"),
     "hmc_between": ("regression_precision", f"[{{draw: beta}}, {WORD}, {{draw: tau}}]"),
+    "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
     "steps": ("normal_mean_precision", "[{draw: tau}, {split: [B/2, A, B/2], steps: 2}, {refresh: r}]"),
 }
 """Target and cycle of every build."""
@@ -40,7 +67,8 @@ GIBBS = {
 def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", rest: str = "") -> Build:
     """Return a build of `GIBBS`, or one of another target, whose document `target` is, by its cycle."""
     known, moves = GIBBS.get(name, ("", cycle))
-    return _build(name, target or f"{ROOT}/specs/targets/{known}.yaml", moves, values or DATA.get(known, ""), rest)
+    own = known if known == FAMILIES else f"{ROOT}/specs/targets/{known}.yaml"
+    return _build(name, target or own, moves, values or DATA.get(known, DATA.get(name, "")), rest)
 
 
 @cache
