@@ -48,6 +48,7 @@ OWN = frozenset(
         "prepare",
         "potential",
         "rest",
+        "sums",
         "cycle",
         "energy",
         "accept",
@@ -343,7 +344,7 @@ def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Itera
     if kernel.gradient is not None:
         many = SMALL if kernel.gradient.inlined else REDUCTION
         yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else many)
-    for procedure in (kernel.potential, kernel.rest, *kernel.draws):
+    for procedure in (kernel.potential, kernel.rest, kernel.sums, *kernel.draws):
         if procedure is not None:
             yield print_procedure(procedure, LOOP if kernel.registers else REDUCTION)
     yield print_procedure(kernel.step, LOOP)

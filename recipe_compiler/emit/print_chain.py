@@ -252,7 +252,8 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     arguments = tuple(array.name for array in (*step.outputs, *step.inputs, *step.work))
     return ChainLoop(
         begin=(
-            *_rooms(program, work),
+            *_rooms(program, (*work, *(kernel.sums.outputs if kernel.sums else ()))),
+            *_summed(kernel),
             *(f"    {SUM} = 0.0" for _ in accepts),
         ),
         rows=rows,
@@ -265,6 +266,12 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
         keep=(*_kept_acceptance(kernel), *_keep(program)),
         end=(f"    return {rows}",),
     )
+
+
+def _summed(kernel: Kernel) -> Iterator[str]:
+    """Yield the line that computes what stays the same along the chain and is made of data."""
+    if kernel.sums is not None:
+        yield from call("    sums", tuple(array.name for array in (*kernel.sums.outputs, *kernel.sums.inputs)), 4)
 
 
 def _moved_on(program: Program, kernel: Kernel) -> Iterator[str]:

@@ -15,6 +15,7 @@ from recipe_compiler.program.loops import (
     Ref,
     Scalar,
     Statement,
+    Stream,
 )
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.traverse import value_with_refs
@@ -45,7 +46,7 @@ def _statement(statement: Statement, data: Collection[str]) -> Statement:
     match statement:
         case Assign(target, value) | Increment(target, value):
             return type(statement)(target, value_with_refs(value, wide))
-        case For() | ForBatch() | ForBlocks() | Iterate():
+        case For() | ForBatch() | ForBlocks() | Iterate() | Stream():
             return replace(statement, body=tuple(_statement(inner, data) for inner in statement.body))
         case _:
             return statement

@@ -58,6 +58,8 @@ class Kernel:
     """U of all data; of a cycle that accepts by it."""
     rest: Procedure | None = None
     """H - U, likewise."""
+    sums: Procedure | None = None
+    """What draws take of constants and data alone, computed once a call of `run`."""
     draws: tuple[Procedure, ...] = ()
     """What draws blocks of the target by their laws, in the order of a cycle."""
     cycle: Procedure | None = None
@@ -81,6 +83,7 @@ class Kernel:
             step=made[self.step.name],
             potential=of(self.potential),
             rest=of(self.rest),
+            sums=of(self.sums),
             draws=tuple(made[procedure.name] for procedure in self.draws),
             cycle=of(self.cycle),
         )
@@ -88,7 +91,7 @@ class Kernel:
     @property
     def procedures(self) -> tuple[Procedure, ...]:
         """All that a chain calls, those called before those that call them; `prepare` is called before a chain."""
-        own = (self.gradient, self.potential, self.rest, *self.draws, self.step, self.cycle)
+        own = (self.gradient, self.potential, self.rest, self.sums, *self.draws, self.step, self.cycle)
         return tuple(procedure for procedure in own if procedure is not None)
 
     def scalars(self, name: str) -> tuple[str, ...]:

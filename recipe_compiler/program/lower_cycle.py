@@ -91,6 +91,8 @@ class LoweredMoves:
     """By the place of the move."""
     draws: Mapping[int, LoweredDraw] = field(default_factory=dict[int, LoweredDraw])
     """Likewise."""
+    sums: Procedure | None = None
+    """What draws take of constants and data alone."""
 
     def reading(
         self, readable: tuple[Array, ...], of_target: Callable[[tuple[Statement, ...]], frozenset[str]]
@@ -105,6 +107,7 @@ class LoweredMoves:
         return replace(
             self,
             potential=given(self.potential, of_U),
+            sums=given(self.sums, of_target(self.sums.body) if self.sums else frozenset[str]()),
             rest=given(self.rest, of_rest),
             draws={place: own.reading(readable, of_target(own.procedure.body)) for place, own in self.draws.items()},
         )
@@ -112,7 +115,7 @@ class LoweredMoves:
     @property
     def read(self) -> frozenset[str]:
         """The names that any of it reads."""
-        own = (self.potential, self.rest, *(draw.procedure for draw in self.draws.values()))
+        own = (self.potential, self.rest, self.sums, *(draw.procedure for draw in self.draws.values()))
         bodies = (*(procedure.body for procedure in own if procedure), *(r.body for r in self.refreshes.values()))
         return frozenset(name for body in bodies for name in names_in(body))
 
@@ -131,8 +134,18 @@ def lower_moves(defined: Definitions, program: Program) -> tuple[LoweredMoves, D
         if isinstance(move, Refresh):
             refreshes[place], defined = lower_refresh(defined.forgetting(), move, program)
         if isinstance(move, Draw):
-            draws[place], defined = lower_draw(defined.forgetting(), move)
-    return LoweredMoves(potential, rest, refreshes, draws), defined
+            draws[place], defined = lower_draw(defined.forgetting(), move, program.data)
+    return LoweredMoves(potential, rest, refreshes, draws, _sums(draws)), defined
+
+
+def _sums(draws: Mapping[int, LoweredDraw]) -> Procedure | None:
+    """Return the procedure that computes what draws take of constants and data alone; its inputs are left out."""
+    own = [definition for draw in draws.values() for definition in draw.of_data]
+    if not own:
+        return None
+    arrays, body = tuple(one.array for one in own), tuple(statement for one in own for statement in one.body)
+    says = f"{', '.join(array.name for array in arrays)}: what draws take of data and constants alone."
+    return Procedure("sums", (says,), arrays, (), (), body)
 
 
 def lower_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure, Definitions]:

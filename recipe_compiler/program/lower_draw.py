@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
-from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,
@@ -29,6 +29,7 @@ from recipe_compiler.program.loops import (
     Times,
     Variate,
     View,
+    names_in,
 )
 from recipe_compiler.program.program import Draw
 from recipe_compiler.tensor.show import text
@@ -103,14 +104,17 @@ class LoweredDraw:
     procedure: Procedure
     """Its inputs are left out, but for normals and the stream."""
     normals: tuple[Array, ...]
+    of_data: tuple[Definition, ...] = ()
+    """What it takes of constants and data alone: the same along the chain."""
 
     def reading(self, readable: tuple[Array, ...], read: frozenset[str]) -> "LoweredDraw":
         """Return the draw with what it reads among all that a chain has for it."""
-        inputs = (*(array for array in readable if array.name in read), *self.procedure.inputs)
+        fixed = (definition.array for definition in self.of_data)
+        inputs = (*(array for array in readable if array.name in read), *fixed, *self.procedure.inputs)
         return replace(self, procedure=replace(self.procedure, inputs=inputs))
 
 
-def lower_draw(defined: Definitions, move: Draw) -> tuple[LoweredDraw, Definitions]:
+def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tuple[LoweredDraw, Definitions]:
     """Return the procedure that writes a new value of the potential's block, b drawn anew and the rest as it was."""
     drawn, theta = move.drawn, move.block
     sizes = theta.shape.sizes or (1,)
@@ -122,8 +126,10 @@ def lower_draw(defined: Definitions, move: Draw) -> tuple[LoweredDraw, Definitio
     defined = defined.forgetting()
     lowered = _vector if move.law == "N" and drawn.shape.sizes else _entries
     (names, body, normals, work), defined = lowered(defined, move, out)
-    before = tuple(statement for definition in defined.changing for statement in definition.body)
-    work = (*(definition.array for definition in defined.changing if definition.array.sizes), *work)
+    of_data = _of_data(defined, data)
+    changing = tuple(definition for definition in defined.changing if definition not in of_data)
+    before = tuple(statement for definition in changing for statement in definition.body)
+    work = (*(definition.array for definition in changing if definition.array.sizes), *work)
     loops = defined.loops(theta.shape.sizes)
     at = tuple(variable for _, variable in loops) or (0,)
     kept = nested(loops, (Assign(Ref(move.new, at), Ref(theta.name, at)),)) if move.stacked else ()
@@ -137,7 +143,19 @@ def lower_draw(defined: Definitions, move: Draw) -> tuple[LoweredDraw, Definitio
         work,
         (*views, *before, *kept, *body),
     )
-    return LoweredDraw(procedure, normals), defined
+    return LoweredDraw(procedure, normals, of_data), defined
+
+
+def _of_data(defined: Definitions, data: tuple[Datum, ...]) -> tuple[Definition, ...]:
+    """Return the arrays that are made of constants and data alone."""
+    sizes = {size for datum in data for size in (datum.size, *datum.shape.sizes) if isinstance(size, str)}
+    known = defined.constants | {datum.name for datum in data} | sizes | {"total"}
+    found: list[Definition] = []
+    for definition in defined.changing:
+        if definition.array.sizes and names_in(definition.body) <= known | {definition.array.name}:
+            found.append(definition)
+            known |= {definition.array.name}
+    return tuple(found)
 
 
 def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:

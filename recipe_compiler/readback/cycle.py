@@ -146,7 +146,8 @@ class _Boxes:
         """The names of what stays the same along a chain: parameters, what `prepare` computes, data, eps."""
         program, kernel = self.module.program, self.module.kernel
         items = (*program.parameters, *program.data)
-        return frozenset((*(i.name for i in items), *(a.name for a in kernel.prepare.outputs), "eps"))
+        sums = kernel.sums.outputs if kernel.sums else ()
+        return frozenset((*(i.name for i in items), *(a.name for a in (*kernel.prepare.outputs, *sums)), "eps"))
 
     def _state(self, named: Mapping[str, Value], names: Iterable[str]) -> dict[str, Entries]:
         """Return the entries of every value of the state among some arguments, as they are now."""
@@ -211,6 +212,10 @@ def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
     for array in kernel.noises:
         (count,) = joined_shape(array.sizes, here.sizes)
         given[array.name] = np.array([_normal(array.name, k) for k in range(count)], object)
+    for array in kernel.sums.outputs if kernel.sums else ():
+        places = np.ndindex(joined_shape(array.sizes, here.sizes))
+        entries = [sp.Symbol(f"{array.name}{list(at)}") for at in places]
+        given[array.name] = np.array(entries, object).reshape(joined_shape(array.sizes, here.sizes))
     if any(array == STREAM for array in kernel.chain_step.inputs):
         given[STREAM.name] = np.array([sp.Symbol(f"word[{k}]") for k in range(4)], object)
     given = held(module, given)

@@ -125,6 +125,16 @@ def solver_of(move: Draw) -> str:
     return "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
 
 
+def read_sums(module: Module, here: Names, reader: Reader, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return what draws take of data and constants alone, as it is emitted."""
+    sums = module.kernel.sums
+    if sums is None:
+        return {}
+    found = {array.name: np.full(joined_shape(array.sizes, here.sizes), None, object) for array in sums.outputs}
+    reader.call(sums.name, {**given, **found})
+    return found
+
+
 @dataclass(slots=True)
 class _Reading:
     """One draw as it was read."""
@@ -145,6 +155,7 @@ class _Reading:
         given: dict[str, Any] = prepared(module, here, reader)
         given |= {block.name: np.array(here.block(block), object) for block in module.program.blocks}
         given |= {datum.name: here.data(datum) for datum in module.program.data}
+        given |= read_sums(module, here, reader, given)
         own = [a for a in procedure.inputs if a in module.kernel.noises]
         normals: list[Scalar] = []
         for array in own:

@@ -174,11 +174,14 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         "_next_step": iteration.next_step,
         "_fill_indices": iteration.rows, "_shuffle_indices": iteration.rows, "_block_indices": iteration.rows,
         "_wide_vectors": lambda _: None,
+        "sums": lambda arguments: _sums(iteration, arguments),
         "_empty_rows": lambda arguments: np.full(64 * arguments[0], None, object),
     }  # fmt: skip
     scope: dict[str, Value] = dict(iteration.given)
     before, turn, after = _one_turn(reader.functions["run"])
     reader.execute(before, scope)
+    made = {array.name for array in kernel.sums.outputs} if kernel.sums else set[str]()
+    iteration.demand(made <= iteration.given.keys(), "does not compute what stays the same along the chain")
     for _ in accepts_by(kernel):
         iteration.demand(scope.get(SUM) == 0, "does not begin to add up acceptance at zero")
         scope[SUM] = sp.Symbol(SUM)
@@ -200,6 +203,20 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
         iteration.demand(
             list(iteration.given["noise_state"]) == iteration.words(), "does not keep the state of its noise"
         )
+
+
+def _sums(iteration: Iteration, arguments: list[Value]) -> None:
+    """Take what is computed of data and constants, which must be the chain's own, before the loop."""
+    own = iteration.module.kernel.sums
+    if own is None:
+        raise CompilerError("the emitted run sums what its kernel does not have")
+    for array, value in zip((*own.outputs, *own.inputs), arguments, strict=True):
+        if array in own.inputs:
+            iteration.demand(value is iteration.given[array.name], f"sums another {array.name} than its own")
+        else:
+            entries = [sp.Symbol(f"sums {array.name}[{k}]") for k in range(value.size)]
+            value[...] = np.array(entries, object).reshape(value.shape)
+            iteration.given[array.name] = value
 
 
 def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
