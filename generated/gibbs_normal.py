@@ -45,6 +45,7 @@ Step:
     mu' ~ N(tau*sum(y)/(N*tau + 1/prior_variance), 1/(N*tau + 1/prior_variance)), given all others and all data
     draw: tau
     tau' ~ Gamma(shape + N/2, rate + (y - mu*ones).T @ (y - mu*ones) / 2), given all others and all data
+    draws take as many words of the chain's own stream as they need, one draw after the other
 
 Proved:
     D is symmetric; Q is skew (index calculus for every size; second engine)

@@ -17,7 +17,7 @@ Data:
 Parameters:
     shape: a number, positive; 0.5 unless it is given
     rate: a number, positive; 0.5 unless it is given
-    m: (4,), real; np.asarray(np.full((4, 1), 0.0)) unless it is given
+    m: (4,), real; np.asarray(np.full((4, 1), 0.0)).reshape(-1) unless it is given
     S: (4, 4), positive definite; np.asarray((10.0 * np.eye(4))) unless it is given
 
 State:
@@ -50,6 +50,8 @@ Step:
         and all data
     draw: tau
     tau' ~ Gamma(shape + N/2, rate + (y - x @ beta).T @ (y - x @ beta) / 2), given all others and all data
+    draws take as many words of the chain's own stream as they need, one draw after the other
+    N(inv(P) u, inv(P)) is L^-T (L^-1 u + n), n ~ N(0, I), with L L^T = P: no matrix is inverted
 
 Proved:
     D is symmetric; Q is skew (index calculus for every size; second engine)
@@ -145,7 +147,7 @@ def sample(
     shape = _checked_number("shape", shape, above=0)
     rate = _checked_number("rate", rate, above=0)
     if m is None:
-        m = np.asarray(np.full((4, 1), 0.0))
+        m = np.asarray(np.full((4, 1), 0.0)).reshape(-1)
     m = _checked_array("m", m, (4,), sizes)
     if S is None:
         S = np.asarray((10.0 * np.eye(4)))
@@ -180,28 +182,33 @@ def first_state(seed, chain):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
-def draw_beta(theta_beta, theta, inv_S, inv_S_m, x, y, noise_beta, x_y, x_x, u_beta, P_beta):
-    """Write theta_beta, which is theta but for beta: beta is drawn from N(inv(P_beta) u_beta, inv(P_beta)), its law
-    given all else.
-    u_beta[i] = sum_j inv(S)[j,i] m[j] + sum_j exp(log_tau) x[j,i] y[j].
-    P_beta[i,j] = sum_k exp(log_tau) x[k,i] x[k,j] + inv(S)[i,j].
-    """
+def sums(x_y, x_x, x, y):
+    """Write x_y, x_x: what draws take of data and constants alone."""
     N = x.shape[0]
-    beta = theta[0:4]
-    log_tau = theta[4:5]
-    beta_drawn = theta_beta[0:4]
     for i in range(4):
         total = 0.0
         for j in range(N):
             total += x[j, i] * y[j]
         x_y[i] = total
-    exp_of_state = _exp(log_tau[0])
     for i in range(4):
         for j in range(4):
             total = 0.0
             for k in range(N):
                 total += x[k, i] * x[k, j]
             x_x[i, j] = total
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_beta(theta_beta, theta, inv_S, inv_S_m, x, x_y, x_x, noise_beta, u_beta, P_beta):
+    """Write theta_beta, which is theta but for beta: beta is drawn from N(inv(P_beta) u_beta, inv(P_beta)), its law
+    given all else.
+    u_beta[i] = sum_j inv(S)[j,i] m[j] + sum_j exp(log_tau) x[j,i] y[j].
+    P_beta[i,j] = sum_k exp(log_tau) x[k,i] x[k,j] + inv(S)[i,j].
+    """
+    beta = theta[0:4]
+    log_tau = theta[4:5]
+    beta_drawn = theta_beta[0:4]
+    exp_of_state = _exp(log_tau[0])
     for i in range(5):
         theta_beta[i] = theta[i]
     for i in range(4):
@@ -243,11 +250,11 @@ def draw_tau(theta_tau, theta, shape, rate, x, y, noise_state, x_beta_2):
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def cycle(
-    theta_tau, theta, shape, rate, inv_S, inv_S_m, x, y, noise_beta, noise_state, eps, x_y, x_x, u_beta, P_beta,
+    theta_tau, theta, shape, rate, inv_S, inv_S_m, x, y, x_y, x_x, noise_beta, noise_state, eps, u_beta, P_beta,
     theta_beta, x_beta_2,
 ):  # fmt: skip
     """Write one step, a cycle of moves: theta_tau; draw from noise_state alone."""
-    draw_beta(theta_beta, theta, inv_S, inv_S_m, x, y, noise_beta, x_y, x_x, u_beta, P_beta)
+    draw_beta(theta_beta, theta, inv_S, inv_S_m, x, x_y, x_x, noise_beta, u_beta, P_beta)
     draw_tau(theta_tau, theta_beta, shape, rate, x, y, noise_state, x_beta_2)
 
 
@@ -279,18 +286,19 @@ def run(theta, m, S, shape, rate, inv_S, inv_S_m, x, y, eps, thin, noise_state, 
     _wide_vectors()
     N = x.shape[0]
     theta_tau = np.empty(5)
-    x_y = np.empty(4)
-    x_x = np.empty((4, 4))
     u_beta = np.empty(4)
     P_beta = np.empty((4, 4))
     theta_beta = np.empty(5)
     x_beta_2 = np.empty(N)
     noise_beta = np.empty(4)
+    x_y = np.empty(4)
+    x_x = np.empty((4, 4))
+    sums(x_y, x_x, x, y)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _fill_normals(noise_state, noise_beta)
             cycle(
-                theta_tau, theta, shape, rate, inv_S, inv_S_m, x, y, noise_beta, noise_state, eps, x_y, x_x, u_beta,
+                theta_tau, theta, shape, rate, inv_S, inv_S_m, x, y, x_y, x_x, noise_beta, noise_state, eps, u_beta,
                 P_beta, theta_beta, x_beta_2,
             )  # fmt: skip
             for entry in range(5):
