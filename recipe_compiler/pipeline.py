@@ -31,7 +31,9 @@ from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
+from recipe_compiler.planner.pilots import Pilots
 from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
+from recipe_compiler.planner.plan_moves import plan_of_moves
 from recipe_compiler.planner.walks import Walker
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
@@ -191,6 +193,9 @@ def plan_run(
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
     names = sampled_names(tried, data, sizes)
+    if build.has_acceptance:
+        found = plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
+        return found, check_once(found.build, cache)
     found = plan(build, tried, module, emitted, inputs, starts, names)
     if isinstance(found, Bent):
         walked = found.own.build if found.own is not None else tried

@@ -72,14 +72,14 @@ def run_build(
                 say_verdict(report)
             return code
         if build.is_planned and not as_json and not only_plan:
-            say("planning: looking for the modes of U, then for the step of least work")
+            say(f"planning: {_how_planned(build)}")
         planned, report = plan_run(build, report, allow_undecided=allow_undecided, cache=cache)
         if only_plan:
             if as_json:
                 say_plan(planned, report)
             else:
                 _say_plan(planned)
-            return ExitCode.PROVED
+            return ExitCode.DOUBTFUL if planned.doubts else ExitCode.PROVED
         for line in () if as_json else planned.says:
             say(line)
         settings = _settings(planned.build, options)
@@ -111,6 +111,12 @@ def _why(report: Report) -> str:
     return f"{', '.join(f'`{finding.says}`' for finding in guilty)}{waived}"
 
 
+def _how_planned(build: Build) -> str:
+    if build.has_acceptance:
+        return f"chains warm up, until {build.accept:g} of their moves are accepted"
+    return "looking for the modes of U, then for the step of least work"
+
+
 def _say_plan(planned: Plan) -> None:
     """Print a build with all that was chosen, in the language it is stated in: a file that runs as it is."""
     for line in planned.says:
@@ -124,7 +130,7 @@ def _run(
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
-    run = replace(run, planned=planned.says, measured=planned.measured)
+    run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
     if not as_json:
         say(f"compiled and read back; {_length(settings)}")
     if run.may_use_lanes and not as_json:

@@ -28,6 +28,9 @@ class Build(Document):
         eps; `auto`: chosen from the data before a run, with what is left out of `parameters` and of how long to run.
     share : number, optional
         Of `auto`: by what part of it a posterior sd may be off, 0.02 where it is left out.
+    accept : number, optional
+        Of `auto` with a Metropolis move: the mean probability that moves shall be accepted with, 0.8 where it is left
+        out.
     scheme : str, Scheme, sequence of str, or mapping
         The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a `Scheme`, a
         word `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}`, `{"use": FILE}`, `{"cycle":
@@ -86,6 +89,7 @@ class Build(Document):
         target: Target | str | PathLike[str],
         step_size: float | str,
         share: float | None = None,
+        accept: float | None = None,
         scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
         order: Sequence[object] = (),
         variant: str = "full",
@@ -110,9 +114,9 @@ class Build(Document):
         references: Sequence[str] = (),
     ) -> None:
         run = {
-            "step_size": step_size, "share": share, "draws": draws, "warmup": warmup, "thin": thin, "chains": chains,
-            "seed": seed, "batch_size": batch_size, "lanes": lanes,
-            "diagnostics": diagnostics, "schedule": schedule,
+            "step_size": step_size, "share": share, "accept": accept, "draws": draws, "warmup": warmup, "thin": thin,
+            "chains": chains, "seed": seed, "batch_size": batch_size, "lanes": lanes, "diagnostics": diagnostics,
+            "schedule": schedule,
         }  # fmt: skip
         made = state_build(
             name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),

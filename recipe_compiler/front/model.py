@@ -152,8 +152,8 @@ class Model:
         """Return the build with everything that `step_size="auto"` leaves to be chosen from the data.
 
         Around the mode of U, with its Hessian K there: mass K, friction, step size, thinning, warmup and where chains
-        start, so that no posterior sd is off by more than `share` by the audit of the step. `sample` does the same
-        first; `plan(data).to_yaml()` is what it chose, and runs as it is once it names its `data`.
+        start, so that no posterior sd is off by more than `share` by the audit of the step. Of moves that are accepted
+        or refused by chains that warm up, until `accept` of them are. `sample` does the same first; `plan(data).to_yaml()` is what it chose, and runs as it is once it names its `data`.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Model:
         planned, report, held = self._planned(data)
         settings, cache = settings_of(planned.build, given), open_cache(use=self.cache)
         run = prepare_run(planned.build, report, settings, held, allow_undecided=self.allow_undecided, cache=cache)
-        return replace(run, planned=planned.says, measured=planned.measured)
+        return replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
 
     def _planned(self, data: Mapping[str, object] | None) -> tuple[Plan, Report, Data | None]:
         """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""

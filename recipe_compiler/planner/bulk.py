@@ -159,18 +159,10 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     flat = draws.reshape(-1, draws.shape[2])
     covariance = before.covariance
     if len(flat) > CHAINS:
-        centred = flat - flat.mean(axis=0)
-        raw, n = centred.T @ centred / len(flat), float(len(flat))
-        covariance = (n * raw + SHRUNK * np.diag(np.diag(raw))) / (n + SHRUNK)
+        covariance = regularised(flat)
     metric, time, by_root = _scale(open_ones, covariance)
     values, vectors = np.linalg.eigh(metric)
-    A, rng = vectors * np.sqrt(values), np.random.default_rng(0)
-    looks = min(LOOKED_AT, max(CHAINS, READ / (10 * len(WINDOWS) * 2 * TURNS * entries)))
-    looked = flat[:: max(1, len(flat) // int(looks))]
-    bent = [
-        bent_at(lambda w, at=at: A.T @ slope(at + A @ w), np.zeros(len(A)), rng.standard_normal(len(A)), APART)
-        for at in looked
-    ]
+    bent = curvatures(slope, vectors * np.sqrt(values), flat, entries)
     steepest = float(max(bent))
     if not (np.isfinite(bent).all() and steepest > 0.0):
         raise RunError(
@@ -179,6 +171,31 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     eps = rounded(1.0 / (math.sqrt(steepest) if by_root else steepest))
     thin = min(MOST_STEPS, max(1, math.ceil(time / eps)))
     return Bulk(flat.mean(axis=0), covariance, steepest, float(np.median(bent)), eps, thin, draws[:, -1])
+
+
+def regularised(draws: Array) -> Array:
+    """Return the covariance of draws, drawn towards its diagonal; draws x coordinates."""
+    centred = draws - draws.mean(axis=0)
+    raw, n = centred.T @ centred / len(draws), float(len(draws))
+    return (n * raw + SHRUNK * np.diag(np.diag(raw))) / (n + SHRUNK)
+
+
+def curvatures(slope: Slope, A: Array, draws: Array, entries: float) -> list[float]:
+    """Return the spectral norm of A^T Hess U A at draws, spread over all that are given.
+
+    Args:
+        slope: theta to grad U.
+        A: a root of what the step multiplies forces by.
+        draws: where, draws x coordinates.
+        entries: of the data that one grad U reads.
+    """
+    rng = np.random.default_rng(0)
+    looks = min(LOOKED_AT, max(CHAINS, READ / (10 * len(WINDOWS) * 2 * TURNS * entries)))
+    looked = draws[:: max(1, len(draws) // int(looks))]
+    return [
+        bent_at(lambda w, at=at: A.T @ slope(at + A @ w), np.zeros(len(A)), rng.standard_normal(len(A)), APART)
+        for at in looked
+    ]
 
 
 def _scale(open_ones: tuple[Open, ...], S: Array) -> tuple[Array, float, bool]:

@@ -6,9 +6,8 @@ chooses is put into the document as its author would have put it there, and the 
 and read back as any other: a plan proves nothing and relies on nothing unproved.
 """
 
-import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,9 +17,10 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt
+from recipe_compiler.planner.entries import Entries
 from recipe_compiler.planner.measure import SHORTER, Measure, measure
 from recipe_compiler.planner.other_modes import main_mode, minima
-from recipe_compiler.planner.roles import Open, Role, open_parameters
+from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.planner.unlike import UnlikeGaussianError
@@ -32,10 +32,9 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode
 from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.question import AS_IT_IS, CONTROL_VARIATES
-from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.restate import Entry, number, restated
+from recipe_compiler.spec.restate import restated
 
 Array = NDArray[np.float64]
 
@@ -65,6 +64,8 @@ class Plan:
     """In lines, for whoever runs it."""
     measured: Measured | None = None
     """What pilot chains made of the posterior, where no linear step tells it."""
+    doubts: tuple[str, ...] = ()
+    """Why no run of it is to be believed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,17 +176,12 @@ def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ..
         raise RunError(
             f"step_size: auto: {bent.what}. Pilot chains do not either: {why}. {_begun(bent.serves)}"
         ) from None
-    choice = _Entries(
+    choice = Entries(
         stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
         found.settings.values, walker.build.control is not None and stated.control is None,
         bulk.mean, found.spread**2 * bulk.covariance,
     )  # fmt: skip
     return Plan(restated(stated, choice.changes), tuple(_says_measured(bent, bulk, found, choice)), found.measured)
-
-
-def states(build: Build, setting: str) -> bool:
-    """Whether the document of a build has a setting of its run itself."""
-    return setting in json.loads(build.source.document).get("run", {})
 
 
 def _demand_definite(K: Array) -> Array:
@@ -200,103 +196,13 @@ def _demand_definite(K: Array) -> Array:
     )
 
 
-def _entry(array: Array) -> Entry:
-    """Return numbers as a document has them: one, a list, a list of rows."""
-    return number(float(array)) if array.ndim == 0 else [_entry(part) for part in array]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entries:
-    """What was chosen, beside what the build states itself."""
-
-    stated: Build
-    open_ones: tuple[Open, ...]
-    eps: float
-    paced: int
-    """Steps from one draw to the next that its chains need."""
-    warm: int
-    """Draws that are thrown away."""
-    batch_size: int | None
-    values: Mapping[str, Array]
-    varies: bool
-    """Whether control variates are taken, at the mode."""
-    start: Array
-    start_covariance: Array
-
-    @property
-    def thin(self) -> int:
-        """Steps from one draw to the next."""
-        return self._own("thin") or self.paced
-
-    @property
-    def warmup(self) -> int:
-        """Draws that are thrown away: as many steps of them, also where thinning is stated."""
-        own = self._own("warmup")
-        return math.ceil(self.warm * self.paced / self.thin) if own is None else own
-
-    @property
-    def changes(self) -> dict[str, dict[str, Entry | None]]:
-        """What the document of the build has in addition."""
-        run: dict[str, Entry | None] = {"step_size": number(self.eps), "share": None}
-        run |= {"thin": str(self.thin), "warmup": str(self.warmup)}
-        changes: dict[str, dict[str, Entry | None]] = {"run": run}
-        if self.stated.variant == "minibatch":
-            run["batch_size"] = str(self.batch_size)
-        if self.varies:
-            changes["minibatch"] = {"control_variates": "mode"}
-        changes["parameters"] = {
-            one.name: {**self._declared(one.name), "value": _entry(self.values[one.name])} for one in self.open_ones
-        }
-        if self.starts_chosen:
-            self._add_starts(changes)
-        return {section: entries for section, entries in changes.items() if entries}
-
-    @property
-    def starts_chosen(self) -> bool:
-        """Whether the build leaves open where chains start."""
-        return potential_block(self.stated) not in dict(self.stated.init)
-
-    @property
-    def of_batches(self) -> tuple[str, ...]:
-        """What is said of minibatches, if there are any."""
-        if self.stated.variant != "minibatch":
-            return ()
-        kind = "with control variates at the mode" if self.varies else "as it is"
-        return (f"  batch_size: {self.batch_size}, the gradient {kind}",)
-
-    def _own(self, name: str) -> int | None:
-        """Return a setting that the document states itself."""
-        return getattr(self.stated.run, name) if states(self.stated, name) else None
-
-    def _declared(self, name: str) -> dict[str, Entry]:
-        """Return what the document says of a parameter already."""
-        return dict(dict(json.loads(self.stated.source.document).get("parameters") or []).get(name) or {})
-
-    def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
-        """Let chains start wide around a state: new parameters `start` and `start_covariance`."""
-        declared = {parameter.name for parameter in declared_parameters(self.stated)}
-        mean, spread = (_free(name, declared) for name in ("start", "start_covariance"))
-        own = potential_block(self.stated)
-        block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
-        covariance = decimals((self.start_covariance + self.start_covariance.T) / 2.0)
-        size = [str(size) for size in block.shape.sizes]
-        shapes = ({"shape": size[0]}, {"shape": size * 2}) if size else ({}, {})
-        values = (self.start, covariance) if size else (self.start.reshape(()), covariance.reshape(()))
-        kinds = ({}, {"is": "positive definite" if size else "positive"})
-        changes["parameters"] |= {
-            name: {**shape, **kind, "value": _entry(value)}
-            for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
-        }
-        changes["init"] = {own: f"{mean} + N(0, {spread})"}
-
-
 def _around_mode(
     stated: Build, open_ones: tuple[Open, ...], choice: Choice, mode: Mode, K: Array, around: Surroundings
 ) -> Plan:
     """Return the plan by the audit of the step made linear at the mode."""
     question, width = choice.question, choice.width
     thin = max(1, math.ceil(width.steps / 2.0))  # two draws in the time of one that counts
-    entries = _Entries(
+    entries = Entries(
         stated, open_ones, question.inputs.eps, thin, math.ceil(WARMUP * width.steps / thin),
         question.inputs.batch_size,
         {one.name: np.asarray(question.inputs.parameters[question.place_of(one.name)]) for one in open_ones},
@@ -305,7 +211,7 @@ def _around_mode(
     return Plan(restated(stated, entries.changes), tuple(_says_audited(entries, choice, mode, K)))
 
 
-def _says_audited(entries: _Entries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:
+def _says_audited(entries: Entries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:
     """Yield a plan around the mode in lines."""
     d, condition = len(K), float(np.linalg.cond(K))
     shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
@@ -313,7 +219,7 @@ def _says_audited(entries: _Entries, choice: Choice, mode: Mode, K: Array) -> It
     yield f"plan: around the mode found from {mode.says}; {shape}"
     of_K = "the Hessian of U", "the inverse of the Hessian of U", f"{choice.gamma:g}"
     for one in entries.open_ones:
-        yield f"  {one.name}: {_matched_to(one, entries, *of_K)}"
+        yield f"  {one.name}: {entries.matched_to(one, *of_K)}"
     stable = "" if choice.stable is None else f", stable up to {choice.stable:.2g}"
     yield f"  step_size: {entries.eps:g}{stable}; posterior sds at most {100.0 * (choice.width.off - 1.0):.2g} % off"
     yield from entries.of_batches
@@ -323,7 +229,7 @@ def _says_audited(entries: _Entries, choice: Choice, mode: Mode, K: Array) -> It
         yield f"  init: around the mode, {SPREAD:g} posterior sds wide at most"
 
 
-def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: _Entries) -> Iterator[str]:
+def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: Entries) -> Iterator[str]:
     """Yield a plan by pilot chains in lines."""
     measured = found.measured
     several = f" from {len(bent.minima)} modes" if len(bent.minima) > 1 else ""
@@ -334,7 +240,7 @@ def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: _Entries) ->
     yield f"  because {bent.what}"
     for one in entries.open_ones:
         S = "the covariance of pilot draws"
-        yield f"  {one.name}: {_matched_to(one, entries, f'the inverse of {S}', S, '1')}"
+        yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}"
     yield (
         f"  step_size: {entries.eps:g}; measured against steps {SHORTER:g} times shorter, over {measured.draws} draws "
         f"of each: posterior sds off by {measured.off} at most, means by {measured.shift}"
@@ -349,21 +255,3 @@ def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: _Entries) ->
 
 def _begun(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
-
-
-def _matched_to(one: Open, entries: _Entries, K: str, S: str, gamma: str) -> str:
-    """Return what the value of a parameter is, in words."""
-    match one.role:
-        case Role.MASS:
-            return K
-        case Role.FRICTION if not one.is_matrix:
-            return f"{float(entries.values[one.name]):.3g}"
-        case Role.FRICTION:
-            mass = next((other.name for other in entries.open_ones if other.role is Role.MASS), "I")
-            return f"{gamma} {mass}"
-        case Role.PRECONDITIONER:
-            return S if one.is_matrix else f"{float(entries.values[one.name]):g}"
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return name if name not in taken else _free(f"{name}_", taken)

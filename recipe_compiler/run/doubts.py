@@ -12,6 +12,7 @@ import numpy as np
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.numbers import LEAST_DRAWS, Row, Standing, finite_draws
 from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.stays import STUCK, longest_stay
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.spec.transform import DOMAINS
 
@@ -65,7 +66,7 @@ def doubts(
     if not over.whole and rows:
         yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
     yield from _outside(draws)
-    yield from _stuck(draws)
+    yield from _stuck(tree, draws)
     yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
     yield from _heavy(tree, draws, rows, over)
     if departures is not None and (doubt := departures.doubt) is not None:
@@ -118,19 +119,31 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
             )
 
 
-def _stuck(draws: Draws) -> Iterator[str]:
-    """Yield the chains that hardly moved, as what they proposed was refused."""
-    if draws.acceptance is None:
+def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
+    """Yield the chains that hardly moved, or stood still for long, as what they proposed was refused."""
+    own = _sampled(tree, draws)
+    if draws.acceptance is None or own is None:
         return
     for k, (rates, kept) in enumerate(zip(draws.acceptance, draws.kept, strict=True)):
-        own = rates[draws.warmup : kept]
-        moves = len(own) * draws.settings.thin
-        expected = float(own.sum()) * draws.settings.thin
-        if len(own) and expected < LEAST_ACCEPTED:
-            yield (
-                f"chain {k + 1} is stuck: of {moves} moves after warmup {expected:.3g} were to be expected accepted. "
-                "Try a smaller step size, fewer steps a move, or another start (`init`)."
-            )
+        after = slice(draws.warmup, kept)
+        moves = len(rates[after]) * draws.settings.thin
+        expected = float(rates[after].sum()) * draws.settings.thin
+        stay = longest_stay(draws.block(own)[k, after]) * draws.settings.thin if moves else 0
+        if moves and expected < LEAST_ACCEPTED:
+            found = f"of {moves} moves after warmup {expected:.3g} were to be expected accepted"
+        elif stay >= STUCK:
+            found = f"none of {stay} moves in a row was accepted"
+        else:
+            continue
+        yield (
+            f"chain {k + 1} is stuck: {found}. Try a smaller step size, fewer steps a move, or another start (`init`)."
+        )
+
+
+def _sampled(tree: "DataTree", draws: Draws) -> str | None:
+    """Return the block that the potential is of."""
+    auxiliary = tree["auxiliary"].data_vars if "auxiliary" in tree else ()
+    return next((name for name in draws.blocks if name not in auxiliary), None)
 
 
 def _outside(draws: Draws) -> Iterator[str]:
@@ -179,8 +192,7 @@ def _heavy(tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing
     """
     from arviz_stats.base.array import array_stats
 
-    auxiliary = tree["auxiliary"].data_vars if "auxiliary" in tree else ()
-    own = next((name for name in draws.blocks if name not in auxiliary), None)
+    own = _sampled(tree, draws)
     if own is None or draws.block(own).shape[2] != len(rows):
         return
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]

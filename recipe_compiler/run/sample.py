@@ -204,19 +204,12 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     symbols = {*build.dynamics.declarations.sizes, *build.target.declarations.sizes, *sizes}
     numbers = tuple(extent(users_name(name, symbols), sizes) for name in module.sizes)
 
-    def constants_of(eps: float) -> tuple[float | Array, ...]:
-        try:
-            constants = module.prepare(*values, eps, *numbers)
-        except (ValueError, np.linalg.LinAlgError) as error:
-            raise RunError(str(error)) from error
-        return tuple(_argument(np.asarray(constant)) for constant in constants)
-
     fields = {field.name: field.values for field in data.fields}
     given, width = dict(zip(names, values, strict=True)), potential_width(module, build, sizes)
     batch_size = settings.batch_size if module.variant == "minibatch" else None
     inputs = Inputs(
         parameters=values,
-        constants=constants_of(settings.eps),
+        constants=_constants_of(module, values, settings.eps, numbers),
         data=tuple(fields[users_name(name, fields)] for name in module.data),
         rows=data.rows,
         batch_size=settings.batch_size,
@@ -231,9 +224,27 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         return inputs
 
     def of_draw(draw: int) -> Inputs:
-        return replace(inputs, eps=step(draw), constants=constants_of(step(draw)))
+        return stepping(module, inputs, step(draw))
 
     return replace(inputs, of_draw=of_draw)
+
+
+def stepping(module: Emitted, inputs: Inputs, eps: float) -> Inputs:
+    """Return what chains are given that step with another eps, or with other parameters that `inputs` has already.
+
+    Raises RunError for a step size above eps_max.
+    """
+    return replace(inputs, eps=eps, constants=_constants_of(module, inputs.parameters, eps, inputs.numbers))
+
+
+def _constants_of(
+    module: Emitted, parameters: tuple[float | Array, ...], eps: float, numbers: tuple[int, ...]
+) -> tuple[float | Array, ...]:
+    try:
+        constants = module.prepare(*parameters, eps, *numbers)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise RunError(str(error)) from error
+    return tuple(_argument(np.asarray(constant)) for constant in constants)
 
 
 def potential_place(module: Emitted) -> int:

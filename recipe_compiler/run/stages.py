@@ -74,6 +74,8 @@ class Run:
     """What was chosen for it, in lines; empty where its build states everything."""
     measured: Measured | None = None
     """What pilot chains of its plan made of the posterior, where no linear step tells it."""
+    doubted: tuple[str, ...] = ()
+    """Why no run of its plan is to be believed."""
 
     @property
     def may_use_lanes(self) -> bool:
@@ -199,7 +201,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     run = ready.run
     means = infinitesimal_means(run.module, ready.inputs, draws)
     diagnostics = Diagnostics(
-        ready.forecast, departures(run.module, run.build, ready.inputs, draws, ready.names), means
+        ready.forecast, departures(run.module, run.build, ready.inputs, draws, ready.names), means, run.doubted
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)

@@ -32,6 +32,8 @@ class Diagnostics:
     """How far the draws are from the target."""
     generator: InfinitesimalMeans | None = None
     """What a finite step makes of the auxiliary blocks."""
+    doubted: tuple[str, ...] = ()
+    """Why the plan of the run says that it is not to be believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     """
     diagnostics, over = diagnostics or Diagnostics(), standing(tree, draws)
     rows = tuple(rows_of(tree, draws, over))
-    doubted = tuple(doubts(tree, draws, rows, over, diagnostics.forecast, diagnostics.departures))
+    doubted = (
+        *diagnostics.doubted, *doubts(tree, draws, rows, over, diagnostics.forecast, diagnostics.departures)
+    )  # fmt: skip
     return Summary(
         rows,
         (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains))),

@@ -9,7 +9,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
 from recipe_compiler.spec.positions import smallest_sizes
 from recipe_compiler.spec.schema import BuildDocument
 
@@ -169,10 +169,10 @@ def no_lanes(target: Target, generator: str) -> str:
     return f"the generator {generator} draws for one chain at a time" if generator == "numpy" else ""
 
 
-def check_run(page: Page, document: BuildDocument, target: Target) -> None:
+def check_run(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
     run, sizes = document.run, known_sizes(document)
-    _check_auto(page, document)
+    _check_auto(page, document, scheme)
     if document.variant == "minibatch":
         if not target.declarations.data:
             page.fault(("variant",), "variant", "found minibatch for a target without data, expected full")
@@ -202,12 +202,21 @@ def check_run(page: Page, document: BuildDocument, target: Target) -> None:
         page.fault(("run", "draws"), "run.draws", problem, "raise thin and lower draws")
 
 
-def _check_auto(page: Page, document: BuildDocument) -> None:
-    """Add a fault for what cannot stand beside `step_size: auto`, and for a share without it."""
-    if document.run.step_size != "auto":
-        if document.run.share is not None:
+def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
+    """Add a fault for what cannot stand beside `step_size: auto`, and for a share, or `accept`, without it."""
+    run, moves = document.run, any(isinstance(move, Metropolis) for move in scheme.cycle)
+    if run.step_size != "auto":
+        if run.share is not None:
             page.fault(("run", "share"), "run.share", "found a share, expected none: it is of `step_size: auto`")
+        if run.accept is not None:
+            page.fault(("run", "accept"), "run.accept", "found it, expected none: it is of `step_size: auto`")
         return
+    if run.share is not None and moves:
+        problem = "found a share, expected none: what is accepted by H has no bias to share out"
+        page.fault(("run", "share"), "run.share", problem, "state `accept`, the probability that moves shall have")
+    if run.accept is not None and not moves:
+        problem = "found it, expected none: no move of the scheme is accepted or refused"
+        page.fault(("run", "accept"), "run.accept", problem, "state `share`, or a cycle with `metropolis`")
     if page.node("gradient_noise") is not None:
         problem = "found `gradient_noise` with step_size: auto, expected none"
         page.fault(("gradient_noise",), "gradient_noise", problem, "the plan chooses what is subtracted; leave it out")

@@ -372,6 +372,18 @@ StepSize = Annotated[
 ]
 
 
+def _probability(value: Raw) -> Fraction:
+    number = _rational(value)
+    return number if 0 < number < 1 else refuse(value, "a probability, above 0 and below 1")
+
+
+Probability = Annotated[
+    Fraction,
+    BeforeValidator(_probability),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+
+
 Positive = Annotated[
     Fraction,
     BeforeValidator(_positive("a number > 0, finite")),

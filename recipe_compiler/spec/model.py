@@ -340,6 +340,8 @@ class Build:
     """Whether the emitted file holds what tells of a run: `recipe run` has it whatever this says."""
     share: float = 0.02
     """By what part of it a posterior sd may be off, of `step_size: auto`."""
+    accept: float = 0.8
+    """The mean probability that moves shall be accepted with, of `step_size: auto`."""
 
     @property
     def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:
@@ -352,6 +354,11 @@ class Build:
         """The step size, exactly: as it is stated where that is what runs, else the double itself."""
         stated = self.stated_step_size
         return stated if stated is not None and float(stated) == self.run.eps else Fraction(self.run.eps)
+
+    @property
+    def has_acceptance(self) -> bool:
+        """Whether a move of its scheme is accepted or refused."""
+        return any(isinstance(move, Metropolis) for move in self.scheme.cycle)
 
     @property
     def is_planned(self) -> bool:

@@ -79,7 +79,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     stated += [*stated_formulas(dynamics), *stated_formulas(target)]
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
-    check_run(page, document, target)
+    check_run(page, document, target, scheme)
     check_minibatch(page, document)
     check_estimates(page, document, target)
     schedule = read_schedule(page, document)
@@ -108,12 +108,13 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         bit_generator=document.noise.generator,
         diagnostics=document.run.diagnostics,
     )
-    return made if document.run.share is None else replace(made, share=float(document.run.share))
+    chosen = {"share": document.run.share, "accept": document.run.accept}
+    return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
 
 
 def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
     """Return the settings of a run, the step size as the double nearest to what is stated, None for `auto`."""
-    run = document.run.model_dump(exclude={"schedule", "step_size", "share", "diagnostics"})
+    run = document.run.model_dump(exclude={"schedule", "step_size", "share", "accept", "diagnostics"})
     eps = document.run.step_size
     return RunSettings(**run, step_size=None if eps == "auto" else float(eps), schedule=schedule)
 

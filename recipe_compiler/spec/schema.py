@@ -31,6 +31,7 @@ from recipe_compiler.spec.fields import (
     OrderNumber,
     Pairs,
     Positive,
+    Probability,
     RefreshField,
     SchemeName,
     Seed,
@@ -328,6 +329,10 @@ class RunEntry(Part):
     step_size: StepSize
     share: Annotated[
         Positive | None, Field(description="of `step_size: auto`: by what part of it a posterior sd may be off (0.02)")
+    ] = None
+    accept: Annotated[
+        Probability | None,
+        Field(description="of `step_size: auto`: the mean probability that moves shall be accepted with (0.8)"),
     ] = None
     draws: Count = 1000
     warmup: CountOrZero = 1000

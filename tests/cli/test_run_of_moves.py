@@ -14,6 +14,7 @@ from loaders import load_build
 import recipe_compiler as rc
 from recipe_compiler.run.data import load_data
 
+SPECS = Path(__file__).parents[2] / "specs"
 unread = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
 SHORT = {"draws": 60, "warmup": 10, "thin": 3, "chains": 3, "seed": 5}
 OPTIONS = [text for name, number in SHORT.items() for text in (f"--{name}", str(number))]
@@ -74,3 +75,23 @@ def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(recipe, tmp_
     assert "auxiliary blocks: the mean of L(" in outcome.out
     assert "O(eps) off" not in outcome.out
     assert outcome.out.count("forecast: none") == 1
+
+
+@unread
+def test_a_funnel_is_doubted_and_sent_to_a_metric_that_follows_it(recipe, tmp_path: Path) -> None:
+    """Of spread 3: what plain HMC draws there may look as if it were well."""
+    path = tmp_path / "funnel.yaml"
+    path.write_text(
+        f"name: funnel_hmc\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/funnel.yaml\n"
+        "scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]}\n"
+        "variant: full\nsizes: {d: 3, k: 2}\nrun: {step_size: auto, draws: 200, warmup: 50, thin: 1}\n"
+    )
+    outcome = recipe("run", path, "-o", tmp_path)
+    assert outcome.code == 4
+    assert "planning: chains warm up, until 0.8 of their moves are accepted" in outcome.out
+    says = "the curvature of U among draws of warm-up is up to"
+    assert outcome.out.index(says) < outcome.out.index("compiled and read back")
+    with xarray.open_datatree(tmp_path / "funnel_hmc.nc", engine="h5netcdf") as tree:
+        assert says in tree.attrs["plan"]
+        assert says in tree.attrs["doubts"]
+        assert "dynamics `rhmc`" in tree.attrs["doubts"]

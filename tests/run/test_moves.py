@@ -17,6 +17,9 @@ from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.stays import STUCK
+from recipe_compiler.run.store import to_datatree
+from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
 EPS = {"double_well": 0.5, "gaussian": 0.7, "logistic_regression": 0.05, "eight_schools": 0.2}
@@ -180,3 +183,23 @@ def test_a_start_where_U_is_no_number_ends_the_chain(half_line: tuple[Emitted, B
     draws = drawn(module, build)
     assert draws.diverging == (True,) * 4
     assert draws.kept == (0,) * 4
+
+
+def test_a_chain_that_stands_still_for_fifty_moves_is_stuck() -> None:
+    """A chain of three, though all else of it is as it should be."""
+    module, build = made("gaussian", "hmc")
+    draws = drawn(module, build)
+
+    def said(draws: Draws) -> list[str]:
+        tree = to_datatree(draws, build, load_data(build.data, build.target), "", "")
+        return [doubt for doubt in summarise(tree, draws).doubts if "stuck" in doubt]
+
+    def standing(moves: int) -> Draws:
+        theta = draws.arrays[0].copy()
+        theta[1, 200 : 201 + moves] = theta[1, 200]
+        return replace(draws, arrays=(theta, *draws.arrays[1:]))
+
+    assert said(draws) == []
+    assert said(standing(STUCK - 1)) == []
+    assert len(found := said(standing(STUCK))) == 1
+    assert "chain 2 is stuck: none of 50 moves in a row was accepted" in found[0]

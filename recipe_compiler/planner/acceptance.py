@@ -1,0 +1,262 @@
+"""Settings of moves that are accepted or refused, by chains that warm up: their law is exp(-H) at every step size.
+
+There is no bias to keep small: what a step size makes is how many moves are accepted, and how far they go. Windows of
+draws, `WINDOWS`, tune log eps to the probability that is wanted by dual averaging (`averaging.py`). A mass that is to
+be chosen is the inverse of the covariance of the draws of the window before, in the first the Hessian of U at its mode
+where it has one; each window begins its averaging anew. Then everything stands, and what chains do with it is measured:
+the moves that are accepted, the effective draws, where they may begin.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.planner.averaging import Averaging
+from recipe_compiler.planner.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures, regularised
+from recipe_compiler.planner.measure import AGREE, LEAST, WANTED, effective_shares, r_hats
+from recipe_compiler.planner.pilots import Moved, Pilots
+from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.search import decimals, matched
+from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.stays import STUCK, longest_stay
+
+Array = NDArray[np.float64]
+
+WINDOWS = (75, 100, 150, 250)
+"""Draws of a chain; the mass of the last is kept."""
+
+DENSE = 100
+"""Most coordinates for which all covariances are made use of; of more, the variances."""
+
+TRAJECTORY = 10
+"""Steps of a draw at least: moves of a single step are done several times."""
+
+FACTORS = 200
+"""Of two, by which a step size is looked for at the beginning of a window."""
+
+WITHIN = 0.02
+"""How far from what is wanted moves may be accepted with the step size that stands. A step size that still swings is
+accepted less often than the mean of its logarithms: else as much more, or less, is asked of one more window."""
+
+ROUNDS = 4
+"""How often it does."""
+
+DRAWS = 500
+"""Of a chain, with the settings that stand."""
+
+KNOWN = 10.0
+"""Draws a coordinate from which on their covariance is taken as it is."""
+
+MOST = 256
+"""Moves, in units of the first, from one draw to the next."""
+
+READ = 3e10
+"""Entries of the data that draws further apart may read: some tens of seconds."""
+
+SPREADS = (2.0, 1.0, 0.5, 0.25)
+"""Sds of the draws around their mean from which chains are tried: half of the first at which all move is taken."""
+
+CURE = (
+    "A metric that follows theta may serve: dynamics `rhmc`, as in specs/builds/rhmc_funnel.yaml; or another "
+    "parameterisation."
+)
+
+STARTS = 64
+"""Chains that are tried."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuned:
+    """What stands after the windows, and what chains did with it."""
+
+    values: Mapping[str, Array]
+    """Of the parameters that were chosen, by their names in the documents."""
+    eps: float
+    acceptance: float
+    """The mean probability that moves were accepted with."""
+    thin: int
+    counts: float
+    """What part of their draws, as many moves apart, counts."""
+    mean: Array
+    covariance: Array
+    doubts: tuple[str, ...]
+    """What speaks against any run with them."""
+
+
+def tuned(
+    pilots: Pilots, open_ones: tuple[Open, ...], K: Array | None, wanted: float, moves: int
+) -> tuple[Mapping[str, Array], float]:
+    """Return values and a step size with which moves are accepted as often as wanted.
+
+    Args:
+        pilots: where they begin; they end in the bulk.
+        open_ones: what is to be chosen.
+        K: the Hessian of U at its mode, None where that is not known.
+        wanted: the mean probability.
+        moves: of a draw.
+
+    Raises:
+        RunError: no step size has moves that are accepted so often, or every one has; says which.
+    """
+    scale = np.eye(pilots.width) if K is None else K
+    values = _values(open_ones, scale)
+    eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0])
+    for updates in WINDOWS[1:]:
+        scale = _precision(draws, scale) if open_ones else scale
+        values = _values(open_ones, scale)
+        eps, draws = _window(pilots, values, wanted, moves, updates)
+    asked = wanted
+    for _ in range(ROUNDS):
+        off = wanted - pilots.moved(values, eps, moves, WINDOWS[-1]).mean
+        if abs(off) <= WITHIN:
+            break
+        asked = min(max(asked + off, asked / 2.0), (1.0 + asked) / 2.0)
+        eps, _ = _window(pilots, values, asked, moves, WINDOWS[-1])
+    return values, eps
+
+
+def _values(open_ones: tuple[Open, ...], K: Array) -> Mapping[str, Array]:
+    """Return the parameters that are chosen, matched to a precision of theta."""
+    if not open_ones:
+        return {}
+    has_mass = any(one.role is Role.MASS for one in open_ones)
+    return matched(open_ones, decimals(K), 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0])))
+
+
+def _precision(draws: Array, before: Array) -> Array:
+    """Return the inverse of the covariance of draws, the first quarter of each chain left out; else what was before.
+
+    It is drawn towards its diagonal in coordinates in which what was before is 1: narrow directions across the axes
+    stay as narrow as they are known to be.
+    """
+    late = draws[:, draws.shape[1] // 4 :]
+    flat = late.reshape(-1, late.shape[2])
+    A = np.eye(len(before)) if len(before) > DENSE else np.linalg.cholesky(before)
+    covariance = regularised(flat @ A)
+    if len(covariance) > DENSE:
+        covariance = np.diag(np.diag(covariance))
+    if not (np.isfinite(covariance).all() and np.linalg.eigvalsh(covariance)[0] > 0.0):
+        return before
+    K = A @ np.linalg.inv(covariance) @ A.T
+    return np.asarray((K + K.T) / 2.0, dtype=np.float64)
+
+
+def _window(
+    pilots: Pilots, values: Mapping[str, Array], wanted: float, moves: int, updates: int
+) -> tuple[float, Array]:
+    """Return the step size that a window ends with, and its draws."""
+    averaging, draws = Averaging.around(_aim(pilots, values, wanted, moves)), list[Array]()
+    for _ in range(updates):
+        found = pilots.moved(values, averaging.eps, moves, 1)
+        averaging = averaging.after(found.mean, wanted)
+        draws.append(found.theta)
+    return float(f"{averaging.settled:.3g}"), np.concatenate(draws, axis=1)
+
+
+def _aim(pilots: Pilots, values: Mapping[str, Array], wanted: float, moves: int) -> float:
+    """Return the largest power of two with which moves from where the chains are are accepted as often as wanted."""
+    eps = 1.0
+    longer = pilots.moved(values, eps, moves, 1).mean >= wanted
+    for _ in range(FACTORS):
+        last, eps = eps, 2.0 * eps if longer else eps / 2.0
+        if (pilots.moved(values, eps, moves, 1).mean >= wanted) != longer:
+            return last if longer else eps
+    if longer:
+        raise RunError(
+            f"step_size: auto: moves are accepted at every step size up to {eps:.2g}, so that none follows; state one"
+        )
+    raise RunError(
+        f"step_size: auto: warm-up is stuck where it begins: less than {wanted:g} of the moves are accepted at every "
+        f"step size down to {eps:.2g}; state another `init`"
+    )
+
+
+def measured(
+    pilots: Pilots, values: Mapping[str, Array], eps: float, moves: int, steps: float, slope: Slope | None
+) -> Tuned:
+    """Return what chains do with settings that stand.
+
+    Args:
+        pilots: in the bulk.
+        values: of the parameters that were chosen.
+        eps: the step size.
+        moves: of a draw, at first.
+        steps: of a move, on average.
+        slope: grad U, where one mass is to serve all of theta; None for a metric that follows it.
+
+    Raises:
+        RunError: the chains hardly move.
+    """
+    thin = moves
+    afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
+    most = max(moves, min(MOST * moves, afforded))
+    while True:
+        found = pilots.moved(values, eps, thin, DRAWS)
+        counts = float(np.min(np.nan_to_num(effective_shares(found.theta), nan=0.0)))
+        if counts >= LEAST or thin >= most:
+            break
+        thin = min(most, thin * 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / MOST))))
+    flat = found.theta.reshape(-1, pilots.width)
+    centred = flat - flat.mean(axis=0)
+    covariance = centred.T @ centred / len(flat) if len(flat) > KNOWN * pilots.width else regularised(flat)
+    if not np.linalg.eigvalsh(covariance)[0] > 0.0:
+        raise RunError(
+            f"step_size: auto: warm-up is stuck: at a step size of {eps:g} its chains hardly move; state another `init`"
+        )
+    return Tuned(
+        values, eps, found.mean, thin, max(counts, 1.0 / DRAWS), flat.mean(axis=0), covariance,
+        (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries)),
+    )  # fmt: skip
+
+
+def spread_of(pilots: Pilots, found: Tuned) -> float:
+    """Return how wide chains may begin around the mean of draws, in their sds: half of what is seen to serve."""
+    normals = np.random.default_rng(0).standard_normal((STARTS, pilots.width))
+    root = np.linalg.cholesky(found.covariance)
+    for k, spread in enumerate(SPREADS):
+        theta = found.mean + spread * normals @ root.T
+        try:
+            moved = pilots.at(theta, k + 1).moved(found.values, found.eps, STUCK, 1)
+        except RunError:  # U is not finite there
+            continue
+        if np.any(moved.theta[:, 0] != theta, axis=1).all():
+            return spread / 2.0
+    return SPREADS[-1] / 2.0
+
+
+def _stuck(found: Moved, thin: int) -> Iterator[str]:
+    stays = [longest_stay(theta) * thin for theta in found.theta]
+    stuck = [str(k + 1) for k, stay in enumerate(stays) if stay >= STUCK]
+    if stuck:
+        yield (
+            f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(stays)}, none of whose "
+            f"moves was accepted {max(stays)} times in a row. Try a higher `accept`, another `init` or another "
+            "parameterisation."
+        )
+
+
+def _apart(found: Moved) -> Iterator[str]:
+    apart = float(np.max(r_hats(found.theta)))
+    if not apart <= AGREE:
+        yield (
+            f"chains of warm-up do not pass from one end of the bulk to the other: R-hat of them is {apart:.3g}. {CURE}"
+        )
+
+
+def _uneven(slope: Slope | None, flat: Array, covariance: Array, entries: int) -> Iterator[str]:
+    """Yield that one step size does not serve all of theta."""
+    if slope is None:
+        return
+    A = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+    bent = curvatures(slope, A, flat, entries)
+    steepest, typical = float(np.max(bent)), float(np.median(bent))
+    if not steepest <= (STEEPEST if steepest > UNEVEN * typical else STEEPEST_EVEN):
+        yield (
+            f"the curvature of U among draws of warm-up is up to {steepest:.2g} times that of a Gaussian as wide as "
+            f"they are, and {typical:.2g} times at the middle one: no one step size and mass serve both, and chains "
+            f"hardly come where U is steepest. {CURE}"
+        )

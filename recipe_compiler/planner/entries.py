@@ -1,0 +1,138 @@
+"""What a plan chose, as entries of the document of its build."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.search import decimals
+from recipe_compiler.run.sizes import declared_parameters, potential_block
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import Entry, number
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """What was chosen, beside what the build states itself."""
+
+    stated: Build
+    open_ones: tuple[Open, ...]
+    eps: float
+    paced: int
+    """Steps from one draw to the next that its chains need."""
+    warm: int
+    """Draws that are thrown away."""
+    batch_size: int | None
+    values: Mapping[str, Array]
+    varies: bool
+    """Whether control variates are taken, at the mode."""
+    start: Array
+    start_covariance: Array
+    goes_on: bool = False
+    """Whether chains start as chosen also where the build says where: that is where its warm-up began."""
+
+    @property
+    def thin(self) -> int:
+        """Steps from one draw to the next."""
+        return self._own("thin") or self.paced
+
+    @property
+    def warmup(self) -> int:
+        """Draws that are thrown away: as many steps of them, also where thinning is stated."""
+        own = self._own("warmup")
+        return math.ceil(self.warm * self.paced / self.thin) if own is None else own
+
+    @property
+    def changes(self) -> dict[str, dict[str, Entry | None]]:
+        """What the document of the build has in addition."""
+        run: dict[str, Entry | None] = {"step_size": number(self.eps), "share": None, "accept": None}
+        run |= {"thin": str(self.thin), "warmup": str(self.warmup)}
+        changes: dict[str, dict[str, Entry | None]] = {"run": run}
+        if self.stated.variant == "minibatch":
+            run["batch_size"] = str(self.batch_size)
+        if self.varies:
+            changes["minibatch"] = {"control_variates": "mode"}
+        changes["parameters"] = {
+            one.name: {**self._declared(one.name), "value": _entry(self.values[one.name])} for one in self.open_ones
+        }
+        if self.starts_chosen:
+            self._add_starts(changes)
+        return {section: entries for section, entries in changes.items() if entries}
+
+    @property
+    def starts_chosen(self) -> bool:
+        """Whether where chains start is chosen."""
+        return self.goes_on or potential_block(self.stated) not in dict(self.stated.init)
+
+    @property
+    def of_batches(self) -> tuple[str, ...]:
+        """What is said of minibatches, if there are any."""
+        if self.stated.variant != "minibatch":
+            return ()
+        kind = "with control variates at the mode" if self.varies else "as it is"
+        return (f"  batch_size: {self.batch_size}, the gradient {kind}",)
+
+    def matched_to(self, one: Open, K: str, S: str, gamma: str) -> str:
+        """Return what the value of a parameter is, in words.
+
+        Args:
+            one: the parameter.
+            K: what a mass is, in words.
+            S: what a preconditioner is.
+            gamma: the friction over the mass.
+        """
+        match one.role:
+            case Role.MASS:
+                return K
+            case Role.FRICTION if not one.is_matrix:
+                return f"{float(self.values[one.name]):.3g}"
+            case Role.FRICTION:
+                mass = next((other.name for other in self.open_ones if other.role is Role.MASS), "I")
+                return f"{gamma} {mass}"
+            case Role.PRECONDITIONER:
+                return S if one.is_matrix else f"{float(self.values[one.name]):g}"
+
+    def _own(self, name: str) -> int | None:
+        """Return a setting that the document states itself."""
+        return getattr(self.stated.run, name) if states(self.stated, name) else None
+
+    def _declared(self, name: str) -> dict[str, Entry]:
+        """Return what the document says of a parameter already."""
+        return dict(dict(json.loads(self.stated.source.document).get("parameters") or []).get(name) or {})
+
+    def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
+        """Let chains start wide around a state: new parameters `start` and `start_covariance`."""
+        declared = {parameter.name for parameter in declared_parameters(self.stated)}
+        mean, spread = (_free(name, declared) for name in ("start", "start_covariance"))
+        own = potential_block(self.stated)
+        block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
+        covariance = decimals((self.start_covariance + self.start_covariance.T) / 2.0)
+        size = [str(size) for size in block.shape.sizes]
+        shapes = ({"shape": size[0]}, {"shape": size * 2}) if size else ({}, {})
+        values = (self.start, covariance) if size else (self.start.reshape(()), covariance.reshape(()))
+        kinds = ({}, {"is": "positive definite" if size else "positive"})
+        changes["parameters"] |= {
+            name: {**shape, **kind, "value": _entry(value)}
+            for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
+        }
+        changes["init"] = {own: f"{mean} + N(0, {spread})"}
+
+
+def states(build: Build, setting: str) -> bool:
+    """Whether the document of a build has a setting of its run itself."""
+    return setting in json.loads(build.source.document).get("run", {})
+
+
+def _entry(array: Array) -> Entry:
+    """Return numbers as a document has them: one, a list, a list of rows."""
+    return number(float(array)) if array.ndim == 0 else [_entry(part) for part in array]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return name if name not in taken else _free(f"{name}_", taken)

@@ -1,0 +1,99 @@
+"""The plan of a run whose moves are accepted or refused: step size, mass, thinning, warmup, where chains begin."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import RunError
+from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
+from recipe_compiler.planner.entries import Entries
+from recipe_compiler.planner.pilots import Pilots
+from recipe_compiler.planner.plan import WARMUP, Plan
+from recipe_compiler.planner.roles import Role, open_parameters
+from recipe_compiler.program.atoms import names_of
+from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.map_estimate import Slope, Start, find_mode
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import restated
+
+Array = NDArray[np.float64]
+
+
+def plan_of_moves(
+    stated: Build, compiled: Module, pilots: Pilots, starts: tuple[Start, ...], names: tuple[str, ...]
+) -> Plan:
+    """Return what a run of a build should be, by chains that warm up.
+
+    Args:
+        stated: with `step_size: auto`, and a move that is accepted or refused.
+        compiled: as it was emitted, with any values of what is to be chosen.
+        pilots: of the same.
+        starts: where the search for the mode begins, one after another.
+        names: of the coordinates of the potential's block.
+
+    Raises:
+        RunError: no step size has moves that are accepted as often as wanted; says what to do.
+    """
+    cycle = compiled.program.cycle
+    if cycle is None or cycle.trajectory is None or cycle.rest is None:
+        raise RunError(f"{stated.name}: found no move that is accepted or refused, expected one")
+    steps = (cycle.trajectory.least + cycle.trajectory.most) / 2.0
+    moves = max(1, math.ceil(TRAJECTORY / steps))
+    open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
+    K, around = at_mode(slope, starts, names) if open_ones and slope is not None else (None, "")
+    values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
+    follows = pilots.module.potential_block in names_of(cycle.rest)
+    found = measured(pilots, values, eps, moves, steps, None if follows else slope)
+    spread = spread_of(pilots, found)
+    entries = Entries(
+        stated, open_ones, eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
+        spread**2 * found.covariance, goes_on=True,
+    )  # fmt: skip
+    says = tuple(_says(entries, pilots, found, moves, around, spread))
+    return Plan(restated(stated, entries.changes), says, doubts=found.doubts)
+
+
+def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
+    """Return the Hessian of U at a mode, None where there is none that is positive definite; and what is in its place.
+
+    Args:
+        slope: theta to grad U.
+        starts: where the search for a mode begins, one after another.
+        names: of the coordinates.
+    """
+    try:
+        mode = find_mode(slope, starts, names)
+    except RunError:
+        return None, "1, as U has no mode that was found"
+    K = curvature(slope, mode.theta)
+    if not (np.isfinite(K).all() and np.linalg.eigvalsh(K)[0] > 0.0):
+        return None, "1, as the Hessian of U at its mode is not positive definite"
+    return K, f"the Hessian of U at the mode found from {mode.says}"
+
+
+def _says(entries: Entries, pilots: Pilots, found: Tuned, moves: int, around: str, spread: float) -> Iterator[str]:
+    """Yield a plan in lines."""
+    windows = ", ".join(map(str, WINDOWS))
+    of = "" if moves == 1 else f" of {moves} moves"
+    yield (
+        f"plan: by warm-up, {len(pilots.chains)} chains in windows of {windows} draws{of}: log eps by dual averaging, "
+        "then everything stands"
+    )
+    for one in entries.open_ones:
+        S = "the covariance of draws of warm-up"
+        first = f" (in the first window by {around})" if one.role is Role.MASS else ""
+        yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
+    yield (
+        f"  step_size: {entries.eps:g}; moves are accepted with probability {found.acceptance:.3f}, asked "
+        f"{entries.stated.accept:g}"
+    )
+    yield (
+        f"  thin: {entries.thin}, warmup: {entries.warmup} draws; of draws {found.thin} moves apart "
+        f"{min(1.0, found.counts):.2g} count"
+    )
+    yield f"  init: around the mean of draws of warm-up, {spread:g} of their sds wide"
+    yield from (f"  doubt: {doubt}" for doubt in found.doubts)

@@ -1,0 +1,181 @@
+"""`step_size: auto` of moves that are accepted or refused: what is asked is reached, what is planned is what runs."""
+
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recipe_compiler as rc
+from recipe_compiler.errors import ModelError, SpecError
+from recipe_compiler.planner import plan_moves
+from recipe_compiler.planner.measure import r_hats
+from recipe_compiler.planner.plan_moves import at_mode
+from recipe_compiler.run.map_estimate import Start
+
+pytestmark = pytest.mark.usefixtures("without_reading_back", "interruptible")
+
+SPECS = Path(__file__).parents[2] / "specs"
+HMC = """
+name: {name}
+dynamics: {specs}/dynamics/hmc.yaml
+target: {target}
+{more}
+scheme: {{cycle: [{{refresh: r}}, {{metropolis: {{split: [B/2, A, B/2], steps: {steps}, flip: {{r: -r}}}}}}]}}
+variant: full
+run: {{{run}}}
+"""
+TURN, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((4, 4)))
+SIGMA = (TURN * np.geomspace(1e-2, 1e2, 4)) @ TURN.T
+SIGMA = (SIGMA + SIGMA.T) / 2.0
+"""Of condition 10,000, along axes of its own."""
+MU = np.array([1.0, -200.0, 0.03, 5.0])
+WELL = "name: well\nstate: {theta: {shape: 2}}\npotential: theta[0]**4 - 2*theta[0]**2 + (theta[1] - theta[0])**2\n"
+"""A double well in theta[0]; theta[1] given it is N(theta[0], 1/2)."""
+QUARTIC = "name: quartic\nstate: {theta: {shape: 2}}\npotential: norm2(theta)**2\n"
+"""Its Hessian at the mode is zero; s = |theta|^2 has the density of |N(0, 1/2)|."""
+
+
+def build(folder: Path, target: str, run: str, steps: str = "10", more: str = "", name: str = "planned") -> rc.Build:
+    if "potential" in target:
+        (folder / "own.yaml").write_text(target)
+    path = folder / f"{name}.yaml"
+    named = "own.yaml" if "potential" in target else f"{SPECS}/targets/{target}.yaml"
+    path.write_text(HMC.format(name=name, specs=SPECS, target=named, steps=steps, more=more, run=run))
+    return rc.load(str(path))
+
+
+@cache
+def gaussian(folder: Path, run: str) -> rc.Model:
+    """A Gaussian, three sds out in every coordinate, the mass to be chosen."""
+    start = MU + 3.0 * np.sqrt(np.diag(SIGMA))
+    values = (
+        f"mu: {{value: {MU.tolist()}}}, Sigma: {{value: {SIGMA.tolist()}}}, far: {{shape: d, value: {start.tolist()}}}"
+    )
+    more = f"parameters: {{{values}}}\nsizes: {{d: 4}}\ninit: {{theta: far}}"
+    return rc.compile(build(folder, "gaussian", run, '"uniform(1, 8)"', more))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("acceptance")
+
+
+def accepted(fit: object) -> float:
+    return float(fit["sample_stats"]["acceptance_rate"].mean())
+
+
+def test_an_ill_conditioned_gaussian_is_sampled_from_three_sds_out(folder: Path) -> None:
+    fit = gaussian(folder, "step_size: auto, accept: 0.7, draws: 2000, seed: 5").sample(progress=False)
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    theta = fit["posterior"]["theta"].to_numpy()
+    assert accepted(fit) == pytest.approx(0.7, abs=0.05)
+    assert r_hats(theta).max() <= 1.01
+    flat = theta.reshape(-1, 4)
+    # a quarter of the draws count at least: means within 4.5 standard errors, sds and correlations within 4
+    count = len(flat) / 4.0
+    np.testing.assert_allclose((flat.mean(axis=0) - MU) / np.sqrt(np.diag(SIGMA)), 0.0, atol=4.5 / np.sqrt(count))
+    np.testing.assert_allclose(flat.std(axis=0) / np.sqrt(np.diag(SIGMA)), 1.0, atol=4.0 / np.sqrt(2.0 * count))
+    whitened = np.linalg.solve(np.linalg.cholesky(SIGMA), (flat - MU).T)
+    np.testing.assert_allclose(np.cov(whitened), np.eye(4), atol=4.0 * np.sqrt(2.0 / count))
+
+
+def test_the_mass_is_the_inverse_of_the_covariance(folder: Path) -> None:
+    planned = gaussian(folder, "step_size: auto, accept: 0.7, draws: 2000, seed: 5").plan()
+    values = dict(planned.document.values)
+    M = np.array([[float(entry) for entry in row] for row in values["M"].numbers])
+    root = np.linalg.cholesky(SIGMA)
+    # M^-1 from 900 draws that are nearly independent, and a little of their variances
+    np.testing.assert_allclose(np.linalg.inv(root.T @ M @ root), np.eye(4), atol=0.3)
+    assert "accept" not in planned.to_yaml()
+
+
+def test_what_is_planned_is_what_runs_to_the_last_bit(folder: Path) -> None:
+    asked = gaussian(folder, "step_size: auto, accept: 0.7, draws: 300, seed: 6")
+    one, again = (asked.sample(progress=False, cores=cores) for cores in (1, 2))
+    (folder / "lines.yaml").write_text(asked.plan().to_yaml().replace("\nname: planned", "\nname: lines"))
+    other = rc.compile(rc.load(str(folder / "lines.yaml"))).sample(progress=False)
+    for name in ("posterior", "sample_stats"):
+        for variable in one[name].data_vars:
+            np.testing.assert_array_equal(one[name][variable], again[name][variable])
+            np.testing.assert_array_equal(one[name][variable], other[name][variable])
+    assert "dual averaging" in one.attrs["plan"]
+    assert "plan" not in other.attrs
+
+
+FAR = "init: {theta: 5*ones/2}"
+
+
+def test_a_start_that_no_long_step_leaves_is_left(folder: Path) -> None:
+    """U'' is 71 there: at a step size of 0.6 no chain ever moves, and says so; a plan begins shorter."""
+    fixed = build(
+        folder, WELL, "step_size: 0.6, draws: 400, warmup: 0, seed: 2", more=f"bind: {{M: I}}\n{FAR}", name="fixed"
+    )
+    with pytest.warns(rc.DoubtWarning):
+        held = rc.compile(fixed).sample(progress=False)
+    assert held.attrs["doubts"].count("is stuck") == 4
+    assert np.ptp(held["posterior"]["theta"].to_numpy()) == 0.0
+    fit = rc.compile(build(folder, WELL, "step_size: auto, draws: 4000, seed: 2", more=FAR)).sample(progress=False)
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    assert accepted(fit) == pytest.approx(0.8, abs=0.05)
+    x = np.linspace(-4.0, 4.0, 100_001)
+    law = np.exp(-(x**4) + 2.0 * x**2)
+    second = float(law @ x**2 / law.sum())
+    flat = fit["posterior"]["theta"].to_numpy().reshape(-1, 2)
+    # theta[0]^2 has an sd of 0.55; a quarter of 16,000 draws count
+    assert (flat[:, 0] ** 2).mean() == pytest.approx(second, abs=4.0 * 0.55 / np.sqrt(4000.0))
+    assert (flat[:, 1] ** 2).mean() == pytest.approx(second + 0.5, abs=4.0 * 1.6 / np.sqrt(4000.0))
+
+
+def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = (Start("zero", np.zeros(2)),)
+    assert at_mode(lambda theta: -np.exp(-theta), starts, ("a", "b")) == (None, "1, as U has no mode that was found")
+    monkeypatch.setattr(plan_moves, "at_mode", lambda *_: (None, "1"))
+    fit = rc.compile(build(folder, QUARTIC, "step_size: auto, draws: 2000", '"uniform(1, 8)"')).sample(progress=False)
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    s = (fit["posterior"]["theta"].to_numpy() ** 2).sum(axis=-1)
+    # E s = 1/sqrt(pi), var s = 1/2 - 1/pi; a quarter of the draws count
+    assert s.mean() == pytest.approx(1.0 / np.sqrt(np.pi), abs=4.0 * np.sqrt((0.5 - 1.0 / np.pi) / (s.size / 4.0)))
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [("step_size: auto, accept: 1", "a probability, above 0 and below 1"),
+     ("step_size: auto, accept: 0", "a probability, above 0 and below 1"),
+     ("step_size: auto, accept: often", "number"),
+     ("step_size: 0.1, accept: 0.8", r"run\.accept  found it, expected none: it is of `step_size: auto`"),
+     ("step_size: auto, share: 0.1", "found a share, expected none: what is accepted by H has no bias")],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_told(run: str, says: str, folder: Path) -> None:
+    with pytest.raises((ModelError, SpecError), match=says):
+        build(folder, WELL, run, more="bind: {M: I}", name="wrong")
+
+
+def test_acceptance_is_not_asked_where_nothing_is_accepted(folder: Path) -> None:
+    path = folder / "never.yaml"
+    path.write_text(
+        f"name: never\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: {SPECS}/targets/standard_normal.yaml\n"
+        "scheme: {name: baoab}\nvariant: full\nsizes: {d: 2}\nrun: {step_size: auto, accept: 0.8}\n"
+    )
+    with pytest.raises((ModelError, SpecError), match="no move of the scheme is accepted or refused"):
+        rc.load(str(path))
+
+
+@pytest.mark.slow
+def test_a_regression_of_thirty_coefficients_takes_seconds(tmp_path: Path) -> None:
+    text = (SPECS / "builds/hmc_logistic.yaml").read_text()
+    changes = {
+        "bind: {M: m*I}\n": "", "parameters:\n  m: {is: positive, value: 1}\n": "", "../": f"{SPECS}/",
+        "step_size: 0.08, thin: 4, draws: 1000, warmup: 200": "step_size: auto, draws: 1000",
+    }  # fmt: skip
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "logistic.yaml").write_text(text)
+    model = rc.compile(rc.load(str(tmp_path / "logistic.yaml")))
+    begin = time.process_time()
+    fit = rc.compile(model.plan()).sample(progress=False)
+    assert time.process_time() - begin < 120.0  # 20 of them for the plan, with the compilation of two modules
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    assert accepted(fit) == pytest.approx(0.8, abs=0.05)
