@@ -153,7 +153,8 @@ class Model:
 
         Around the mode of U, with its Hessian K there: mass K, friction, step size, thinning, warmup and where chains
         start, so that no posterior sd is off by more than `share` by the audit of the step. Of moves that are accepted
-        or refused by chains that warm up, until `accept` of them are. `sample` does the same first; `plan(data).to_yaml()` is what it chose, and runs as it is once it names its `data`.
+        or refused by chains that warm up, until `accept` of them are. `sample` does the same first;
+        `plan(data).to_yaml()` is what it chose, and runs as it is once it names its `data`.
 
         Parameters
         ----------
