@@ -234,8 +234,7 @@ def _stuck(found: Moved, thin: int) -> Iterator[str]:
     if stuck:
         yield (
             f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(stays)}, none of whose "
-            f"moves was accepted {max(stays)} times in a row. Try a higher `accept`, another `init` or another "
-            "parameterisation."
+            f"moves was accepted {max(stays)} times in a row. Try a higher `accept`, or another `init`. {CURE}"
         )
 
 
