@@ -163,7 +163,7 @@ def first_state(seed, chain):
     return {"theta": theta}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def draw_mu(theta_mu, theta, prior_variance, y, noise_mu):
     """Write theta_mu, which is theta but for mu: mu is drawn from N(mean_mu, variance_mu), its law given all else.
     mean_mu = sum_i prior_variance y[i]/(exp(-log_tau) + N prior_variance).
@@ -184,7 +184,7 @@ def draw_mu(theta_mu, theta, prior_variance, y, noise_mu):
     mu_drawn[0] = mean_mu + math.sqrt(variance_mu) * noise_mu[0]
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def draw_tau(theta_tau, theta, shape, rate, y, noise_state):
     """Write theta_tau, which is theta but for tau: tau (here its log) is drawn from Gamma(shape_tau, rate_tau), its
     law given all else.

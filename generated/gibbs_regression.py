@@ -181,7 +181,7 @@ def first_state(seed, chain):
     return {"theta": theta}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def sums(x_y, x_x, x, y):
     """Write x_y, x_x: what draws take of data and constants alone."""
     N = x.shape[0]
@@ -198,7 +198,7 @@ def sums(x_y, x_x, x, y):
             x_x[i, j] = total
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def draw_beta(theta_beta, theta, inv_S, inv_S_m, x, x_y, x_x, noise_beta, u_beta, P_beta):
     """Write theta_beta, which is theta but for beta: beta is drawn from N(inv(P_beta) u_beta, inv(P_beta)), its law
     given all else.
@@ -219,7 +219,7 @@ def draw_beta(theta_beta, theta, inv_S, inv_S_m, x, x_y, x_x, noise_beta, u_beta
     _normal_by_precision(u_beta, P_beta, noise_beta, beta_drawn)
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def draw_tau(theta_tau, theta, shape, rate, x, y, noise_state, x_beta_2):
     """Write theta_tau, which is theta but for tau: tau (here its log) is drawn from Gamma(shape_tau, rate_tau), its
     law given all else.

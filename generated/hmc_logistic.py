@@ -247,7 +247,7 @@ def gradient(grad_U, theta, prior_variance, x, y, x_theta, weight):
         grad_U[i] = grad_U[i] + theta[i] / prior_variance
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
     """Return U = sum_i theta[i]**2/(2 prior_variance)
     + sum over the data of -sum_i x[n,i] theta[i] y[n] + softplus(sum_i x[n,i] theta[i]).
@@ -271,7 +271,7 @@ def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
     return U_value
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def rest(r, m):
     """Return H - U = sum_i r[i]**2/(2 m)."""
     r_r = 0.0

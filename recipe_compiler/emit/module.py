@@ -18,9 +18,9 @@ from recipe_compiler.emit.print_chain import (
 from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
 from recipe_compiler.emit.print_procedure import (
+    INLINED,
     LOOP,
     REDUCTION,
-    SMALL,
     docstring,
     print_prepare,
     print_procedure,
@@ -342,11 +342,11 @@ def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Itera
     """Yield the functions of a text, apart from its support code."""
     lanes = parts.lanes and has_lanes(program, kernel)
     if kernel.gradient is not None:
-        many = SMALL if kernel.gradient.inlined else REDUCTION
+        many = INLINED if kernel.gradient.inlined else REDUCTION
         yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else many)
     for procedure in (kernel.potential, kernel.rest, kernel.sums, *kernel.draws):
         if procedure is not None:
-            yield print_procedure(procedure, LOOP if kernel.registers else REDUCTION)
+            yield print_procedure(procedure, LOOP if kernel.registers else INLINED)
     yield print_procedure(kernel.step, LOOP)
     if kernel.cycle is not None:
         yield print_procedure(kernel.cycle, LOOP)
