@@ -352,6 +352,6 @@ def test_another_version_is_refused_by_its_number(
 ) -> None:
     run(full_module, build, data, tmp_path, build.run)
     text = (tmp_path / "state").read_bytes()
-    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 2\n", b"checkpoint 3\n", 1))
-    with pytest.raises(RunError, match="found a checkpoint of version 3, expected 2"):
+    (tmp_path / "state").write_bytes(text.replace(b"checkpoint 3\n", b"checkpoint 4\n", 1))
+    with pytest.raises(RunError, match="found a checkpoint of version 4, expected 3"):
         run(full_module, build, data, tmp_path, replace(build.run, draws=200), resume=True)

@@ -40,6 +40,7 @@ TABLE = {
     "sgrhmc_potential":      "p p p p p p   .   p p   p p . p",
     "sgrld":                 "p p p p p p   .   . p   . p . p",
     "sgrld_positive":        "p p p p p p   .   . p   p p u u",
+    "still":                 "p p p p p p   .   p p   . . . r",
     "wright_fisher":         "p p p p p p   .   . p   p p u u",
 }  # fmt: skip
 
