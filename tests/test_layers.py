@@ -69,6 +69,7 @@ def sources() -> Mapping[str, ast.Module]:
     return {
         path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted(PACKAGE.rglob("*.py"))
+        if PACKAGE / "catalogue" not in path.parents  # documents and data, and what made these
     }
 
 

@@ -20,8 +20,8 @@ from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import is_accepted, split
+from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
 

@@ -14,9 +14,9 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Refresh
-from recipe_compiler.spec.named_schemes import EULER, NAMED
 from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)

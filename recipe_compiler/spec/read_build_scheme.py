@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from recipe_compiler.spec.build_parts import Around
+from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
-from recipe_compiler.spec.named_schemes import EULER
 from recipe_compiler.spec.read_cycle import check_cycle, read_cycle
 from recipe_compiler.spec.read_scheme import place_of_keep
 from recipe_compiler.spec.read_word import read_word

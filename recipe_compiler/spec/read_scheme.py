@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import cache
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.spec.catalogue import EULER, SCHEMES
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.model import Scheme, Selection, Source, WordClaims
-from recipe_compiler.spec.named_schemes import EULER, FOLDER
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import SchemeDocument, SelectionEntry
 from recipe_compiler.spec.validate import validate
@@ -101,7 +101,7 @@ def named_scheme(name: str) -> Scheme:
     Raises:
         CompilerError: its document is not what it should be.
     """
-    path, faults = FOLDER / f"{name}.yaml", Faults()
+    path, faults = SCHEMES / f"{name}.yaml", Faults()
     found = read_scheme(read_yaml(path.read_bytes(), str(path)), str(path), faults)
     faults.finish()
     if found is None or found.name != name:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from recipe_compiler.spec.build_parts import Around, part_of
+from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.named_schemes import EULER, NAMED
 from recipe_compiler.spec.read_scheme import named_scheme, pieces_of
 from recipe_compiler.spec.schema import WordEntry
 from recipe_compiler.spec.validate import entry_name

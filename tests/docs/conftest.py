@@ -142,6 +142,9 @@ class House:
         self.added = list(ADDED.finditer(page))
         self.typed = list(TYPED.finditer(page))
         for folder in ("recipe_compiler", "tests/shared", *copied):
+            if (ROOT / folder).is_symlink():
+                (at / folder).symlink_to((ROOT / folder).readlink())
+                continue
             shutil.copytree(ROOT / folder, at / folder, symlinks=True)  # with what is compiled: times are kept
             compiled = Path(f"{sys.pycache_prefix}{ROOT / folder}")
             if sys.pycache_prefix is not None and compiled.is_dir():

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 def test_the_page_adds_a_scheme_by_one_file(house: Any) -> None:
     assert not house.added
     assert len(house.typed) == 5
-    assert (house.at / "recipe_compiler/spec/schemes/oabao.yaml").read_text() == (house.at / SCHEME).read_text()
+    assert (house.at / "recipe_compiler/catalogue/schemes/oabao.yaml").read_text() == (house.at / SCHEME).read_text()
     house.prints_what_the_page_says()
     text = (house.at / "out/sghmc_normal_oabao.py").read_text()
     (step,) = (part for part in text.split("\ndef ") if part.startswith("step("))

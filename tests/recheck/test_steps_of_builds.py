@@ -11,7 +11,7 @@ from reports import report
 
 from recipe_compiler import recheck
 from recipe_compiler.report.as_json import certificate
-from recipe_compiler.spec.named_schemes import NAMED
+from recipe_compiler.spec.catalogue import NAMED
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.words import letters
 

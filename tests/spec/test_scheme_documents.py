@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.errors import CompilerError, DocumentError, ModelError
+from recipe_compiler.spec.catalogue import NAMED, SCHEMES
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Scheme
-from recipe_compiler.spec.named_schemes import FOLDER, NAMED
 from recipe_compiler.spec.places import digest, documents
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.to_yaml import to_yaml
@@ -61,7 +61,7 @@ def fault_of(folder: Path, scheme: str, document: str = OABAO) -> str:
 def test_names_are_those_of_the_documents_that_ship() -> None:
     assert set(NAMED) == {"lie", "leapfrog", "baoab", "aboba", "obabo", "badodab", "respa"}
     assert {path.stem for path in (SPECS / "schemes").glob("*.yaml")} == set(NAMED)
-    assert (SPECS / "schemes").resolve() == FOLDER.resolve()
+    assert (SPECS / "schemes").resolve() == SCHEMES.resolve()
     for name in NAMED:
         assert named_scheme(name) == load(SPECS / f"schemes/{name}.yaml")
 
@@ -83,7 +83,7 @@ def test_the_digest_of_a_build_is_of_the_scheme_that_it_uses_too(tmp_path: Path)
 
 
 def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
-    (tmp_path / "respa.yaml").write_text((FOLDER / "respa.yaml").read_text())
+    (tmp_path / "respa.yaml").write_text((SCHEMES / "respa.yaml").read_text())
     scheme = load(tmp_path / "respa.yaml")
     assert isinstance(scheme, Scheme)
     assert "repeat: 4" in to_yaml(scheme)
@@ -199,8 +199,8 @@ def test_the_document_of_a_scheme_may_say_where_and_a_build_otherwise(tmp_path: 
 
 
 def test_a_document_that_is_not_what_it_is_called_is_an_error_of_ours(tmp_path: Path, monkeypatch) -> None:
-    shutil.copy(FOLDER / "baoab.yaml", tmp_path / "other.yaml")
-    monkeypatch.setattr("recipe_compiler.spec.read_scheme.FOLDER", tmp_path)
+    shutil.copy(SCHEMES / "baoab.yaml", tmp_path / "other.yaml")
+    monkeypatch.setattr("recipe_compiler.spec.read_scheme.SCHEMES", tmp_path)
     with pytest.raises(CompilerError, match="is not the scheme other"):
         named_scheme.__wrapped__("other")
 
