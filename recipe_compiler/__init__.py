@@ -10,6 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.version import __version__
 
@@ -18,7 +19,7 @@ _NAMES = {
     "formula.declaring": "I data eps function matrix ones pi scalar vector",
     "formula.functions": (
         "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum next_ norm2 outer sum_ "
-        "trace where " + " ".join(row.python_name for row in FUNCTIONS.values())
+        "trace where " + " ".join(dict.fromkeys((*(row.python_name for row in FUNCTIONS.values()), *DENSITIES)))
     ),
     "front.build": "Build",
     "front.derivation": "Derivation",

@@ -9,6 +9,7 @@ from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import accepts_by
 from recipe_compiler.emit.sampler import Given, Piece, Sampler, shape_text
+from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lower_draw import OF_NORMALS
@@ -139,7 +140,8 @@ def _data(sampler: Sampler) -> Iterator[str]:
         yield f"gradient: a function jitted by numba, gradient({arguments}), which writes grad U into out"
     kind = "float32" if program.narrow else "float64"
     for datum in program.data:
-        values = f"each one of {', '.join(map(str, datum.values))}" if datum.values else "finite numbers"
+        said = ", ".join(kind.value for kind in datum.kinds if kind is not Kind.REAL) or "finite"
+        values = f"each one of {', '.join(map(str, datum.values))}" if datum.values else f"{said} numbers"
         yield f"{datum.name}: {shape_text((datum.size, *datum.shape.sizes))}, {values}, kept as {kind}"
     if not program.data or build.data is None:
         return

@@ -66,6 +66,8 @@ def _checks(own: Sampler) -> Iterator[str]:
         values = f"values={list(datum.values)}" if datum.values else ""
         narrow = 'dtype="float32"' if program.narrow else ""
         yield from _array(datum.name, (datum.size, *datum.shape.sizes), values, narrow)
+        if said := [kind.value for kind in datum.kinds if kind is not Kind.REAL]:
+            yield f'_check_numbers("{datum.name}", {datum.name}, {dumps(said)})'
     for one in own.given:
         if not one.by_formula:
             yield from _parameter(one)

@@ -147,6 +147,8 @@ class Scope:
     """Declared standard normal draws, of claimed updates."""
     square: bool = False
     """Whether the whole formula stands at a place of a matrix: there `I` is the identity of a scalar, too."""
+    densities: bool = False
+    """Whether named densities may stand in it: in the formulas of a target."""
 
 
 @dataclass(slots=True)

@@ -64,6 +64,15 @@ class Datum:
     shape: Shape = SCALAR
     values: tuple[int, ...] = ()
     """The values allowed (`in: [0, 1]`), empty for any finite number."""
+    kinds: tuple[Kind, ...] = (Kind.REAL,)
+    """What every number of it is, which is looked at before anything runs."""
+
+    @property
+    def known(self) -> tuple[Kind, ...]:
+        """The kinds that are declared, and those that the values allowed are of."""
+        least = min(self.values, default=-1)
+        shown = (Kind.POSITIVE,) if least > 0 else (Kind.NONNEGATIVE,) if least == 0 else ()
+        return (*self.kinds, *shown) if self.values else self.kinds
 
 
 @dataclass(frozen=True, slots=True)

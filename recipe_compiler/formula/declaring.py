@@ -12,7 +12,7 @@ from recipe_compiler.formula.python_declaration import (
     merged,
     refusal,
 )
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+from recipe_compiler.formula.shapes import OF_DATA, OF_PARAMETERS, SCALAR, Kind, Shape, Size
 from recipe_compiler.formula.symbolic import Expression, expression, tree_of
 from recipe_compiler.formula.syntax import parse
 
@@ -92,7 +92,7 @@ def matrix(
     return _named(_declared(name, shape, is_, domain, default, transform))
 
 
-def data(name: str, *sizes: Size, values: Sequence[int] = ()) -> Expression:
+def data(name: str, *sizes: Size, values: Sequence[int] = (), is_: Kinds = "real") -> Expression:
     """Declare a field of the data of a target.
 
     Parameters
@@ -103,6 +103,8 @@ def data(name: str, *sizes: Size, values: Sequence[int] = ()) -> Expression:
         How many data there are, then the shape of one: `"N"` for numbers, `"N", "d"` for rows of length d.
     values : sequence of int, optional
         The only values allowed, such as `[0, 1]`.
+    is_ : str or sequence of str, optional
+        What every number is: `"positive"`, `"nonnegative"`, `"nonzero"`, `"integer"`.
 
     Returns
     -------
@@ -123,7 +125,8 @@ def data(name: str, *sizes: Size, values: Sequence[int] = ()) -> Expression:
     """
     if not 1 <= len(sizes) <= 2:
         raise refusal(f"found {len(sizes)} sizes of {name}, expected the number of data, then the length of one")
-    return _named(Declared(name, Shape(*(checked_size(size) for size in sizes)), values=tuple(values)))
+    shape = Shape(*(checked_size(size) for size in sizes))
+    return _named(Declared(name, shape, _kinds(is_, OF_DATA), values=tuple(values)))
 
 
 def function(
@@ -193,9 +196,9 @@ def _named(declared: Declared) -> Expression:
     return Expression(tree.Name(checked_name(declared.name)), (declared,))
 
 
-def _kinds(is_: Kinds) -> tuple[Kind, ...]:
+def _kinds(is_: Kinds, allowed: Sequence[Kind] = OF_PARAMETERS) -> tuple[Kind, ...]:
     words = tuple(is_) if isinstance(is_, list | tuple) else (str(is_),)
-    known = {kind.value: kind for kind in Kind}
+    known = {kind.value: kind for kind in allowed}
     for word in words:
         if word not in known:
             raise refusal(f"found the kind {word!r}, expected one of {', '.join(known)}", entry="is_")

@@ -9,6 +9,8 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_open, is_scalar
 from recipe_compiler.formula.declaration import Function
+from recipe_compiler.formula.densities import Density
+from recipe_compiler.formula.density_terms import OF_TARGETS, density_called, fits, log_density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.names import (
     LANGUAGE,
@@ -272,6 +274,10 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
     shadowed = not part.language and any(block.name == name for block in scope.noise)
     if declared is not None or shadowed or not known:
         return no_function(part, context)
+    density = density_called(part)
+    if density is not None:
+        args = density_arguments(part, density, context)
+        return None if args is None else log_density(density, args)
     if len(part.args) != ARITY[name]:
         context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}")
         return None
@@ -290,6 +296,38 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
             args = [_argument(arg, name, context) for arg in part.args]
             typed = tuple(arg for arg in args if arg is not None)
             return apply_function(part, typed, context) if len(typed) == len(args) else None
+
+
+def density_arguments(part: tree.Call, density: Density, context: Context) -> tuple[Formula, ...] | None:
+    """Return the typed arguments of a named density, of shapes that go together; None where a fault was noted."""
+    if not context.scope.densities:
+        context.fault(part, f"found the density {density.name}() in a formula that is none of a target's", OF_TARGETS)
+        return None
+    if len(part.args) != len(density.arguments):
+        expected = f"expected {len(density.arguments)}: {density.call}"
+        context.fault(part, f"found {len(part.args)} arguments of {density.name}(), {expected}")
+        return None
+    named = zip(density.arguments, part.args, strict=True)
+    args = [_infer(arg, context) if name in density.matrices else _value(arg, context) for name, arg in named]
+    typed = tuple(arg for arg in args if arg is not None)
+    if len(typed) < len(args) or not fits(density, part, typed, context):
+        return None
+    return tuple(_resolved(arg, context) for arg in typed)
+
+
+def elaborate_density(part: tree.Call, scope: Scope, entry: str, where: Place) -> tuple[Density, tuple[Formula, ...]]:
+    """Return the row of a call of a named density, and its typed arguments, every size resolved.
+
+    Raises:
+        ModelError: The faults that `elaborate` names.
+    """
+    context = Context(scope, entry, where)
+    plain, density = _plain(part, context), density_called(part)
+    typed = density_arguments(plain, density, context) if isinstance(plain, tree.Call) and density else None
+    _settle(context, set())
+    if density is None or typed is None or context.faults:
+        raise ModelError(context.faults)
+    return density, tuple(_resolved(arg, context) for arg in typed)
 
 
 def _argument(arg: tree.Tree, function: str, context: Context) -> Formula | None:

@@ -5,9 +5,11 @@ text would. Shapes and numbers of arguments are checked where the formula is put
 """
 
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING
 
 from recipe_compiler.formula import tree
+from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.elementwise import FUNCTIONS, Elementwise
 from recipe_compiler.formula.python_declaration import merged
 from recipe_compiler.formula.symbolic import Expression, expression
@@ -28,11 +30,37 @@ def _elementwise(row: Elementwise) -> Callable[[object], Expression]:
     return function
 
 
+def _density(row: Density) -> Callable[..., Expression]:
+    other = FUNCTIONS.get(row.name)
+
+    def function(*arguments: object) -> Expression:
+        return _call(row.name, *arguments)
+
+    function.__name__ = function.__qualname__ = row.name
+    called = f"`{row.call}`, in formulas of targets: the log density of {row.words}; of columns, the sum over entries."
+    function.__doc__ = f"Return {called}" if other is None else f"Return {other.words}, or {called}"
+    function.__signature__ = _signature(row)  # pyright: ignore[reportFunctionMemberAccess] - what help() shows
+    return function
+
+
+def _signature(row: Density) -> Signature:
+    required = 1 if row.name in FUNCTIONS else len(row.arguments)
+    kind = Parameter.POSITIONAL_ONLY
+    return Signature(
+        [
+            Parameter(name, kind, default=Parameter.empty if k < required else None, annotation=object)
+            for k, name in enumerate(row.arguments)
+        ],
+        return_annotation=Expression,
+    )
+
+
 globals().update({row.python_name: _elementwise(row) for row in FUNCTIONS.values()})
+globals().update({row.name: _density(row) for row in DENSITIES.values()})
 
 if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Callable[[object], Expression]: ...
+    def __getattr__(name: str) -> Callable[..., Expression]: ...
 
 
 def minimum(x: object, y: object) -> Expression:

@@ -7,12 +7,13 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
 from recipe_compiler.formula.declaration import Block, Datum, Function, Parameter
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
 CONSTANTS = ("I", "ones", "pi")
 NO_UNIT = "I is the identity matrix; the imaginary unit is not of the language, whose numbers are real"
-LANGUAGE = ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where"}
+LANGUAGE = ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where"} | set(DENSITIES)
 """Functions of the language that every formula may use."""
 WRITE_INSTEAD = {
     "real_root": "write sign(x)*abs(x)**(1/3); cbrt(x) and root(x, n) are of x >= 0",

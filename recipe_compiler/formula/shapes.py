@@ -55,6 +55,13 @@ class Kind(StrEnum):
     PSD = "positive semidefinite"
     PD = "positive definite"
     DIAGONAL = "diagonal"
+    INTEGER = "integer"
+    """Of data alone."""
+
+
+OF_PARAMETERS = tuple(kind for kind in Kind if kind is not Kind.INTEGER)
+OF_DATA = (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO, Kind.INTEGER)
+"""The kinds that a field of the data may be of: each is about every number in it."""
 
 
 class DomainName(StrEnum):

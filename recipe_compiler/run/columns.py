@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.run.allowed import places_of_others, says
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -120,6 +121,8 @@ def _field(datum: Datum, table: Table, file: DataFile, scales: Scales) -> Field:
         if datum.name in file.standardise or name in file.standardise:
             mean, sd = scales[name]
             values[:, k] = (values[:, k] - mean) / sd
+    if not datum.values:
+        _check_allowed(values, names, datum, table)
     if sizes:
         if file.intercept:
             values = np.concatenate([np.ones((table.rows, 1)), values], axis=1)
@@ -158,9 +161,8 @@ def _check_finite(values: NDArray[np.float64], names: tuple[str, ...], table: Ta
 
 
 def _check_allowed(values: NDArray[np.float64], names: tuple[str, ...], datum: Datum, table: Table) -> None:
-    bad = np.argwhere(~np.isin(values, datum.values))
+    bad = places_of_others(datum, values)
     if bad.size:
         row, column = (int(k) for k in bad[0])
-        allowed = ", ".join(str(value) for value in datum.values)
-        found = f"found {values[row, column]:g}, expected one of {allowed} for `{datum.name}`"
+        found = f"found {values[row, column]:g}, expected {says(datum)} for `{datum.name}`"
         raise DataError([f"{table.where(row, names[column])}: {found}"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.run.allowed import places_of_others, says
 from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels, scales_of
 from recipe_compiler.run.memmap_cache import Arrays, converted
 from recipe_compiler.run.table import Table, open_array, read_table, table_pieces
@@ -93,8 +94,7 @@ def _problem(datum: Datum, array: Floats) -> str:
         return f"found an array of shape {array.shape}"
     if any(isinstance(size, int) and have != size for size, have in zip(sizes, array.shape[1:], strict=True)):
         return f"found an array of shape {array.shape}"
-    allowed = np.isin(array, datum.values) if datum.values else np.isfinite(array)
-    bad = np.argwhere(~allowed)
+    bad = places_of_others(datum, array)
     return f"found {array[tuple(bad[0])]:g} in row {int(bad[0][0]) + 1}" if bad.size else ""
 
 
@@ -110,7 +110,7 @@ def _rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator[str]:
 
 def _wanted(datum: Datum) -> str:
     sizes = ", ".join(str(size) for size in (datum.size, *datum.shape.sizes))
-    values = f" of {', '.join(map(str, datum.values))}" if datum.values else " of finite numbers"
+    values = f" of {', '.join(map(str, datum.values))}" if datum.values else f" of {says(datum)}"
     return f"an array [{sizes}]{values}"
 
 
@@ -234,10 +234,9 @@ def _checked(datum: Datum, path: Path, dtype: str) -> Iterator[NDArray[Any]]:
     for first in range(0, shape[0], step):
         with np.errstate(over="ignore"):
             part = open_array(path)[first : first + step].astype(dtype)
-        allowed = np.isin(part, datum.values) if datum.values else np.isfinite(part)
-        bad = np.argwhere(~allowed)
+        bad = places_of_others(datum, part)
         if bad.size:
-            expected = f"one of {', '.join(map(str, datum.values))}" if datum.values else f"a number that {dtype} holds"
+            expected = says(datum, f"a number that {dtype} holds")
             row, found = first + int(bad[0][0]) + 1, part[tuple(bad[0])]
             raise DataError([f"{path}, row {row}: found {found:g}, expected {expected} for `{datum.name}`"])
         yield part

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+from recipe_compiler.formula.shapes import OF_DATA, OF_PARAMETERS, SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Refresh
@@ -184,7 +184,6 @@ _NOT_OFFERED: Mapping[str, str] = {
 _DEEPEST = 4
 """How deep repetitions may stand in each other."""
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SIZE}, _NAME_SCHEMA]}
-_KIND_SCHEMA = {"enum": [kind.value for kind in Kind]}
 Matrix = Annotated[
     Raw,
     WithJsonSchema(
@@ -437,15 +436,24 @@ def _shape(value: Raw) -> Shape:
     return Shape(*(_size(size) for size in sizes))
 
 
-def _kinds(value: Raw) -> tuple[Kind, ...]:
-    known = tuple(kind.value for kind in Kind)
-    kinds: list[Kind] = []
-    for item in _one_or_more(value):
-        if item not in known:
-            near = nearest(item, known) if isinstance(item, str) else ""
-            refuse(item, "one of " + ", ".join(known), near)
-        kinds.append(Kind(item))
-    return tuple(dict.fromkeys(kinds))
+def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:
+    known = tuple(kind.value for kind in allowed)
+
+    def read(value: Raw) -> tuple[Kind, ...]:
+        kinds: list[Kind] = []
+        for item in _one_or_more(value):
+            if item not in known:
+                near = nearest(item, known) if isinstance(item, str) else ""
+                refuse(item, "one of " + ", ".join(known), near)
+            kinds.append(Kind(item))
+        return tuple(dict.fromkeys(kinds))
+
+    return read
+
+
+def _kinds_schema(allowed: tuple[Kind, ...]) -> WithJsonSchema:
+    one = {"enum": [kind.value for kind in allowed]}
+    return WithJsonSchema({"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
 
 
 def _many(value: Raw) -> Raw:
@@ -470,10 +478,12 @@ ShapeField = Annotated[
 
 Kinds = Annotated[
     tuple[Kind, ...],
-    BeforeValidator(_kinds),
-    WithJsonSchema({"anyOf": [_KIND_SCHEMA, {"type": "array", "items": _KIND_SCHEMA, "minItems": 1}]}),
+    BeforeValidator(_kinds_of(OF_PARAMETERS)),
+    _kinds_schema(OF_PARAMETERS),
 ]
 """`is:` one kind or a list of them."""
+DataKinds = Annotated[tuple[Kind, ...], BeforeValidator(_kinds_of(OF_DATA)), _kinds_schema(OF_DATA)]
+"""`is:` of a field of the data."""
 
 
 _PAIRS_SCHEMA = {"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "array"}}]}

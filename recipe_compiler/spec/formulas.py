@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts
-from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition
+from recipe_compiler.formula.densities import Density
+from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition, elaborate_density
 from recipe_compiler.formula.expression import Compare, Formula, Role
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree import Tree, language_names
+from recipe_compiler.formula.tree import Call, Tree, language_names
 from recipe_compiler.spec.yaml_nodes import Scalar
 
 _START = Place("", 1, 1)
@@ -100,6 +101,13 @@ class Entry:
         self._refuse_shadowed(tree, scope)
         try:
             return elaborate(tree, scope, expected, self.name, _START)
+        except DocumentError as error:
+            raise ModelError([self.relocated(fault) for fault in error.faults]) from None
+
+    def density(self, part: Call, scope: Scope) -> tuple[Density, tuple[Formula, ...]]:
+        """Return the row and the typed arguments of a named density in the entry. Raises ModelError."""
+        try:
+            return elaborate_density(part, scope, self.name, _START)
         except DocumentError as error:
             raise ModelError([self.relocated(fault) for fault in error.faults]) from None
 

@@ -14,7 +14,7 @@ from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Filled, Formula, Number
-from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import Entry, dependence
@@ -56,18 +56,13 @@ REFUSED = {"Categorical": "it is the law of one-hot blocks, which this version d
 
 def of_all_data(declarations: Declarations) -> Declarations:
     """Return declarations in which a data field is all of its rows, as a parameter: N x d of `[N, d]`, N x 1 of `N`."""
-    fields = tuple(Parameter(field.name, rows_of(field), _kinds(field)) for field in declarations.data)
+    fields = tuple(Parameter(field.name, rows_of(field), field.known) for field in declarations.data)
     return replace(declarations, parameters=(*declarations.parameters, *fields), data=())
 
 
 def rows_of(field: Datum) -> Shape:
     """Return the shape of all rows of a data field."""
     return Shape(field.size, field.shape.cols)
-
-
-def _kinds(field: Datum) -> tuple[Kind, ...]:
-    least = min(field.values, default=-1)
-    return (Kind.POSITIVE if least > 0 else Kind.NONNEGATIVE if least == 0 else Kind.REAL,)
 
 
 def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) -> tuple[tuple[str, Law], ...]:

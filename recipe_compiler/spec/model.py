@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
 from recipe_compiler.spec.words import Pair, Word, rotated
 
 
@@ -207,6 +207,38 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedDensity:
+    """A named density as it stands in a target's formula: `normal(y, x @ theta, sigma)` (`formula/densities.py`)."""
+
+    name: str
+    """That of its row."""
+    arguments: tuple[Formula, ...]
+    """As declared, whatever is sampled in another variable; the first is what it is a density of."""
+    entry: str
+    """`log_prior`, `log_likelihood` (then of ONE datum) or `potential`."""
+    is_term: bool
+    """Whether it is a summand of that formula, and not a part of one."""
+
+    @property
+    def of(self) -> str:
+        """The block or data field that it is a density of; empty where that is a formula."""
+        first = self.arguments[0]
+        return first.name if isinstance(first, Symbol) and first.role in (Role.BLOCK, Role.DATUM) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a target states by named densities, about the blocks as declared."""
+
+    densities: tuple[StatedDensity, ...] = ()
+    """In the order they are written, log_prior first."""
+    others: tuple[tuple[str, Formula], ...] = ()
+    """Entry to the sum of its summands that are none; an entry all of whose summands are densities is left out."""
+    needs: tuple[Compare, ...] = ()
+    """What has to hold for these to be densities, and is to be shown: `sigma > 0`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential`, or code for grad U, alone."""
 
@@ -227,6 +259,8 @@ class Target:
     """Blocks whose unbounded variables the formulas are about."""
     declared: "Target | None" = None
     """The target before these transforms; None without any."""
+    stated: Stated = Stated()
+    """The named densities in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import around
-from recipe_compiler.spec.python_nodes import Statement, rows_of
+from recipe_compiler.spec.python_nodes import Statement, kinds_of, rows_of
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
 from recipe_compiler.spec.read_scheme import read_scheme
@@ -174,7 +174,7 @@ def state_target(
 
 
 def _field(s: Statement, field: Declared) -> Node:
-    return s.mapping(shape=field.shape, in_=list(field.values) or None)
+    return s.mapping(shape=field.shape, in_=list(field.values) or None, is_=kinds_of(field))
 
 
 def state_dynamics(

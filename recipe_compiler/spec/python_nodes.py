@@ -174,13 +174,13 @@ class Statement:
         """Return what a document declares of a parameter."""
         self._check_kept(item)
         default = None if item.default is None else self._written(item.default)
-        return self.mapping(shape=_shape(item), is_=_kinds(item), default=default, **more)
+        return self.mapping(shape=_shape(item), is_=kinds_of(item), default=default, **more)
 
     def function(self, item: Declared, role: str) -> Node:
         """Return what a document declares of a function."""
         self._check_kept(item)
         of = _one_or_many(item.of or ())
-        return self.mapping(of=of, shape=_shape(item), is_=_kinds(item), role=role or None)
+        return self.mapping(of=of, shape=_shape(item), is_=kinds_of(item), role=role or None)
 
     def _check_kept(self, item: Declared) -> None:
         """Add a fault for an assumption of SymPy's that would be dropped: verdicts are about declarations."""
@@ -256,7 +256,8 @@ def _shape(item: Declared) -> Shape | None:
     return None if item.shape == SCALAR else item.shape
 
 
-def _kinds(item: Declared) -> object:
+def kinds_of(item: Declared) -> object:
+    """Return the kinds of a name as a document states them, nothing where it is any real number."""
     return None if item.kinds == (Kind.REAL,) else _one_or_many([kind.value for kind in item.kinds])
 
 

@@ -20,9 +20,10 @@ from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import read_laws
-from recipe_compiler.spec.model import Code, Target
+from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
+from recipe_compiler.spec.stated import read_stated, with_data_of
 from recipe_compiler.spec.transform import read_transforms, unbounded
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
@@ -48,12 +49,15 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)
+    stated = read_stated(page, declarations) if len(faults.found) == before else Stated()
+    declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
     if len(faults.found) > before:
         return None
     titles = document.title, tuple(document.references)
     source = source_of(root, file)
-    target = Target(document.name, declarations, potential, log_prior, log_likelihood, code, *titles, source, laws)
+    formulas = potential, log_prior, log_likelihood
+    target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated)
     return faults.catch(lambda: unbounded(target, transforms))
 
 
@@ -68,13 +72,13 @@ def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:
         if fields and count != fields[0].size:
             problem = f"found {count} data, expected {fields[0].size} as in `{fields[0].name}`"
             page.fault(("data", name, "shape"), f"data.{name}.shape", problem, "all fields belong to the same data")
-        fields.append(Datum(name, count, Shape(None, entry.shape.cols), tuple(entry.in_ or ())))
+        fields.append(Datum(name, count, Shape(None, entry.shape.cols), tuple(entry.in_ or ()), entry.is_))
     return tuple(fields)
 
 
 def _energy(page: Page, declarations: Declarations, name: str, *, with_data: bool = False) -> Formula | None:
     """Return a scalar formula; only the log likelihood may use data."""
-    formula = page.formula(name, Scope(declarations), SCALAR, name)
+    formula = page.formula(name, Scope(declarations, densities=True), SCALAR, name)
     used = () if formula is None else dependence(formula).data
     if used and not with_data:
         page.fault((name,), name, f"found the data `{used[0]}` in {name}, expected it in log_likelihood alone")

@@ -13,6 +13,7 @@ from recipe_compiler.spec.fields import (
     Chains,
     Count,
     CountOrZero,
+    DataKinds,
     DrawField,
     FilePath,
     FlipField,
@@ -103,6 +104,7 @@ class DatumEntry(Part):
 
     shape: ShapeField
     in_: Annotated[list[WholeNumber] | None, Field(alias="in")] = None
+    is_: Annotated[DataKinds, Field(alias="is")] = (Kind.REAL,)
 
 
 class NoiseEntry(Part):

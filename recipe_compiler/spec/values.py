@@ -96,6 +96,8 @@ def _not_of_kind(rows: Rows, kind: Kind, name: str) -> str:
             bad = [entry for entry in entries if entry[2] < 0]
         case Kind.NONZERO:
             bad = [entry for entry in entries if entry[2] == 0]
+        case Kind.INTEGER:
+            bad = [entry for entry in entries if entry[2].denominator > 1]
         case Kind.DIAGONAL:
             bad = [entry for entry in entries if entry[0] != entry[1] and entry[2] != 0]
         case Kind.SKEW:

@@ -45,6 +45,8 @@ def rules_of(declarations: Declarations) -> Rules:
     nonnegative = {item.name for item in tabled if item.shape.cols is None and Kind.NONNEGATIVE in item.kinds}
     positive |= {block.name for block in declarations.blocks if _block_sign(block) == "positive"}
     nonnegative |= {block.name for block in declarations.blocks if _block_sign(block) == "nonnegative"}
+    positive |= {datum.name for datum in declarations.data if Kind.POSITIVE in datum.kinds}
+    nonnegative |= {datum.name for datum in declarations.data if Kind.NONNEGATIVE in datum.kinds}
     nonnegative |= {datum.name for datum in declarations.data if datum.values and min(datum.values) >= 0}
     return Rules(
         symmetric=_with_kind(tabled, _MATRIX_SYMMETRIC),

@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from recipe_compiler.cli import app
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.formula.type_calls import ARITY
@@ -60,6 +61,12 @@ def test_the_table_of_spellings_is_that_of_the_code() -> None:
     rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", section, re.M)
     read = [item for item in SPELLINGS if item.name not in ARITY or item.name in OVERLOADED]
     assert rows == [(item.written, item.means) for item in read]
+
+
+def test_the_table_of_densities_is_that_of_the_code() -> None:
+    section = REFERENCE.split("### Densities")[1].split("\n### ")[0]
+    rows = [re.findall(r"`([^`]+)`", line) for line in section.splitlines() if line.startswith("| `")]
+    assert rows == [[row.call, *row.support, *row.needs, row.value] for row in DENSITIES.values()]
 
 
 @pytest.mark.parametrize("values", [Kind, DomainName])

@@ -256,8 +256,10 @@ def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, ra
     if isinstance(item, Datum) and item.values:
         values = item.values
         return tuple(tuple(sympy.Integer(random.choice(values)) for _ in range(width)) for _ in range(height))
-    kinds = item.kinds if isinstance(item, Parameter) else ()
-    if len(item.shape.sizes) == 2 and kinds:
+    kinds = item.kinds
+    if Kind.INTEGER in kinds:
+        return tuple(tuple(instances.whole_number(kinds, random) for _ in range(width)) for _ in range(height))
+    if isinstance(item, Parameter) and len(item.shape.sizes) == 2 and kinds:
         return instances.matrix(height, width, kinds, style, lambda: instances.number(style, random))
     return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
 

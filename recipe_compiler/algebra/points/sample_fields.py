@@ -59,6 +59,12 @@ def signed_number(kinds: tuple[Kind, ...], style: int, random: Random) -> Expr:
     return found or sympy.Integer(1) if Kind.NONZERO in kinds else found
 
 
+def whole_number(kinds: tuple[Kind, ...], random: Random) -> Expr:
+    """Return a whole number that has the signs declared."""
+    least = 1 if {*POSITIVE_KINDS, Kind.NONZERO} & set(kinds) else 0 if NONNEGATIVE_KINDS & set(kinds) else -4
+    return sympy.Integer(random.randint(least, 6))
+
+
 def signed(draw: Draw, kinds: tuple[Kind, ...]) -> Expr:
     """Return one entry that has the signs declared, everywhere."""
     if (POSITIVE_KINDS | {Kind.NONZERO}) & set(kinds):

@@ -16,7 +16,7 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.positivity.prove import Shown, parts, scalar
-from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_scalar, region_at
+from recipe_compiler.algebra.positivity.region import Fact, Region, assumed, of_block, of_data, of_scalar, region_at
 from recipe_compiler.algebra.positivity.sign_sets import Sign
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
@@ -25,7 +25,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.scalars.transposes import plain
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -115,6 +115,8 @@ class Abstraction:
             return list(of_block(item, (made,), self.scalar))
         if isinstance(item, (Parameter, Function)) and len(item.shape.sizes) < 2:
             return list(of_scalar(item.name, made, item.kinds))
+        if isinstance(item, Datum):
+            return list(of_data(item, made))
         if isinstance(formula, Apply) and formula.fn == "sum" and isinstance(formula.args[0], Symbol):
             block = self.declarations.find(formula.args[0].name)
             if isinstance(block, Block) and block.domain.name is DomainName.SIMPLEX:

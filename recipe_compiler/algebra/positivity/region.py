@@ -13,7 +13,7 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import Value, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, total
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
     Add,
@@ -181,6 +181,15 @@ def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]
     for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
         if kind in kinds:
             yield Fact(value, op, f"{name} is {kind}")
+
+
+def of_data(item: Datum, value: Expr) -> Iterator[Fact]:
+    """Yield what is known of every number of a data field: its kinds, and the least and largest value allowed."""
+    yield from of_kinds(item.name, value, item.kinds)
+    if item.values:
+        says = f"{item.name} is one of {', '.join(map(str, item.values))}"
+        yield Fact(value - min(item.values), ">=", says)
+        yield Fact(max(item.values) - value, ">=", says)
 
 
 def _of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Fact]:

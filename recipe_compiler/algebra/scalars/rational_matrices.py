@@ -187,6 +187,8 @@ def violates_exactly(numbers: tuple[tuple[Fraction, ...], ...], kind: Kind) -> b
             return not all(x >= 0 for x in flat)
         case Kind.NONZERO:
             return not all(flat)
+        case Kind.INTEGER:
+            return any(x.denominator > 1 for x in flat)
         case Kind.DIAGONAL:
             return any(x for i, row in enumerate(numbers) for j, x in enumerate(row) if i != j)
         case Kind.SKEW:

@@ -64,7 +64,7 @@ def component(
     """Return one entry of a parameter, a field of a datum, or a function at its declared blocks."""
     if isinstance(item, Parameter) and item.value is not None:
         return _number(item.value, at)
-    kinds = () if isinstance(item, Datum) else item.kinds
+    kinds = item.known if isinstance(item, Datum) else item.kinds
     sign = 1
     if len(at) == 2:
         if Kind.DIAGONAL in kinds and at[0] != at[1]:

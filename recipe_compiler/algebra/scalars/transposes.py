@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, kinds_shown
 from recipe_compiler.formula.build import add, apply, multiply, power
-from recipe_compiler.formula.declaration import Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
     Add,
@@ -142,12 +142,14 @@ def _is_constant(formula: Formula) -> bool:
 
 
 def kinds_of(formula: Formula, declarations: Declarations) -> tuple[Kind, ...]:
-    """Return the declared kinds of a parameter or function, those of a matrix of numbers; none of anything else."""
+    """Return the kinds of a parameter, function or data field, those of a matrix of numbers; none of anything else."""
     if isinstance(formula, Explicit):
         return _kinds_of_numbers(formula)
     if not isinstance(formula, (Symbol, FunctionAt)):
         return ()
     item = declarations.find(formula.name)
+    if isinstance(item, Datum):
+        return item.known
     return item.kinds if isinstance(item, (Parameter, Function)) else ()
 
 

@@ -13,9 +13,10 @@ from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import negate, parts
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import ELEMENTWISE, Add, Apply, Formula, Multiply, Number, Power
+from recipe_compiler.formula.expression import ELEMENTWISE, Add, Apply, Compare, Formula, Multiply, Number, Power
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 
@@ -151,6 +152,16 @@ def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -
     if by_rule:
         return known.given
     return premise.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
+
+
+def compared(condition: Compare, declarations: Declarations) -> Obligations:
+    """Return the obligation that a comparison holds everywhere inside the domain, entry by entry."""
+    left, right = condition.left, condition.right
+    if "<" in condition.op:
+        left, right = right, left
+    difference = left if is_zero(right) else Add((left, negate(right)), left.shape)
+    found = _shown(difference, condition.op.replace("<", ">"), declarations)
+    return _open(text(condition)) if found is None else Obligations(found)
 
 
 def _invertible(arg: Formula, declarations: Declarations) -> Obligations:

@@ -18,7 +18,7 @@ from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.algebra.structure.ranges import range_of
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -242,6 +242,8 @@ def _named_sign(formula: Symbol | FunctionAt, declarations: Declarations) -> Sig
         return signs.of_block(item)
     if isinstance(item, (Parameter, Function)):
         return signs.of_kinds(item.name, item.kinds, matrix=len(item.shape.sizes) == 2)
+    if isinstance(item, Datum):
+        return signs.of_kinds(item.name, item.known, matrix=False)
     return UNKNOWN
 
 

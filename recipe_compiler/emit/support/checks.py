@@ -79,6 +79,24 @@ def _check_kinds(name, array, kinds):
             _check_across(name, array, kind)
 
 
+def _check_numbers(name, array, kinds):
+    """Check that every number of an array is of the kinds declared. Raises ValueError."""
+    for kind in kinds:
+        match kind:
+            case "positive":
+                right = array > 0.0
+            case "nonnegative":
+                right = array >= 0.0
+            case "nonzero":
+                right = array != 0.0
+            case _:
+                right = array == np.floor(array)
+        bad = np.argwhere(~right)
+        if bad.size:
+            place = ", ".join(map(str, bad[0]))
+            raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected {kind} numbers")
+
+
 def _check_across(name, matrix, kind):
     """Check that a matrix is symmetric or skew up to rounding, and definite where `kind` says so. Raises ValueError."""
     slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()

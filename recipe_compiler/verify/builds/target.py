@@ -12,10 +12,12 @@ from dataclasses import replace
 from recipe_compiler.algebra.structure.definedness import CALCULUS
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.expression import Apply, Formula
+from recipe_compiler.formula.expression import Apply, Compare, Formula
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Build, Code, Dynamics, Target
+from recipe_compiler.spec.transform import value
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
-from recipe_compiler.verify.core.premises import gradients, smoothness
+from recipe_compiler.verify.core.premises import gradients, holds, smoothness
 
 OF_GRADIENTS = frozenset(
     (
@@ -57,7 +59,7 @@ def _holds(formula: Formula, functions: frozenset[str]) -> bool:
 
 def defined(target: Target) -> Answer:
     """Decide that roots, logarithms and quotients of a target are defined."""
-    premises = smoothness(_formulas(target), target.declarations)
+    premises = smoothness(_formulas(target), target.declarations) | holds(_needs(target), target.declarations)
     left = tuple(f"not shown: {what}" for what in premises.open if not what.endswith(SMOOTH))
     return Answer(_decision(left, premises.given), where=_place(target))
 
@@ -96,6 +98,13 @@ def _formulas(target: Target) -> Iterator[Formula]:
     for formula in (target.potential, target.log_prior, target.log_likelihood):
         if formula is not None:
             yield formula
+
+
+def _needs(target: Target) -> tuple[Compare, ...]:
+    """Return what the named densities need, of the blocks as they are sampled."""
+    replacements = {one.block.name: value(one) for one in target.transforms}
+    made = (substitute(condition, replacements) for condition in target.stated.needs)
+    return tuple(condition for condition in made if isinstance(condition, Compare))
 
 
 def _decision(left: tuple[str, ...], given: frozenset[str]) -> Decision:

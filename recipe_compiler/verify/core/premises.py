@@ -6,11 +6,11 @@ from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.structure.definedness import Obligations, definedness, obligations
+from recipe_compiler.algebra.structure.definedness import Obligations, compared, definedness, obligations
 from recipe_compiler.algebra.structure.where_pieces import differentiable
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
@@ -56,6 +56,14 @@ def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligatio
     return _with_facts(definedness, formulas, declarations)
 
 
+def holds(conditions: Iterable[Compare], declarations: Declarations) -> Obligations:
+    """Return what comparisons need to hold everywhere inside the domain, entry by entry."""
+    found = Obligations()
+    for condition in conditions:
+        found = found | compared(condition, declarations)
+    return found
+
+
 def _with_facts(
     asked: Callable[[tuple[Formula, ...], Declarations], Obligations],
     formulas: Iterable[Formula],
@@ -86,6 +94,8 @@ def _facts_of(item: object) -> set[str]:
         kinds = [f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL]
         return {f"{item.name} is smooth", *kinds}
     if isinstance(item, Parameter):
+        return {f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL}
+    if isinstance(item, Datum):
         return {f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL}
     return set()
 

@@ -121,7 +121,7 @@ def _values(
 
 def _of_its_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> bool:
     """Whether numbers are of the kinds declared; polynomials come from instances that are."""
-    kinds = item.kinds if isinstance(item, (Parameter, Function)) else ()
+    kinds = () if isinstance(item, Block) else item.kinds
     flat = [x for row in values for x in row if isinstance(x, sympy.Rational)]
     if len(flat) < len(values) * len(values[0]):
         return True

@@ -1,0 +1,215 @@
+"""The named densities of targets, a row each: all that formulas, proofs and draws know of one.
+
+Names, arguments and their order are Stan's; a value is the logarithm of the normalised density. Formulas are written in
+the language, of the arguments: of one entry where `of_entry`, else of the whole vector, whose size is `d`. What a row
+leaves out, nothing is built on.
+
+    normal(x, mu, sigma)        log N(x | mu, sigma**2)
+    normal(y, mu, tau)          of columns: the sum over their entries; a scalar beside a column is that of every entry
+
+`density_terms` expands a call, and `docs/spec_reference.md` lists the rows.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Draw = Callable[..., Array]
+    """(generator, size of the draw, arguments but the first) to a draw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """f(x, ...) <= at_most for all admissible values of the arguments `over`, f the log density, the others fixed."""
+
+    over: tuple[str, ...]
+    at_most: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Density:
+    """A named probability density, or mass, of its first argument."""
+
+    name: str
+    arguments: tuple[str, ...]
+    words: str
+    """What `help` says it is the law of."""
+    value: str
+    """The logarithm of the density."""
+    support: tuple[str, ...] = ()
+    """Comparisons that the first argument satisfies; elsewhere the density is 0."""
+    discrete: bool = False
+    """Whether the support is of whole numbers only: the density is then with respect to counting."""
+    values: tuple[int, ...] = ()
+    """The support of a discrete law, where it is the same few numbers for all arguments."""
+    needs: tuple[str, ...] = ()
+    """Comparisons that the other arguments have to satisfy; of a matrix its kind, `Sigma is positive definite`."""
+    of_entry: bool = True
+    """Whether `value` is of one entry; else the arguments are a column, and columns or matrices of its size."""
+    matrices: tuple[str, ...] = ()
+    """The arguments that are square matrices."""
+    proper: bool = True
+    """Whether it has the integral (sum) 1 over its support, for all admissible values of the others."""
+    bounds: tuple[Bound, ...] = ()
+    draw: "Draw"
+
+    @property
+    def call(self) -> str:
+        """The call as it is written: `normal(x, mu, sigma)`."""
+        return f"{self.name}({', '.join(self.arguments)})"
+
+
+def _multi_normal(rng: Any, size: Any, mu: Any, Sigma: Any) -> Any:
+    return rng.multivariate_normal(mu, Sigma, size, method="cholesky")
+
+
+_ROWS = (
+    Density(
+        name="normal", arguments=("x", "mu", "sigma"), words="the normal law of mean mu and standard deviation sigma",
+        value="-((x - mu)/sigma)**2/2 - log(sigma) - log(2*pi)/2", needs=("sigma > 0",),
+        bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(2*pi)/2"),),
+        draw=lambda rng, size, mu, sigma: rng.normal(mu, sigma, size),
+    ),
+    Density(
+        name="student_t", arguments=("x", "nu", "mu", "sigma"),
+        words="Student's t law of nu degrees of freedom, location mu and scale sigma",
+        value="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"
+        " - (nu + 1)/2*log1p(((x - mu)/sigma)**2/nu)",
+        needs=("nu > 0", "sigma > 0"),
+        bounds=(
+            Bound(over=("x", "mu"), at_most="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"),
+        ),
+        draw=lambda rng, size, nu, mu, sigma: mu + sigma * rng.standard_t(nu, size),
+    ),
+    Density(
+        name="cauchy", arguments=("x", "mu", "sigma"), words="the Cauchy law of location mu and scale sigma",
+        value="-log1p(((x - mu)/sigma)**2) - log(sigma) - log(pi)", needs=("sigma > 0",),
+        bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(pi)"),),
+        draw=lambda rng, size, mu, sigma: mu + sigma * rng.standard_cauchy(size),
+    ),
+    Density(
+        name="half_normal", arguments=("x", "sigma"), words="the law of |z| with z of normal(0, sigma)",
+        value="-(x/sigma)**2/2 - log(sigma) + log(2/pi)/2", support=("x >= 0",), needs=("sigma > 0",),
+        bounds=(Bound(over=("x",), at_most="log(2/pi)/2 - log(sigma)"),),
+        draw=lambda rng, size, sigma: abs(rng.normal(0.0, sigma, size)),
+    ),
+    Density(
+        name="half_cauchy", arguments=("x", "sigma"), words="the law of |z| with z of cauchy(0, sigma)",
+        value="-log1p((x/sigma)**2) - log(sigma) + log(2/pi)", support=("x >= 0",), needs=("sigma > 0",),
+        bounds=(Bound(over=("x",), at_most="log(2/pi) - log(sigma)"),),
+        draw=lambda rng, size, sigma: abs(sigma * rng.standard_cauchy(size)),
+    ),
+    Density(
+        name="gamma", arguments=("x", "shape", "rate"), words="the gamma law of a shape and a rate",
+        value="(shape - 1)*log(x) - rate*x + shape*log(rate) - loggamma(shape)", support=("x > 0",),
+        needs=("shape > 0", "rate > 0"),
+        bounds=(Bound(over=("rate",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),),
+        draw=lambda rng, size, shape, rate: rng.gamma(shape, 1 / rate, size),
+    ),
+    Density(
+        name="inverse_gamma", arguments=("x", "shape", "scale"), words="the law of 1/z with z of gamma(shape, scale)",
+        value="shape*log(scale) - loggamma(shape) - (shape + 1)*log(x) - scale/x", support=("x > 0",),
+        needs=("shape > 0", "scale > 0"),
+        bounds=(
+            Bound(
+                over=("x",),
+                at_most="(shape + 1)*log(shape + 1) - (shape + 1) - log(scale) - loggamma(shape)",
+            ),
+            Bound(over=("scale",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),
+        ),
+        draw=lambda rng, size, shape, scale: scale / rng.standard_gamma(shape, size),
+    ),
+    Density(
+        name="beta", arguments=("x", "a", "b"), words="the beta law of the shapes a and b",
+        value="(a - 1)*log(x) + (b - 1)*log1p(-x) + loggamma(a + b) - loggamma(a) - loggamma(b)",
+        support=("x > 0", "x < 1"), needs=("a > 0", "b > 0"),
+        draw=lambda rng, size, a, b: rng.beta(a, b, size),
+    ),
+    Density(
+        name="exponential", arguments=("x", "rate"), words="the exponential law of a rate",
+        value="log(rate) - rate*x", support=("x >= 0",), needs=("rate > 0",),
+        bounds=(Bound(over=("x",), at_most="log(rate)"), Bound(over=("rate",), at_most="-log(x) - 1")),
+        draw=lambda rng, size, rate: rng.exponential(1 / rate, size),
+    ),
+    Density(
+        name="lognormal", arguments=("x", "mu", "sigma"), words="the law of exp(z) with z of normal(mu, sigma)",
+        value="-((log(x) - mu)/sigma)**2/2 - log(x) - log(sigma) - log(2*pi)/2", support=("x > 0",),
+        needs=("sigma > 0",),
+        bounds=(
+            Bound(over=("mu",), at_most="-log(x) - log(sigma) - log(2*pi)/2"),
+            Bound(over=("x",), at_most="sigma**2/2 - mu - log(sigma) - log(2*pi)/2"),
+        ),
+        draw=lambda rng, size, mu, sigma: rng.lognormal(mu, sigma, size),
+    ),
+    Density(
+        name="laplace", arguments=("x", "mu", "sigma"), words="the Laplace law of location mu and scale sigma",
+        value="-abs(x - mu)/sigma - log(2*sigma)", needs=("sigma > 0",),
+        bounds=(Bound(over=("x", "mu"), at_most="-log(2*sigma)"),),
+        draw=lambda rng, size, mu, sigma: rng.laplace(mu, sigma, size),
+    ),
+    Density(
+        name="logistic", arguments=("x", "mu", "sigma"), words="the logistic law of location mu and scale sigma",
+        value="(mu - x)/sigma - 2*softplus((mu - x)/sigma) - log(sigma)", needs=("sigma > 0",),
+        bounds=(Bound(over=("x", "mu"), at_most="-log(4*sigma)"),),
+        draw=lambda rng, size, mu, sigma: rng.logistic(mu, sigma, size),
+    ),
+    Density(
+        name="weibull", arguments=("x", "alpha", "sigma"), words="the Weibull law of shape alpha and scale sigma",
+        value="(alpha - 1)*log(x/sigma) - exp(alpha*log(x/sigma)) + log(alpha/sigma)", support=("x > 0",),
+        needs=("alpha > 0", "sigma > 0"),
+        bounds=(Bound(over=("sigma",), at_most="log(alpha) - log(x) - 1"),),
+        draw=lambda rng, size, alpha, sigma: sigma * rng.weibull(alpha, size),
+    ),
+    Density(
+        name="uniform", arguments=("x", "a", "b"), words="the uniform law between a and b",
+        value="-log(b - a)", support=("x >= a", "x <= b"), needs=("b > a",),
+        bounds=(Bound(over=("x",), at_most="-log(b - a)"),),
+        draw=lambda rng, size, a, b: rng.uniform(a, b, size),
+    ),
+    Density(
+        name="bernoulli_logit", arguments=("y", "eta"), words="the law of 0 and 1, log odds eta",
+        value="y*eta - softplus(eta)", support=("y >= 0", "y <= 1"), values=(0, 1), discrete=True,
+        bounds=(Bound(over=("y", "eta"), at_most="0"),),
+        draw=lambda rng, size, eta: rng.binomial(1, _sigmoid(eta), size),
+    ),
+    Density(
+        name="binomial_logit", arguments=("y", "n", "eta"), words="the law of successes in n trials, log odds eta",
+        value="y*eta - n*softplus(eta) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
+        support=("y >= 0", "y <= n"), needs=("n >= 0",), discrete=True,
+        bounds=(Bound(over=("y", "n", "eta"), at_most="0"),),
+        draw=lambda rng, size, n, eta: rng.binomial(n, _sigmoid(eta), size),
+    ),
+    Density(
+        name="poisson_log", arguments=("y", "eta"), words="the Poisson law of mean exp(eta)",
+        value="y*eta - exp(eta) - loggamma(y + 1)", support=("y >= 0",), discrete=True,
+        bounds=(Bound(over=("y", "eta"), at_most="0"),),
+        draw=lambda rng, size, eta: rng.poisson(_exp(eta), size),
+    ),
+    Density(
+        name="neg_binomial_2_log", arguments=("y", "eta", "phi"),
+        words="the negative binomial law of mean exp(eta) and variance exp(eta) + exp(2*eta)/phi",
+        value="loggamma(y + phi) - loggamma(phi) - loggamma(y + 1)"
+        " - phi*softplus(eta - log(phi)) - y*softplus(log(phi) - eta)",
+        support=("y >= 0",), needs=("phi > 0",), discrete=True,
+        bounds=(Bound(over=("y", "eta", "phi"), at_most="0"),),
+        draw=lambda rng, size, eta, phi: rng.negative_binomial(phi, 1 / (1 + _exp(eta) / phi), size),
+    ),
+)  # fmt: skip
+
+
+def _exp(x: Any) -> Any:
+    import numpy as np
+
+    return np.exp(x)
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + _exp(-x))
+
+
+DENSITIES: Mapping[str, Density] = {row.name: row for row in _ROWS}

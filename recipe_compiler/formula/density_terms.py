@@ -1,0 +1,184 @@
+"""The named densities in formulas: a call becomes the formula of its log density, in the language's own functions.
+
+    normal(x, mu, sigma)  of a scalar x:    -((x - mu)/sigma)**2/2 - log(sigma) - log(2*pi)/2
+                          of a column x:    sum(-((x - mu)/sigma)**2/2) - d*log(sigma) - d*log(2*pi)/2
+
+Terms of what is one number for all entries are taken d times, the others summed, so that nothing is added up that need
+not be. What an author factored stays factored.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache, reduce
+
+from recipe_compiler.errors import CompilerError, Place
+from recipe_compiler.formula import build, tree
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.context import Context, is_open, is_scalar
+from recipe_compiler.formula.densities import DENSITIES, Density
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.formula.syntax import parse
+
+_NOWHERE = Place("")
+OF_TARGETS = "densities stand in log_prior, log_likelihood and potential of a target"
+
+
+def density_called(part: tree.Call) -> Density | None:
+    """Return the density that a call means; `gamma(x)` is the function of one number, and no density."""
+    row = DENSITIES.get(part.name)
+    other = part.name in ex.ELEMENTWISE and len(part.args) == 1
+    return None if other else row
+
+
+def fits(row: Density, part: tree.Call, args: Sequence[Formula], context: Context) -> bool:
+    """Whether the arguments of a density have shapes that go together; a fault is noted where not."""
+    shapes = [context.shape(arg) for arg in args]
+    vectors = [shape for shape in shapes if not is_scalar(shape)]
+    if not vectors:
+        return True
+    shape = next((s for s in vectors if not is_open(s.rows) and not is_open(s.cols)), vectors[0])
+    if shape.rows is not None and shape.cols is not None:
+        return _refused(part, f"found a {shape} in {row.call}, expected scalars or vectors", context)
+    for name, arg, at in zip(row.arguments, args, part.args, strict=True):
+        scalar = is_scalar(context.shape(arg))
+        wanted = Shape(shape.rows, shape.rows) if name in row.matrices else shape
+        if (not row.of_entry or not scalar) and context.fit(arg, wanted, at) is None:
+            return False
+    if is_open(context.unknowns.shape(shape).rows) or is_open(context.unknowns.shape(shape).cols):
+        return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
+    return True
+
+
+def _refused(part: tree.Call, problem: str, context: Context) -> bool:
+    context.fault(part, problem)
+    return False
+
+
+def log_density(row: Density, args: Sequence[Formula], *, entries: bool = False) -> Formula:
+    """Return the log density of typed arguments; with `entries`, the vector of those of each entry, not summed."""
+    terms = _terms(row.value, row, tuple(arg.shape for arg in args))
+    if not entries and row.of_entry:
+        terms = tuple(_total(term, _vector(args)) for term in terms)
+    return substitute(_sum(terms), _given(row, args))
+
+
+def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]:
+    """Return what the arguments have to satisfy: the support of the first, and what is needed of the others."""
+    found: list[ex.Compare] = []
+    shapes = tuple(arg.shape for arg in args)
+    for text in (*row.support, *row.needs):
+        written = parse(text, row.name, _NOWHERE)
+        if not isinstance(written, tree.Comparison):
+            raise CompilerError(f"{text} of {row.name} is no comparison")
+        sides = [_typed(side, _Names(row, shapes)) for side in (written.left, written.right)]
+        left, right = (substitute(side, _given(row, args)) for side in _alike(sides))
+        found.append(ex.Compare(written.op, left, right, left.shape))
+    return tuple(found)
+
+
+def _given(row: Density, args: Sequence[Formula]) -> Mapping[str, Formula]:
+    return {_own(name): arg for name, arg in zip(row.arguments, args, strict=True)}
+
+
+def _own(name: str) -> str:
+    """Return the name of an argument in a template: none that a document may declare."""
+    return f"?{name}"
+
+
+def _vector(args: Sequence[Formula]) -> Shape:
+    return next((arg.shape for arg in args if arg.shape != SCALAR), SCALAR)
+
+
+class _Names:
+    """The arguments of a density as symbols of the shapes that they have in a call."""
+
+    def __init__(self, row: Density, shapes: tuple[Shape, ...]) -> None:
+        self.known = {
+            name: ex.Symbol(_own(name), shape, ex.Role.PARAMETER)
+            for name, shape in zip(row.arguments, shapes, strict=True)
+        }
+        self.size = next((shape.sizes[0] for shape in shapes if shape != SCALAR), 1)
+
+    def find(self, name: str) -> Formula:
+        """Return an argument, `pi`, or the size `d` of its vectors."""
+        if name in self.known:
+            return self.known[name]
+        return ex.Pi() if name == "pi" else size_of(self.size)
+
+
+def size_of(size: str | int) -> Formula:
+    """Return a size as a number in a formula."""
+    factors = [
+        ex.Number(Fraction(factor)) if factor.isdigit() else ex.Symbol(factor, SCALAR, ex.Role.SIZE)
+        for factor in str(size).split("*")
+    ]
+    return reduce(lambda left, right: build.multiply(left, right, SCALAR), factors)
+
+
+@cache
+def _terms(text: str, row: Density, shapes: tuple[Shape, ...]) -> tuple[Formula, ...]:
+    """Return the terms of a row's formula at arguments of some shapes."""
+    written = parse(text, row.name, _NOWHERE)
+    terms = written.terms if isinstance(written, tree.Sum) else (written,)
+    return tuple(_typed(term, _Names(row, shapes)) for term in terms)
+
+
+def _total(term: Formula, vector: Shape) -> Formula:
+    """Return the sum of a term over the entries of a density's vectors."""
+    if term.shape != SCALAR:
+        return ex.Apply("sum", (term,), SCALAR)
+    if vector == SCALAR:
+        return term
+    return build.multiply(size_of(vector.sizes[0]), term, SCALAR)
+
+
+def _alike(formulas: Sequence[Formula]) -> list[Formula]:
+    """Return formulas of one shape: numbers beside a vector as vectors of them."""
+    shape = _vector(formulas)
+    return [f if f.shape == shape else build.multiply(f, ex.Filled(1, shape), shape) for f in formulas]
+
+
+def _sum(terms: Sequence[Formula]) -> Formula:
+    same = _alike(terms)
+    return build.add(same, same[0].shape)
+
+
+def _typed(part: tree.Tree, names: _Names) -> Formula:
+    """Type a part of a row's formula, numbers beside vectors being those of every entry."""
+    match part:
+        case tree.Literal(value):
+            return ex.Number(value)
+        case tree.Name(name):
+            return names.find(name)
+        case tree.Sum(terms):
+            return _sum([_typed(term, names) for term in terms])
+        case tree.Negate(arg):
+            return build.negate(_typed(arg, names))
+        case tree.Product(factors, operators):
+            return _product([_typed(factor, names) for factor in factors], operators)
+        case tree.Power(base, exponent):
+            typed = _typed(base, names)
+            return build.power(typed, _typed(exponent, names), typed.shape)
+        case tree.Transposed(arg):
+            return build.transpose(_typed(arg, names))
+        case tree.Call(name, (arg,)) if name in ex.ELEMENTWISE or name == "inv":
+            typed = _typed(arg, names)
+            return build.apply(name, (typed,), typed.shape)
+        case tree.Call(name, (arg,)):
+            return build.apply(name, (_typed(arg, names),), SCALAR)
+        case _:
+            raise CompilerError(f"a density's formula holds {part}")
+
+
+def _product(factors: Sequence[Formula], operators: Sequence[str]) -> Formula:
+    found = factors[0]
+    for operator, factor in zip(operators, factors[1:], strict=True):
+        if operator == "@":
+            shape = Shape(found.shape.rows, factor.shape.cols)
+            found = build.matmul(found, factor, shape)
+            continue
+        right = build.power(factor, build.MINUS_ONE, factor.shape) if operator == "/" else factor
+        found = build.multiply(found, right, _vector((found, right)))
+    return found

@@ -1,0 +1,174 @@
+"""The named densities of a target: which, of what, with which arguments, and what has to hold for them to be densities.
+
+What they need of data alone is decided on the data: a field that a density is of is then of the kinds of its support,
+as if that were declared. What they need of blocks and parameters is to be shown.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from operator import ge, gt, le, lt
+
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.declaration import Datum, Declarations
+from recipe_compiler.formula.densities import DENSITIES, Density
+from recipe_compiler.formula.density_terms import comparisons, density_called
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Compare, Entry, Filled, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Stated, StatedDensity
+
+ENTRIES = ("log_prior", "log_likelihood", "potential")
+_HOLDS = {">": gt, ">=": ge, "<": lt, "<=": le}
+
+
+def read_stated(page: Page, declarations: Declarations) -> Stated:
+    """Return the named densities of a target whose formulas are without fault."""
+    scope = Scope(declarations, densities=True)
+    densities: list[StatedDensity] = []
+    others: list[tuple[str, Formula]] = []
+    for name in ENTRIES:
+        text = page.entry(name, name)
+        terms = () if text is None else tuple(_summands(text.tree()))
+        rest: list[tree.Tree] = []
+        for term in terms:
+            calls = list(_calls(term, declarations))
+            for part in calls if text is not None else ():
+                row, arguments = text.density(part, scope)
+                densities.append(StatedDensity(row.name, arguments, name, part is term))
+            rest += [] if term in calls else [term]
+        if rest and text is not None:
+            others.append((name, text.elaborated(_sum(rest), scope, SCALAR)))
+    return Stated(tuple(densities), tuple(others), tuple(_needs(densities)))
+
+
+def _summands(part: tree.Tree) -> Iterator[tree.Tree]:
+    if not isinstance(part, tree.Sum):
+        yield part
+        return
+    for term in part.terms:
+        yield from _summands(term)
+
+
+def _sum(terms: list[tree.Tree]) -> tree.Tree:
+    return terms[0] if len(terms) == 1 else tree.Sum(tuple(terms))
+
+
+def _calls(part: tree.Tree, declarations: Declarations) -> Iterator[tree.Call]:
+    """Yield the calls of named densities in a formula; a name that is declared is no density."""
+    named = isinstance(part, tree.Call) and (part.language or declarations.find(part.name) is None)
+    if named and density_called(part) is not None:
+        yield part
+    for inner in tree.children(part):
+        yield from _calls(inner, declarations)
+
+
+def _conditions(densities: Iterable[StatedDensity]) -> Iterator[tuple[StatedDensity, Compare]]:
+    """Yield what the arguments of densities have to satisfy."""
+    for one in densities:
+        yield from ((one, condition) for condition in comparisons(DENSITIES[one.name], one.arguments))
+
+
+def _needs(densities: Iterable[StatedDensity]) -> Iterator[Compare]:
+    """Yield what is to be shown: conditions that are not about data alone."""
+    for _, condition in _conditions(densities):
+        if not (_is_of_data(condition) or _is_of_numbers(condition)):
+            yield condition
+
+
+def _is_of_numbers(condition: Compare) -> bool:
+    """Whether a condition compares two numbers."""
+    return _number(condition.left) is not None and _number(condition.right) is not None
+
+
+def _is_of_data(condition: Compare) -> bool:
+    """Whether a condition can be decided on the data: no block is in it, and a data field is."""
+    uses = [dependence(side) for side in (condition.left, condition.right)]
+    return any(use.data for use in uses) and not any(use.blocks or use.functions for use in uses)
+
+
+def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Declarations:
+    """Return declarations with what densities say of data: kinds and values of fields, comparisons as assumptions."""
+    fields = {datum.name: datum for datum in declarations.data}
+    for one in stated.densities:
+        row, first = DENSITIES[one.name], one.arguments[0]
+        of = _field(first)
+        if row.discrete and of is not None:
+            fields[of] = _counted(page, fields[of], row, one.entry)
+        elif row.discrete and not isinstance(first, Number):
+            problem = f"found the discrete law {row.name}() of a formula, expected it of a field of the data"
+            page.fault((one.entry,), one.entry, problem, "blocks of the state are of real numbers")
+    assume = list(declarations.assume)
+    for one, condition in _conditions(stated.densities):
+        of, number = _field(condition.left), _number(condition.right)
+        if _is_of_numbers(condition):
+            _check_number(page, one, condition)
+        if not _is_of_data(condition):
+            continue
+        kind = {">": Kind.POSITIVE, ">=": Kind.NONNEGATIVE}.get(condition.op) if number == 0 else None
+        if of is not None and number is not None and fields[of].values:
+            _check_values(page, fields[of], one, condition, number)
+        elif of is not None and kind is not None:
+            fields[of] = _with(fields[of], kind)
+        else:
+            assume.append(condition)
+    return replace(declarations, data=tuple(fields.values()), assume=tuple(dict.fromkeys(assume)))
+
+
+def _field(formula: Formula) -> str | None:
+    """Return the data field that a formula is, or is a position of."""
+    match formula:
+        case Symbol(name, _, Role.DATUM) | Entry(Symbol(name, _, Role.DATUM)):
+            return name
+        case _:
+            return None
+
+
+def _number(formula: Formula) -> Fraction | None:
+    """Return the number that a formula is, or is filled with."""
+    match formula:
+        case Number(value) | Multiply(Number(value), Filled(1)):
+            return value
+        case Filled(value):
+            return Fraction(value)
+        case _:
+            return None
+
+
+def _counted(page: Page, field: Datum, row: Density, entry: str) -> Datum:
+    """Return a field that a discrete law is of."""
+    others = [value for value in field.values if row.values and value not in row.values]
+    if others:
+        expected = f"expected {', '.join(map(str, row.values))} alone"
+        problem = f"found {row.name}() of `{field.name}`, which may be {others[0]}, {expected}"
+        page.fault((entry,), entry, problem, f"declare `{field.name}: {{in: {list(row.values)}}}`")
+    return replace(_with(field, Kind.INTEGER), values=field.values or row.values)
+
+
+def _with(field: Datum, kind: Kind) -> Datum:
+    """Return a field that is of a kind, too."""
+    known = {Kind.POSITIVE, Kind.NONNEGATIVE} if kind is Kind.NONNEGATIVE else {kind}
+    if known & set(field.known):
+        return field
+    left = [have for have in field.kinds if have is not Kind.REAL and (have, kind) != (Kind.NONNEGATIVE, Kind.POSITIVE)]
+    return replace(field, kinds=(*left, kind))
+
+
+def _check_number(page: Page, one: StatedDensity, condition: Compare) -> None:
+    """Add a fault where an argument is a number that it may not be."""
+    left, right = _number(condition.left), _number(condition.right)
+    if left is not None and right is not None and not _HOLDS[condition.op](left, right):
+        row = DENSITIES[one.name]
+        needed = ", ".join((*row.support, *row.needs))
+        page.fault((one.entry,), one.entry, f"found {left} in {row.name}(), expected {needed} in {row.call}")
+
+
+def _check_values(page: Page, field: Datum, one: StatedDensity, condition: Compare, number: Fraction) -> None:
+    """Add a fault where a value that a field may have is not in the support of a density that it has."""
+    bad = [value for value in field.values if not _HOLDS[condition.op](value, number)]
+    if bad:
+        path = ("data", field.name, "in")
+        problem = f"found {bad[0]} among the values of `{field.name}`, which {one.name}() needs to be"
+        page.fault(path, ".".join(path), f"{problem} {condition.op} {number}")
