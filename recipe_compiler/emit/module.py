@@ -123,6 +123,7 @@ OWN = frozenset(
         "PARAMETERS",
         "CONSTANTS",
         "DATA",
+        "COLUMN_MAJOR",
         "ARGUMENTS",
         "LANES_ARGUMENTS",
         "FIRST_ARGUMENTS",
@@ -300,6 +301,8 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: Parts) -> Itera
     yield from _names("PARAMETERS", tuple(p.name for p in program.parameters))
     yield from _names("CONSTANTS", tuple(array.name for array in kernel.prepare.outputs))
     yield from _names("DATA", tuple(d.name for d in program.data))
+    if kernel.column_major:
+        yield from _names("COLUMN_MAJOR", kernel.column_major)
     yield from _names("ARGUMENTS", run_arguments(program, kernel))
     if carried(program):
         yield from _tuple("CARRIED", tuple(f"({_quoted(a.name)}, {_size(a.sizes)})" for a in carried(program)))

@@ -68,6 +68,8 @@ def _checks(own: Sampler) -> Iterator[str]:
         yield from _array(datum.name, (datum.size, *datum.shape.sizes), values, narrow)
         if said := [kind.value for kind in datum.kinds if kind is not Kind.REAL]:
             yield f'_check_numbers("{datum.name}", {datum.name}, {dumps(said)})'
+        if datum.name in own.kernel.column_major:
+            yield f"{datum.name} = np.asfortranarray({datum.name})  # as the loop over its rows reads it fastest"
     for one in own.given:
         if not one.by_formula:
             yield from _parameter(one)

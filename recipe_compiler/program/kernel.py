@@ -52,6 +52,8 @@ class Kernel:
     """Arrays that `step` takes a chunk of; it then works in place."""
     block: int = 1
     """Rows of the data that the gradient takes at once."""
+    column_major: tuple[str, ...] = ()
+    """Fields of the data that are read fastest where they are stored column by column (Fortran order)."""
     shape: str = "Loops over arrays."
     """Which shape the loops have, and why: a sentence for the reader of the module."""
     potential: Procedure | None = None

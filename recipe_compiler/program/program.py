@@ -394,6 +394,8 @@ class Program:
     """Whether a minibatch is a block of consecutive rows."""
     narrow: bool = False
     """Whether the data are stored in float32."""
+    mapped: bool = False
+    """Whether the data are mapped from files, row by row, instead of loaded."""
     bit_generator: str = "xoshiro"
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
 

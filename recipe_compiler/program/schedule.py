@@ -98,21 +98,31 @@ def _rows_of(program: Program, kernel: Kernel, procedure: Procedure) -> Kernel:
     if has_small_rows(gradient, fused):
         small = small_rows(gradient, fused)
         packed = packs(small)
-        flat_view = small if program.narrow else flat_rows(small)
-        says = "Small rows: one loop over the rows of the data, their features in scalars."
         if packed is not small:
             says = (
                 "Small rows: those of a minibatch are copied side by side, a few columns to an array, then one loop "
                 "over them with their features in scalars takes several rows at once."
             )
-        shaped = flat_view if packed is small else packed
-        return _with(kernel, gradient, _shared(shaped), says)
+            return _with(kernel, gradient, _shared(packed), says)
+        says = "Small rows: one loop over the rows of the data, their features in scalars"
+        if program.mapped:
+            flat_view = small if program.narrow else flat_rows(small)
+            return _with(kernel, gradient, _shared(flat_view), f"{says}.")
+        matrices = tuple(dict.fromkeys((*kernel.column_major, *_matrices(program, small))))
+        says += "; in Fortran order several rows at once." if matrices else "."
+        return replace(_with(kernel, gradient, _shared(small), says), column_major=matrices)
     blocked = blocks(gradient, fused) if gradient is procedure and not procedure.returns else None
     if blocked is None:
         return kernel
     says = f"Blocks of rows: {BLOCK} rows of the data at a time, summed while they are in the cache"
     says += ", the next ones asked for meanwhile." if reads_ahead(blocked) else "."
     return replace(_with(kernel, gradient, _shared(blocked), says), block=BLOCK)
+
+
+def _matrices(program: Program, procedure: Procedure) -> tuple[str, ...]:
+    """Return the fields of the data with several columns that a procedure reads."""
+    fields = {datum.name for datum in program.data}
+    return tuple(array.name for array in procedure.inputs if array.name in fields and len(array.sizes) == 2)
 
 
 def _with(kernel: Kernel, old: Procedure, new: Procedure, shape: str) -> Kernel:

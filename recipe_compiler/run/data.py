@@ -135,7 +135,7 @@ def load_data(file: DataFile | None, target: Target) -> Data:
     if missing:
         raise DataError(missing)
     wanted = tuple(dict.fromkeys(name for datum in declared for name in columns[datum.name]))
-    if file.memory_map or file.file.suffix.lower() == ".parquet":
+    if file.is_mapped:
         return _mapped_table(file, target, wanted)
     table = read_table(file.file, wanted, file.names)
     _check_rows(table.rows, file.file, declared)

@@ -71,6 +71,8 @@ class Emitted:
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
     contiguous: bool = False
+    column_major: tuple[str, ...] = ()
+    """Of `data`, those that are read fastest where they are stored column by column."""
     carried: tuple[tuple[str, str | int], ...] = ()
     """Names and sizes of what `run` takes and leaves beside the state: the gradient at the state, U."""
     first_arguments: tuple[str, ...] = ()
@@ -218,6 +220,7 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         run=found["run"],
         seed_streams=found["seed_streams"],
         contiguous=found.get("CONTIGUOUS", False),
+        column_major=found.get("COLUMN_MAJOR", ()),
         first_arguments=found.get("FIRST_ARGUMENTS", ()),
         first_values=found.get("first_values"),
         carried=found.get("CARRIED", ()),

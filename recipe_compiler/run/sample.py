@@ -15,6 +15,7 @@ from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.code_gradient import code_gradient
+from recipe_compiler.run.columns import Floats
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
@@ -210,7 +211,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     inputs = Inputs(
         parameters=values,
         constants=_constants_of(module, values, settings.eps, numbers),
-        data=tuple(fields[users_name(name, fields)] for name in module.data),
+        data=tuple(_laid_out(module, name, fields[users_name(name, fields)]) for name in module.data),
         rows=data.rows,
         batch_size=settings.batch_size,
         eps=float(settings.eps),
@@ -262,6 +263,11 @@ def potential_width(module: Emitted, build: Build, sizes: Mapping[str, int]) -> 
 def _argument(value: Array) -> float | Array:
     """Return a number as a float and an array contiguous, so that the jitted loop is compiled for one layout."""
     return float(value) if value.ndim == 0 else np.ascontiguousarray(value, dtype=np.float64)
+
+
+def _laid_out(module: Emitted, name: str, values: Floats) -> Floats:
+    """Return a field of the data in the order that the module reads it in."""
+    return np.asfortranarray(values) if name in module.column_major else values
 
 
 def _laws(build: Build) -> tuple[Dynamics, tuple[str, ...]]:

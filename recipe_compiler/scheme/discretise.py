@@ -102,7 +102,13 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
             derivation, exact, setting.declared, {**_one_name_each(build, setting.gradient, shipped), **shipped}
         )
     return rename(
-        replace(program, infinitesimal_generator=generator, narrow=_narrow(build), bit_generator=build.bit_generator),
+        replace(
+            program,
+            infinitesimal_generator=generator,
+            narrow=_narrow(build),
+            mapped=build.data is not None and build.data.is_mapped,
+            bit_generator=build.bit_generator,
+        ),
         one_name,
     )
 

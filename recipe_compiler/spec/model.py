@@ -296,6 +296,11 @@ class DataFile:
     arrays: tuple[tuple[str, Path], ...] = ()
     """Field of the target to the `.npy` file that is this field as a whole; `file` is then the first of them."""
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the fields are mapped, row by row, instead of loaded."""
+        return self.memory_map or bool(self.arrays) or self.file.suffix.lower() == ".parquet"
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:

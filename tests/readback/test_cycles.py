@@ -316,7 +316,7 @@ IN_ROWS: dict[str, tuple[str, str, str, str, str]] = {
     "data counted N/(N - 1)": ("rows", "U_value += weight_2", "U_value += weight_2 * N / (N - 1)", "in U", "hmc"),
     "data counted N/(N - 1) in small rows": ("small rows", "U_value += weight_2", "U_value += weight_2 * N / (N - 1)", "in U", "hmc"),
     "the other sign of a label": ("small rows", "weight_2 = -y[row] * x_theta_2", "weight_2 = y[row] * x_theta_2", "in U", "hmc"),
-    "a feature for another": ("small rows", "x_theta_2 = x_0 * theta[0] + x_1 * theta[1]", "x_theta_2 = x_1 * theta[0] + x_0 * theta[1]", "in U", "hmc"),
+    "a feature for another": ("small rows", "x_theta_2 = x[row, 0] * theta[0] + x[row, 1] * theta[1]", "x_theta_2 = x[row, 1] * theta[0] + x[row, 0] * theta[1]", "in U", "hmc"),
     "a mass that is one": ("small rows", "energy = r_r / (2.0 * m)", "energy = r_r / 2.0", "H - U", "hmc"),
     "a refresh of variance one": ("rows", "_noise_scale(m, 0.0, 1.0, 'r')", "_noise_scale(1.0, 0.0, 1.0, 'r')", "the covariance of r", "hmc"),
     "a refresh of 1/m": ("small rows", "_noise_scale(m, 0.0, 1.0, 'r')", "_noise_scale(1.0 / m, 0.0, 1.0, 'r')", "the covariance of r", "hmc"),
