@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.run.support_functions import share_support
 from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
@@ -34,4 +35,5 @@ def imported(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # where the cache of compiled code looks for it
     spec.loader.exec_module(module)
+    share_support(vars(module))
     return module

@@ -1,0 +1,117 @@
+"""Functions that many emitted modules carry along, compiled once in a process.
+
+Every module has its own copy of the support code it calls, and the jit compiles each copy: a third of what a module
+takes. A copy with the bytecode, the options and the meaning of all names of one that is there already gives way to it.
+Functions that are kept on disk stay a module's own: what is kept names its file.
+"""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A compiled function: two of the same meaning are equal, whichever module they stand in."""
+
+    code: Hashable
+    options: Hashable
+    names: Hashable
+    """What each global name in it stands for."""
+    itself: Any = field(compare=False)
+
+
+class _OwnError(Exception):
+    """Something is called that is no copy of support code."""
+
+
+def share_support(space: dict[str, Any]) -> None:
+    """Let equal support functions of all modules of this process be the ones of the first that brought them.
+
+    To be called with the names of a module before anything of it is compiled: the jit looks them up when it compiles.
+    """
+    found: dict[str, Any] = {}
+    for name in space:
+        _shared(name, space, found)
+    space.update({name: function for name, function in found.items() if function is not None})
+
+
+def _shared(name: str, space: dict[str, Any], found: dict[str, Any]) -> Any:
+    """Return the function that stands for one of a module; None where that is its own, or no function."""
+    if name not in found:
+        found[name] = None  # calls itself: its own
+        plain, options = _parts(space[name])
+        if plain is not None:
+            try:
+                names = tuple((used, _meaning(used, space, found)) for used in _names(plain.__code__) if used in space)
+            except _OwnError:
+                return None
+            found[name] = _first(_Function(_code(plain.__code__), options, names, space[name]))
+    return found[name]
+
+
+@cache
+def _first(function: _Function) -> Any:
+    """Return the function itself, the one of the first call for all that are equal."""
+    return function.itself
+
+
+def _parts(value: Any) -> tuple[FunctionType | None, Hashable]:
+    """Return the plain function and the options of a jitted one that is not kept on disk, or of an intrinsic."""
+    from numba.core.caching import NullCache
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.extending import _Intrinsic  # pyright: ignore[reportPrivateUsage]
+
+    match value:
+        case Dispatcher() if isinstance(value._cache, NullCache):  # pyright: ignore[reportPrivateUsage]
+            options = sorted(value.targetoptions.items())
+            plain = value.py_func
+            options = tuple((key, repr(sorted(one) if isinstance(one, set) else one)) for key, one in options)
+        case _Intrinsic():
+            plain, options = value._defn, "intrinsic"  # pyright: ignore[reportPrivateUsage]
+        case _:
+            return None, ()
+    return (plain, options) if plain.__closure__ is None and plain.__defaults__ is None else (None, ())
+
+
+def _meaning(name: str, space: dict[str, Any], found: dict[str, Any]) -> Hashable:
+    """Return what a global name means to the functions that use it: equal where it means the same."""
+    value = space[name]
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, type):
+        return value.__module__, value.__qualname__
+    function = _shared(name, space, found)
+    return _constant(value) if function is None else id(function)  # functions that are shared are never freed
+
+
+def _constant(value: Any) -> Hashable:
+    match value:
+        case np.ndarray() if value.dtype.hasobject:
+            raise _OwnError
+        case np.ndarray():
+            return value.dtype.str, value.shape, value.tobytes()
+        case bool() | int() | float() | str():
+            return type(value).__name__, repr(value)  # 0.0 is no -0.0, 1 no 1.0
+        case tuple():
+            return tuple(_constant(one) for one in value)
+        case _:
+            raise _OwnError
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _code(code: CodeType) -> Hashable:
+    """Return what a function does, wherever it stands: its code without lines and files."""
+    constants = tuple(_code(one) if isinstance(one, CodeType) else (type(one), repr(one)) for one in code.co_consts)
+    variables = code.co_varnames, code.co_cellvars, code.co_freevars, code.co_argcount, code.co_kwonlyargcount
+    return code.co_name, code.co_code, code.co_flags, code.co_exceptiontable, code.co_names, *variables, constants
